@@ -1,4 +1,4 @@
-"""The table of every tool for every credential, made by its command."""
+"""The table of every tool for every credential, as ``make access-matrix`` prints it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ WRITES = (
 @pytest.fixture(scope="module")
 def printed() -> list[str]:
     command = ["make", "--no-print-directory", "access-matrix", "ARGUMENTS=shop"]
-    # What make was told when it started these tests is not for this one.
-    told = {
+    # The variables of the make that started these tests are removed.
+    environment = {
         name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS")
     }
     done = subprocess.run(
-        command, cwd=ROOT, env=told, capture_output=True, text=True, timeout=300, check=False
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.splitlines()
@@ -36,19 +36,19 @@ def cells(printed) -> dict[str, dict[str, str]]:
     return {tool: dict(zip(names, found, strict=True)) for tool, *found in rows}
 
 
-def test_no_tool_answers_otherwise_than_http(printed, cells):
+def test_no_tool_answers_differently_from_http(printed, cells):
     assert printed[-1].endswith("0 different (!)")
     assert len(cells) > 40
     for credential in ("plain", "owner", "staff", "token", "OAuth"):
         assert {row[credential][-1] for row in cells.values()} == {"="}, credential
 
 
-def test_credentials_of_one_user_say_the_same(cells):
+def test_all_credentials_of_one_user_have_the_same_answers(cells):
     for row in cells.values():
         assert row["owner"] == row["token"] == row["OAuth"]
 
 
-def test_a_narrowed_token_writes_nothing_and_reads_what_its_user_reads(cells):
+def test_a_narrowed_token_reads_like_its_user_and_writes_nothing(cells):
     for tool, row in cells.items():
         writes = tool.endswith(WRITES)
         assert row["narrowed"] == ("403-" if writes else row["owner"]), tool

@@ -1,4 +1,4 @@
-"""``manage.py demo`` in a process of its own."""
+"""``manage.py demo`` in its own process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = PACKAGE.parent
 
 
 def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run ``manage.py`` of the example project in a process of its own."""
+    """Run ``manage.py`` of the example project in its own process."""
     chosen = {**os.environ, "DJANGO_SETTINGS_MODULE": "example_project.settings", **environment}
     command = [sys.executable, "manage.py", *arguments]
     return subprocess.run(command, cwd=ROOT, env=chosen, capture_output=True, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A process of a server starts with the file that another process has written."""
+"""A process of a server starts with the descriptions file that another process wrote."""
 
 from __future__ import annotations
 
@@ -95,14 +95,14 @@ def run(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_another_process_lists_what_mcp_warm_described_until_the_code_changes(kiosk):
+def test_a_process_lists_from_the_file_until_the_code_changes(kiosk):
     before, listed, _, _ = json.loads(run(kiosk, "-c", LIST))
     assert listed
     run(kiosk, "-m", "django", "mcp_warm")
     tool, listed, described, answer = json.loads(run(kiosk, "-c", LIST))
     assert tool == before
     assert not listed
-    # A call has its own tool described.
+    # A call describes its own tool.
     assert described
     assert answer == {"title": "Daily"}
     urls = kiosk / "kiosk" / "urls.py"

@@ -1,4 +1,4 @@
-"""The call that ``mcp_tools show NAME`` prints, pasted into a shell."""
+"""The call that ``mcp_tools show NAME`` prints can be pasted into a shell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = PACKAGE.parent
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory):
-    """Run a line in a shell beside ``manage.py``, on a shop of its own."""
+    """Run a line in a shell in the folder of ``manage.py``, with another shop."""
     folder = tmp_path_factory.mktemp("shop")
     program = folder / "python"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
@@ -40,7 +40,7 @@ def shell(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ["orders_list", "customers_orders_create"])
-def test_the_call_that_is_printed_can_be_pasted_and_succeeds(shell, name):
+def test_the_printed_call_can_be_pasted_and_succeeds(shell, name):
     printed = shell(f"python manage.py mcp_tools show {name}").stdout.splitlines()
     place = next(i for i, line in enumerate(printed) if line.startswith("Example"))
     called = shell(printed[place + 1])

@@ -1,6 +1,6 @@
-"""``.ci/first_command.py`` tells whether a demo works, held against demos that do not.
+"""``.ci/first_command.py`` finds out whether a demo works; here it runs demos that do not.
 
-Each is a repository with a README and a Makefile, whose demo is a few lines of shell.
+Each demo is a repository with a README and a Makefile that has a few lines of shell.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.programs.interop.servers import ROOT
 SCRIPT = ROOT / ".ci" / "first_command.py"
 MINOR = sys.version_info.minor
 README = "# A project\n\n```console\n$ make demo     # a shop\n```\n"
-# Speaks HTTP at the port that it is given, and no MCP.
+# Answers HTTP requests at the given port, but not as an MCP server.
 SERVER = "python3 -m http.server --bind 127.0.0.1 $(PORT)"
 CONFIGURATION = (
     '@printf \'{"mcpServers": {"shop": {"url": "http://127.0.0.1:%s/mcp", "headers": {}}}}\\n\''
@@ -29,7 +29,7 @@ CONFIGURATION = (
 
 @pytest.fixture
 def interpreters(tmp_path) -> dict[str, str]:
-    """An environment with one interpreter that works and others that do not."""
+    """An environment with one interpreter that works and one that does not."""
     folder = tmp_path / "programs"
     folder.mkdir()
     (folder / f"python3.{MINOR}").symlink_to(sys.executable)
@@ -40,7 +40,7 @@ def interpreters(tmp_path) -> dict[str, str]:
     return {**os.environ, "PATH": f"{folder}{os.pathsep}{system}", "PYENV_ROOT": str(tmp_path)}
 
 
-def tried(folder: Path, environment: dict[str, str], *demo: str, readme: str = README):
+def run_demo(folder: Path, environment: dict[str, str], *demo: str, readme: str = README):
     """Run the script for a repository whose demo runs these commands."""
     checkout = folder / "checkout"
     checkout.mkdir()
@@ -58,7 +58,7 @@ def tried(folder: Path, environment: dict[str, str], *demo: str, readme: str = R
 
 
 def assert_failed(process: subprocess.CompletedProcess[str], reason: str) -> None:
-    """Hold what the script said against what was wrong."""
+    """Assert that the script failed for this reason."""
     assert process.returncode == 1
     version = ".".join(map(str, sys.version_info[:3]))
     first = process.stdout.splitlines()[0]
@@ -66,35 +66,35 @@ def assert_failed(process: subprocess.CompletedProcess[str], reason: str) -> Non
     assert reason in first
 
 
-def test_a_demo_that_ends_has_failed_and_what_it_printed_is_shown(tmp_path, interpreters):
-    process = tried(tmp_path, interpreters, "@echo unable to open database file", "@exit 3")
+def test_a_demo_that_ends_is_a_failure_with_its_output(tmp_path, interpreters):
+    process = run_demo(tmp_path, interpreters, "@echo unable to open database file", "@exit 3")
     assert_failed(process, "`make demo` ended with status 2")
     assert "    unable to open database file" in process.stdout
 
 
-def test_a_demo_that_serves_nothing_has_failed(tmp_path, interpreters):
-    assert_failed(tried(tmp_path, interpreters, "sleep 60"), "did not serve within 5 s")
+def test_a_demo_that_does_not_serve_is_a_failure(tmp_path, interpreters):
+    assert_failed(run_demo(tmp_path, interpreters, "sleep 60"), "did not serve within 5 s")
 
 
-def test_a_demo_that_tells_no_configuration_has_failed(tmp_path, interpreters):
-    assert_failed(tried(tmp_path, interpreters, SERVER), "prints no configuration")
+def test_a_demo_that_prints_no_configuration_is_a_failure(tmp_path, interpreters):
+    assert_failed(run_demo(tmp_path, interpreters, SERVER), "prints no configuration")
 
 
-def test_a_demo_whose_server_is_none_of_mcp_has_failed(tmp_path, interpreters):
-    process = tried(tmp_path, interpreters, CONFIGURATION, SERVER)
+def test_a_demo_that_serves_no_mcp_is_a_failure(tmp_path, interpreters):
+    process = run_demo(tmp_path, interpreters, CONFIGURATION, SERVER)
     assert process.returncode == 1
     assert "FAILED" in process.stdout
 
 
-def test_a_readme_without_the_command_has_failed(tmp_path, interpreters):
-    process = tried(tmp_path, interpreters, SERVER, readme="# A project\n")
+def test_a_readme_without_the_command_is_a_failure(tmp_path, interpreters):
+    process = run_demo(tmp_path, interpreters, SERVER, readme="# A project\n")
     assert_failed(process, "the README shows no command")
 
 
-def test_nothing_that_a_demo_started_is_left(tmp_path, interpreters):
-    """Neither the server nor what it put into the background."""
+def test_all_processes_of_a_demo_are_ended(tmp_path, interpreters):
+    """Both the server and the processes in the background."""
     started = tmp_path / "started"
-    process = tried(tmp_path, interpreters, f"@sleep 600 & echo $$! > {started}", "@sleep 600")
+    process = run_demo(tmp_path, interpreters, f"@sleep 600 & echo $$! > {started}", "@sleep 600")
     assert_failed(process, "did not serve")
     number = int(started.read_text())
     deadline = time.monotonic() + 10
@@ -104,7 +104,7 @@ def test_nothing_that_a_demo_started_is_left(tmp_path, interpreters):
 
 
 def runs(number: int) -> bool:
-    """Whether a process runs: one that ended may wait for its parent."""
+    """Return whether a process runs. One that ended may still wait for its parent."""
     try:
         state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -112,7 +112,7 @@ def runs(number: int) -> bool:
     return state != "Z"
 
 
-def test_the_demo_runs_in_the_shell_of_a_django_developer_with_an_interpreter_and_a_port(
+def test_the_demo_gets_an_interpreter_a_port_and_the_environment_of_a_django_developer(
     tmp_path, interpreters
 ):
     shown = '@echo "[$(PYTHON)] [$(PORT)] [$$DJANGO_SETTINGS_MODULE] [$$PYTHONPATH] [$(PWD)]"'
@@ -121,7 +121,7 @@ def test_the_demo_runs_in_the_shell_of_a_django_developer_with_an_interpreter_an
         "PYTHONPATH": str(tmp_path),
         "PORT": "80",
     }
-    process = tried(tmp_path, environment, shown, "@exit 1")
+    process = run_demo(tmp_path, environment, shown, "@exit 1")
     python, port, settings, path, place = re.findall(r"\[([^]]*)\]", process.stdout)[:5]
     assert re.fullmatch(rf".*/python3(\.{MINOR})?", python)
     assert 1024 < int(port) < 65536
@@ -130,7 +130,7 @@ def test_the_demo_runs_in_the_shell_of_a_django_developer_with_an_interpreter_an
     assert " " in Path(place).name
 
 
-def test_an_interpreter_that_is_not_there_is_told(tmp_path, interpreters):
+def test_a_missing_interpreter_is_named(tmp_path, interpreters):
     process = subprocess.run(
         [sys.executable, SCRIPT, "--minor", "10" if MINOR != 10 else "11"],
         env={**interpreters, "PATH": interpreters["PATH"].split(os.pathsep)[0]},
@@ -141,8 +141,8 @@ def test_an_interpreter_that_is_not_there_is_told(tmp_path, interpreters):
     assert "Not installed, not tried: CPython 3.1" in process.stdout
 
 
-def test_the_readmes_first_command_is_the_demo():
-    """The command that continuous integration runs is the first that a reader sees."""
+def test_the_first_command_of_the_readme_is_make_demo():
+    """Continuous integration runs this command."""
     first = re.search(r"^\$ (.+)$", (ROOT / "README.md").read_text(), re.M)[1]
     assert first.split("#")[0].strip() == "make demo"
     assert re.search(r"^make first-command\b", (ROOT / ".ci" / "jobs").read_text(), re.M)

@@ -1,4 +1,4 @@
-"""The host's HTTP API is the same with drf_mcp and without."""
+"""The HTTP API of the host is the same with and without drf_mcp."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 
 @pytest.fixture(scope="module")
 def reports() -> tuple[dict, dict]:
-    """What the shop answers and holds without drf_mcp, and after its tools were used."""
+    """The shop's answers and classes without drf_mcp, and with it after its tools were used."""
     settings = ("tests.parity.settings_without", "tests.parity.settings_with")
     processes = [
         subprocess.Popen(
             [sys.executable, "-W", "error", "-m", "tests.parity.host"],
-            # One seed: an @api_view writes its Allow header from a set.
+            # The same seed, as an @api_view writes its Allow header from a set.
             env={**os.environ, "DJANGO_SETTINGS_MODULE": module, "PYTHONHASHSEED": "0"},
             stdout=subprocess.PIPE,
             text=True,
@@ -30,7 +30,7 @@ def reports() -> tuple[dict, dict]:
 
 
 def test_every_response_is_the_same_to_the_byte(reports):
-    """Status, headers, body and the number of queries."""
+    """Status, headers, body and the number of queries are compared."""
     without, with_tools = reports
     assert len(without["answers"]) > 300
     for expected, answer in zip(without["answers"], with_tools["answers"], strict=True):
@@ -38,12 +38,12 @@ def test_every_response_is_the_same_to_the_byte(reports):
 
 
 def test_the_tools_were_used_in_one_process_only(reports):
-    """Otherwise the comparison would say nothing."""
+    """Otherwise the comparison would prove nothing."""
     without, with_tools = reports
     assert (without["calls"], with_tools["calls"] > 100) == (0, True)
 
 
-def test_no_class_of_the_host_was_touched(reports):
+def test_no_class_of_the_host_was_changed(reports):
     without, with_tools = reports
     assert len(without["classes"]) > 200
     assert with_tools["classes"] == without["classes"]

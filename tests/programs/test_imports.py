@@ -1,4 +1,4 @@
-"""What is loaded by importing the package, by rendering, and by calls."""
+"""Which modules are loaded by importing the package, by rendering, and by calls."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ print(json.dumps(sorted(sys.modules)))
 
 
 def modules_after(code: str, **environment: str) -> set[str]:
-    """Run code in a fresh interpreter; it prints what is in sys.modules."""
+    """Run code in another interpreter, and return the modules that it prints."""
     own = {**os.environ, "PYTHONPATH": str(ROOT.parent), **environment}
     if not environment:
         own.pop("DJANGO_SETTINGS_MODULE", None)
@@ -98,17 +98,17 @@ def test_importing_the_package_loads_neither_django_nor_rest_framework(name):
     assert not {"django", "rest_framework", *HEAVY} & modules_after(code)
 
 
-def test_pydantic_is_imported_when_a_model_is_first_used_and_not_for_rendering():
+def test_pydantic_is_imported_by_the_first_use_of_a_model_and_not_by_rendering():
     modules_after(RENDER + "print('[]')")
 
 
-def test_listing_and_calling_tools_loads_nothing_heavy():
+def test_listing_and_calling_tools_loads_no_heavy_module():
     loaded = modules_after(CALL)
     assert not set(HEAVY) & loaded
     assert not [name for name in loaded if name.startswith("opentelemetry")]
 
 
-def test_calls_work_where_opentelemetry_is_not_installed():
+def test_calls_work_without_opentelemetry():
     modules_after("import sys\nsys.modules['opentelemetry'] = None\n" + CALL)
 
 
@@ -128,12 +128,12 @@ print(json.dumps(sorted(sys.modules)))
 """
 
 
-def test_a_project_without_tools_starts_with_next_to_nothing_of_the_package():
-    """Checks, the describer and the page are imported when they are first needed."""
+def test_a_project_without_tools_loads_few_modules():
+    """Checks, the describer and the page are imported at their first use."""
     assert len(own_modules(modules_after(START))) <= 10
 
 
-def test_the_core_answers_calls_without_any_app():
+def test_the_core_answers_calls_without_loading_contrib():
     assert not [name for name in own_modules(modules_after(CALL)) if ".contrib" in name]
 
 
@@ -141,7 +141,7 @@ def own_modules(modules: set[str]) -> list[str]:
     return [name for name in modules if name.partition(".")[0] == "drf_mcp"]
 
 
-def test_the_urlconf_is_read_without_the_page_and_the_describer():
+def test_the_urlconf_loads_neither_the_page_nor_the_describer():
     code = START.replace("print(", "import drf_mcp.urls\nprint(").replace(
         '"drf_mcp"]', '"rest_framework", "drf_mcp"]'
     )
@@ -165,7 +165,7 @@ assert features.tool_options
 
 
 def test_features_are_found_before_models_are_loaded(tmp_path):
-    """A module of models may import views, whose options features declare."""
+    """A module of models may import views with options that features declare."""
     (tmp_path / "early").mkdir()
     (tmp_path / "early" / "__init__.py").touch()
     (tmp_path / "early" / "models.py").write_text(READ)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.mutants.kept import Mutant
-from tests.mutants.runner import CAUGHT, RED, SURVIVED, Runner
+from tests.mutants.runner import CAUGHT, SURVIVED, UNRELATED, Runner
 
-# Neither Django nor the plugin of the package, whose name the tree has.
+# Neither Django nor the plugin of the package, as the tree has a package of the same name.
 OPTIONS = """
 [tool.pytest.ini_options]
 addopts = "-p no:django -p no:drf_mcp -p no:xdist"
@@ -30,7 +30,7 @@ def test_red():
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A package of one module and its tests, one of which is red."""
+    """A package with one module and its tests, one of which fails."""
     files = {
         "pyproject.toml": OPTIONS,
         "drf_mcp/__init__.py": "",
@@ -44,11 +44,11 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path / "tree"
 
 
-def test_a_run_says_what_is_caught_what_survives_and_what_was_red(tree):
+def test_a_run_reports_caught_and_surviving_mutants_and_tests_that_fail_without_one(tree):
     def make(new: str, name: str) -> Mutant:
         return Mutant("sums", "sums.py", "a + b", new, (f"test_sums.py::{name}",))
 
     mutants = [make("a - b", "test_add"), make("b + a", "test_add"), make("a - b", "test_red")]
     found = list(Runner(mutants, 2, tree).run())
-    assert [each.outcome for each in found] == [CAUGHT, SURVIVED, RED]
-    assert found[0].said.startswith("FAILED tests/test_sums.py::test_add")
+    assert [each.outcome for each in found] == [CAUGHT, SURVIVED, UNRELATED]
+    assert found[0].message.startswith("FAILED tests/test_sums.py::test_add")

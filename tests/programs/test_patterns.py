@@ -1,4 +1,4 @@
-"""The JavaScript engine that clients use takes every pattern that is emitted."""
+"""A JavaScript engine, as clients use it, compiles every pattern in a schema."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def emitted():
     return set(patterns_in(schemas))
 
 
-def test_node_would_tell_of_a_bad_pattern():
+def test_node_reports_a_wrong_pattern():
     assert refused({r"^\w+\Z", "^a$"}) == [r"^\w+\Z"]
 
 
@@ -78,7 +78,7 @@ PIECES = re.split(
 )
 
 
-def test_a_real_engine_compiles_whatever_is_kept():
+def test_every_pattern_that_is_kept_or_translated_compiles():
     chance = random.Random(7)
     made = ("".join(chance.choices(PIECES, k=chance.randint(1, 7))) for _ in range(20_000))
     kept = list(filter(is_ecmascript, made))
@@ -86,5 +86,5 @@ def test_a_real_engine_compiles_whatever_is_kept():
     assert refused([*kept, *SHARED, *(written for _, written in TRANSLATED)]) == []
 
 
-def test_every_pattern_of_a_form_compiles():
+def test_every_pattern_of_a_field_compiles():
     assert refused([pattern_of(field) for field, _, _ in FIELDS.values()]) == []

@@ -1,4 +1,4 @@
-"""The pytest plugin, in a project of its own."""
+"""The pytest plugin, in another project."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def installed() -> bool:
     return PLUGIN in {point.value for point in entry_points(group="pytest11")}
 
 
-def test_a_project_gets_the_fixture_and_the_ready_test(tmp_path):
+def test_a_project_gets_the_fixture_and_the_parity_test(tmp_path):
     (tmp_path / "test_project.py").write_text(PROJECT_TESTS)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
     if not installed():
@@ -58,7 +58,7 @@ def test_a_project_gets_the_fixture_and_the_ready_test(tmp_path):
     assert int(re.search(r"(\d+) passed", run.stdout)[1]) > 20
 
 
-def test_the_plugin_is_found_by_its_entry_point():
+def test_the_plugin_has_an_entry_point():
     text = (ROOT / "pyproject.toml").read_text()
     section = text.split("[project.entry-points.pytest11]")[1].split("[tool")[0]
     assert f'drf_mcp = "{PLUGIN}"' in section

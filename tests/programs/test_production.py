@@ -1,4 +1,4 @@
-"""The example project under settings for production."""
+"""The example project with settings for production."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def run(tmp_path):
     return command
 
 
-def test_djangos_checks_for_deployment_find_nothing(run):
+def test_the_deployment_checks_find_nothing(run):
     checked = run("check", "--deploy", "--fail-level", "INFO")
     assert checked.returncode == 0, checked.stderr
     assert "no issues (1 silenced)" in checked.stdout
 
 
-def test_they_would_find_what_is_missing(run):
+def test_the_deployment_checks_find_a_missing_setting(run):
     checked = run("check", "--deploy", "--fail-level", "WARNING", SHOP_HTTPS="0")
     assert checked.returncode == 1
     assert "security.W008" in checked.stderr

@@ -1,4 +1,4 @@
-"""The package without one of its apps: its folder is gone, and the others work."""
+"""The package works without one of its apps."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ assert refused["isError"], refused
 
 
 @pytest.mark.parametrize("removed", APPS)
-def test_the_package_does_without_an_app(removed: str, tmp_path: Path) -> None:
-    """Its folder is deleted, with those of the apps that say that they need it."""
+def test_the_package_works_without_an_app(removed: str, tmp_path: Path) -> None:
+    """The folder of the app is deleted, and those of the apps that require it."""
     names = {each: f"drf_mcp.contrib.{each}" for each in APPS}
     needing = [
         each
         for each, name in names.items()
         if names[removed] in getattr(AppConfig.create(name), "mcp_requires", ())
     ]
-    # With what is compiled: it fits, since a copy keeps the times of its files.
+    # Compiled files are copied as well: they stay valid, since a copy keeps the times of files.
     leave_out = shutil.ignore_patterns("locale")
     shutil.copytree(ROOT, tmp_path / "drf_mcp", ignore=leave_out)
     for each in (removed, *needing):

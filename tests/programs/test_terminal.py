@@ -21,9 +21,9 @@ from tests.management.test_terminal import tell
         ("python manage.py migrate orders_re", []),
     ],
 )
-def test_bash_completes_names_of_tools(tmp_path, line, completed):
+def test_bash_completes_the_names_of_tools(tmp_path, line, completed):
     script = tell("mcp_tools", "completion", "bash")
-    # Stands for the project, so that Django is not started for each line.
+    # A script in place of the project, so that Django is not started for each line.
     fake = tmp_path / "manage.py"
     fake.write_text("#!/bin/sh\necho orders_refund; echo orders_retrieve; echo tickets_list\n")
     fake.chmod(0o755)
@@ -48,7 +48,7 @@ def test_bash_completes_names_of_tools(tmp_path, line, completed):
 @pytest.mark.parametrize(
     "arguments", [("mcp_tools", "--json"), ("mcp_tools",), ("mcp_config", "all")]
 )
-def test_a_pipe_that_is_closed_ends_a_command_quietly(arguments):
+def test_a_closed_pipe_ends_a_command_quietly(arguments):
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
@@ -64,7 +64,7 @@ def test_a_pipe_that_is_closed_ends_a_command_quietly(arguments):
     assert "BrokenPipe" not in done.stderr
 
 
-def test_the_script_of_a_project_reads_real_names():
+def test_the_completion_script_reads_the_names_of_the_project():
     done = subprocess.run(
         [sys.executable, "manage.py", "mcp_tools", "list", "--names"],
         cwd=ROOT,

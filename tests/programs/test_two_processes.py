@@ -1,4 +1,4 @@
-"""What one process stores another retrieves: through a database, through a shared cache."""
+"""One process retrieves what another stored, through a database and through a shared cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A headless Chromium, driven by Playwright without the browsers it would download."""
+"""A headless Chromium that is installed already, driven by Playwright."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-# The first has no windows, and takes half the processor time of the other.
+# The first has no windows, and takes half the processor time of the second.
 PROGRAMS = ["chromium-headless-shell", "chromium"]
 ARGUMENTS = [
     "--no-sandbox",

@@ -1,4 +1,4 @@
-"""The shop with its page on a real server, and a real browser in front of it."""
+"""The shop with its browsable page on a real server, and a real browser."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.programs.browser.watched import Watched
 from tests.programs.interop.conftest import NODE_MODULES, REQUIRE_NODE
 from tests.programs.interop.servers import RunningServer, Shop, running
 
-# Set to 1 where tests that need a browser may not be left out.
+# If this variable is 1, tests that need a browser fail without one instead of being skipped.
 REQUIRE_CHROMIUM = "DRF_MCP_REQUIRE_CHROMIUM"
 
 
-def leave_out(reason: str, required: str) -> None:
+def skip_or_fail(reason: str, required: str) -> None:
     if os.environ.get(required) == "1":
         pytest.fail(reason)
     pytest.skip(reason)
@@ -28,7 +28,7 @@ def leave_out(reason: str, required: str) -> None:
 def axe() -> str:
     source = NODE_MODULES / "axe-core" / "axe.min.js"
     if not source.exists():
-        leave_out(
+        skip_or_fail(
             f"axe-core is not installed in {NODE_MODULES.parent}: run make node", REQUIRE_NODE
         )
     return source.read_text()
@@ -37,7 +37,7 @@ def axe() -> str:
 @pytest.fixture(scope="session")
 def shop_page(tmp_path_factory) -> Iterator[RunningServer]:
     if program() is None:
-        leave_out("Chromium is not installed: apt-get install chromium", REQUIRE_CHROMIUM)
+        skip_or_fail("Chromium is not installed: apt-get install chromium", REQUIRE_CHROMIUM)
     folder = tmp_path_factory.mktemp("page")
     shop = Shop(folder / "shop.sqlite3", "tests.programs.browser.settings")
     shop.seed()
@@ -45,8 +45,8 @@ def shop_page(tmp_path_factory) -> Iterator[RunningServer]:
         yield server
 
 
-# Not for the whole session: while Playwright runs, this thread counts as asynchronous, and
-# Django refuses the database to every test.
+# Not for the whole session: while Playwright runs, this thread counts as asynchronous, and Django
+# refuses database access to every test.
 @pytest.fixture(scope="module")
 def browser(shop_page):
     with chromium() as browser:
@@ -70,16 +70,16 @@ def session_of(browser, shop_page) -> Callable[[str | None], Any]:
 
 @pytest.fixture
 def visit(browser, shop_page, session_of) -> Iterator[Callable[..., Watched]]:
-    """Pages, each of a browser of its own: ``visit("alice", "?tool=stats")``.
+    """Open a page in its own browser context: ``visit(\"alice\", \"?tool=stats\")``.
 
-    Whatever one complains about fails the test.
+    Errors and warnings that a page logs fail the test.
     """
     opened: list[Watched] = []
 
     def open_page(username: str | None, query: str = "", **options) -> Watched:
         size = options.pop("viewport", {"width": 1280, "height": 860})
         cookies = session_of(username)
-        # A colour that fades has no contrast that axe-core could measure.
+        # axe-core cannot measure the contrast of a colour that fades.
         still = {"reduced_motion": "reduce", "storage_state": cookies}
         context = browser.new_context(viewport=size, **still, **options)
         context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -1,4 +1,4 @@
-"""The shop with its page, in the language that each browser asks for."""
+"""The shop with its page, in the language that the browser asks for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example shop where agents are connected by signing in, with static files served."""
+"""The example shop with sign-in for agents and with static files."""
 
 from __future__ import annotations
 

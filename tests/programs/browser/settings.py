@@ -1,4 +1,4 @@
-"""The example shop with the page switched on, DEBUG as it comes, and static files served."""
+"""The example shop with the page switched on, with DEBUG and static files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client of the official SDK proposes a call, and a person approves it in a real browser."""
+"""A client of the official SDK proposes a call, and staff approve it in a real browser."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from tests.programs.browser.browser import program
-from tests.programs.browser.conftest import REQUIRE_CHROMIUM, leave_out
+from tests.programs.browser.conftest import REQUIRE_CHROMIUM, skip_or_fail
 from tests.programs.interop.python_sdk import connected, envelope
 from tests.programs.interop.servers import ROOT, RunningServer, Shop, running
 
@@ -22,9 +22,9 @@ REASON = "Refunds are approved first."
 
 @pytest.fixture(scope="module")
 def shop_page(tmp_path_factory) -> Iterator[RunningServer]:
-    """A shop of its own: the rules of one bind whatever else is tried there."""
+    """Another shop, since its rules apply to all calls."""
     if program() is None:
-        leave_out("Chromium is not installed: apt-get install chromium", REQUIRE_CHROMIUM)
+        skip_or_fail("Chromium is not installed: apt-get install chromium", REQUIRE_CHROMIUM)
     folder = tmp_path_factory.mktemp("approvals")
     shop = Shop(folder / "shop.sqlite3", "tests.programs.browser.german_settings")
     shop.seed()
@@ -34,7 +34,7 @@ def shop_page(tmp_path_factory) -> Iterator[RunningServer]:
 
 @pytest.fixture(scope="module")
 def rule(browser, shop_page, session_of) -> str:
-    """A rule of the table, as staff save it in the admin."""
+    """A rule that staff save in the admin."""
     context = browser.new_context(storage_state=session_of("admin"))
     page = context.new_page()
     page.goto(shop_page.url.removesuffix("mcp") + "admin/drf_mcp_rules/callrule/add/")
@@ -44,7 +44,7 @@ def rule(browser, shop_page, session_of) -> str:
     page.get_by_label("Verdict").select_option("approve")
     page.get_by_label("Reason").fill(REASON)
     page.get_by_role("button", name="Save", exact=True).click()
-    # It is checked against the arguments of the tool.
+    # The admin checks the condition against the arguments of the tool.
     page.get_by_text("Did you mean amount?").wait_for()
     page.get_by_label("Condition").fill("coalesce(amount, object.total) >= 5")
     page.get_by_role("button", name="Save", exact=True).click()
@@ -55,14 +55,14 @@ def rule(browser, shop_page, session_of) -> str:
 
 @pytest.fixture
 def call(shop_page) -> Callable[..., dict[str, Any]]:
-    """Call a tool as bob's client does, and return the data of its envelope."""
+    """Call a tool as bob's client, and return the data of the envelope."""
 
     async def ask(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         async with connected(shop_page, shop_page.shop.tokens["bob"]) as connection:
             return envelope(await connection.client.call_tool(name, arguments))["data"]
 
     def call(name: str, **arguments: Any) -> dict[str, Any]:
-        # The thread of the test is that of Playwright, which has a loop of its own.
+        # Playwright runs an event loop in the thread of the test.
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(anyio.run, ask, name, arguments).result()
 
@@ -71,7 +71,7 @@ def call(shop_page) -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def proposal(call, rule) -> dict[str, Any]:
-    """A refund that waits for an approval."""
+    """A refund that waits for approval."""
     order = call("orders_list", status=["paid"], page_size=1)["results"][0]["id"]
     asked = call("orders_refund", id=order, reason="late")
     assert (asked["error_code"], asked["reason"]) == ("APPROVAL_REQUIRED", rule)
@@ -90,7 +90,7 @@ def page_of(visit, proposal) -> Callable[..., Any]:
     return open_page
 
 
-def test_a_person_approves_and_the_client_reads_the_result(call, proposal, page_of, shop_page):
+def test_staff_approve_and_the_client_reads_the_result(call, proposal, page_of, shop_page):
     page = page_of().page
     assert "refunded" in page.locator("ins").all_inner_texts()
     page.get_by_role("button", name="Approve").click()
@@ -109,7 +109,7 @@ def test_a_person_approves_and_the_client_reads_the_result(call, proposal, page_
     assert call("orders_retrieve", id=proposal["order"])["status"] == "refunded"
 
 
-def test_a_person_declines_and_the_client_reads_why(call, proposal, page_of):
+def test_staff_decline_and_the_client_reads_the_reason(call, proposal, page_of):
     page = page_of().page
     page.get_by_label("Reason").fill("It arrived.")
     page.get_by_role("button", name="Decline").click()
@@ -121,7 +121,7 @@ def test_a_person_declines_and_the_client_reads_why(call, proposal, page_of):
 
 
 @pytest.mark.parametrize(("locale", "title"), [("en", "Approvals"), ("de", "Genehmigungen")])
-def test_the_pages_fit_and_axe_has_nothing_against_them(visit, page_of, rule, axe, locale, title):
+def test_the_pages_fit_and_axe_finds_no_violation(visit, page_of, rule, axe, locale, title):
     for watched in (visit("carol", "/approvals/", locale=locale), page_of(locale=locale)):
         watched.page.get_by_role("link", name=title, exact=True).wait_for()
         for width in (360, 1280):

@@ -1,6 +1,6 @@
-"""The page in a real browser: reading, searching, calling, by mouse and by keyboard.
+"""The browsable page in a real browser: reading, searching and calling, by mouse and keyboard.
 
-The fixture `visit` fails a test whose page logs an error or breaks its own
+The fixture `visit` fails a test whose page logs an error or violates its own
 Content-Security-Policy.
 """
 
@@ -22,7 +22,7 @@ PHONE = {"width": 360, "height": 740}
 PAGES = ["", "?tool=customers_list", "?tool=orders_create", "?show=clients", "?show=findings"]
 
 
-def test_search_leaves_what_matches(visit):
+def test_search_shows_the_matching_tools(visit):
     page = visit("alice").page
     page.keyboard.press("/")
     page.keyboard.type("give back")
@@ -46,7 +46,7 @@ def test_enter_in_the_search_opens_the_first_match(visit):
     page.wait_for_url("**?tool=orders_refund")
 
 
-def test_reading_tool_answers_with_its_envelope_time_and_queries(visit):
+def test_a_read_is_answered_with_its_envelope_its_time_and_its_queries(visit):
     watched = visit("alice", "?tool=customers_list")
     watched.page.get_by_label("gold", exact=True).check()
     watched.page.get_by_label("page_size", exact=True).fill("2")
@@ -59,7 +59,7 @@ def test_reading_tool_answers_with_its_envelope_time_and_queries(visit):
     assert "queries" in measured
 
 
-def test_a_call_that_tells_of_its_progress_shows_it_until_the_answer_is_there(visit):
+def test_progress_is_shown_until_the_answer(visit):
     watched = visit("alice", "?tool=count_up")
     watched.page.evaluate(
         """() => {
@@ -76,7 +76,7 @@ def test_a_call_that_tells_of_its_progress_shows_it_until_the_answer_is_there(vi
     assert watched.page.locator("[data-progress]").is_hidden()
 
 
-def test_rows_are_a_table_that_sorts_and_turns_its_pages(visit, axe):
+def test_rows_are_a_table_with_sorting_and_pages(visit, axe):
     watched = visit("carol", "?tool=customers_list", viewport=PHONE)
     page = watched.page
     page.get_by_label("page_size").fill("5")
@@ -107,7 +107,7 @@ def test_rows_are_a_table_that_sorts_and_turns_its_pages(visit, axe):
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
-def test_an_object_is_a_card_whose_lists_open(visit, axe):
+def test_an_object_is_a_card_with_lists_to_open(visit, axe):
     watched = visit("alice", "?tool=orders_retrieve")
     watched.page.get_by_role("button", name="Find id").click()
     watched.page.locator("[data-finder-rows] button").first.click()
@@ -125,8 +125,8 @@ def test_an_object_is_a_card_whose_lists_open(visit, axe):
     assert watched.page.get_by_text("Calls of this tab").is_hidden()
 
 
-def test_a_call_that_changes_something_is_shown_before_it_is_sent_again(visit, shop_page):
-    """On the tool's own page, and where the form was filled in on the way from another."""
+def test_a_write_is_confirmed_before_it_is_sent_again(visit, shop_page):
+    """On the page of the tool, and on the page of another tool."""
     watched = visit("alice", "?tool=customers_create")
     page = watched.page
     page.get_by_label("name", exact=True).fill("Mary Jackson")
@@ -145,7 +145,7 @@ def test_a_call_that_changes_something_is_shown_before_it_is_sent_again(visit, s
     page.get_by_role("dialog").get_by_text("Mary Jackson").wait_for()
 
 
-def test_calls_of_the_tab_are_sent_again_and_copied_in_other_words(visit, shop_page):
+def test_calls_of_the_tab_are_sent_again_and_copied_in_several_languages(visit, shop_page):
     watched = visit("alice", "?tool=quote")
     page = watched.page
     page.get_by_label("quantity").fill("3")
@@ -166,21 +166,21 @@ def test_calls_of_the_tab_are_sent_again_and_copied_in_other_words(visit, shop_p
     assert (json.loads(words[4]), words[5:]) == (arguments, ["--as", "alice"])
     program = copies["Python SDK"].replace("YOUR_TOKEN", shop_page.shop.tokens["alice"])
     assert "structured_content" in run_program(program)
-    # Sent at once: it only reads.
+    # It is sent at once, since it only reads.
     page.get_by_role("link", name="Send again quote").click()
     page.get_by_text("Calls of this tab: 2").wait_for()
     assert page.get_by_label("quantity").input_value() == "3"
     page.get_by_text("Calls of this tab: 2").click()
     page.get_by_role("button", name="Send again quote").first.click()
     page.get_by_text("Calls of this tab: 3").wait_for()
-    # The session itself stays: other tests have it too.
+    # The session is not ended, since other tests use it.
     stay = "form.addEventListener('submit', (event) => event.preventDefault())"
     page.locator(".account form").evaluate(f"(form) => {stay}")
     page.get_by_role("button", name="Log out").click()
     assert page.evaluate("() => sessionStorage.length") == 0
 
 
-def test_two_users_are_compared_side_by_side(visit, axe):
+def test_two_users_are_compared(visit, axe):
     watched = visit("admin", "?tool=customers_list")
     page = watched.page
     page.locator("[data-compare] summary").press("Enter")
@@ -191,20 +191,20 @@ def test_two_users_are_compared_side_by_side(visit, axe):
     assert page.get_by_role("heading", name="bob: 22 rows").is_visible()
     assert "for alice alone: 30 Amara Costa" in page.locator(".difference").inner_text()
     assert watched.violations(axe) == []
-    page.get_by_label("and as").fill("nobody here")
+    page.get_by_label("and as").fill("unknown user")
     page.keyboard.press("Enter")
-    page.locator(".verdict", has_text="No active user is named nobody here.").wait_for()
-    # The browser itself reports the 400.
+    page.locator(".verdict", has_text="No active user is named unknown user.").wait_for()
+    # The browser logs the 400.
     assert "400" in watched.complaints.pop()
 
 
 def run_program(program: str) -> str:
-    """Return what a program printed."""
+    """Return the output of a program."""
     command = [sys.executable, "-c", program]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def test_writing_tool_writes(visit):
+def test_a_write_writes(visit):
     watched = visit("alice", "?tool=customers_create")
     watched.page.get_by_label("name", exact=True).fill("Grace Hopper")
     watched.page.get_by_label("email", exact=True).fill("grace@navy.example")
@@ -215,7 +215,7 @@ def test_writing_tool_writes(visit):
     assert json.loads(watched.text_of("envelope"))["data"]["name"] == "Grace Hopper"
 
 
-def test_errors_stand_at_the_fields_they_are_about(visit):
+def test_errors_are_shown_at_their_fields(visit):
     watched = visit("alice", "?tool=customers_create")
     watched.page.get_by_role("button", name="Clear").click()
     watched.page.get_by_label("email", exact=True).fill("grace at navy")
@@ -228,7 +228,7 @@ def test_errors_stand_at_the_fields_they_are_about(visit):
     assert watched.page.get_by_label("name", exact=True).get_attribute("aria-invalid") == "true"
 
 
-def test_a_list_is_filled_in_as_rows_and_an_error_stands_in_its_row(visit):
+def test_a_list_is_filled_in_as_rows_and_an_error_is_shown_in_its_row(visit):
     watched = visit("alice", "?tool=orders_create")
     page, adding = watched.page, watched.page.get_by_role("button", name="Add a row to lines")
     assert int(page.get_by_label("customer", exact=True).input_value()) > 0, "of the example"
@@ -256,12 +256,12 @@ def test_a_list_is_filled_in_as_rows_and_an_error_stands_in_its_row(visit):
     assert page.get_by_label("quantity").nth(0).get_attribute("aria-invalid") is None
 
 
-def test_a_key_is_picked_from_the_rows_of_the_list_by_search(visit, axe):
+def test_a_key_is_selected_from_the_rows_of_a_search(visit, axe):
     watched = visit("alice", "?tool=orders_create", viewport=PHONE)
     page = watched.page
     page.get_by_role("button", name="Find customer with customers_list").press("Enter")
     dialog = page.get_by_role("dialog", name="Find customer")
-    # Other tests make customers too.
+    # Other tests create customers.
     dialog.get_by_text(re.compile(r"^20 of 3\d$")).wait_for()
     dialog.get_by_role("button", name="Show more").press("Enter")
     dialog.get_by_text(re.compile(r"^(3\d) of \1$")).wait_for()
@@ -276,7 +276,7 @@ def test_a_key_is_picked_from_the_rows_of_the_list_by_search(visit, axe):
     assert page.locator(".picked", has_text="Elif Petit").is_visible()
 
 
-def test_a_value_has_the_input_that_fits(visit, axe):
+def test_each_type_of_value_has_its_input(visit, axe):
     watched = visit("alice", "?tool=event", timezone_id="America/New_York")
     page = watched.page
     page.get_by_role("button", name="Clear").click()
@@ -302,7 +302,7 @@ def test_a_value_has_the_input_that_fits(visit, axe):
     assert watched.violations(axe) == []
     watched.call("event")
     watched.verdict()
-    # What was written is in New York, what is sent is in UTC.
+    # The input is in the time zone of New York, and the value that is sent is in UTC.
     assert json.loads(watched.text_of("sent").partition("\n\n")[2])["params"]["arguments"] == {
         "day": "2026-12-31",
         "starts": "2027-01-01T01:30:00Z",
@@ -318,7 +318,7 @@ def test_a_value_has_the_input_that_fits(visit, axe):
     assert page.get_by_label("ends", exact=True).is_disabled()
 
 
-def test_text_that_is_no_json_is_not_sent(visit):
+def test_invalid_json_is_not_sent(visit):
     watched = visit("alice", "?tool=orders_create")
     watched.page.get_by_role("button", name="JSON", exact=True).click()
     watched.page.get_by_label("Arguments as JSON").fill("[{")
@@ -327,7 +327,7 @@ def test_text_that_is_no_json_is_not_sent(visit):
     assert watched.page.locator("[data-full]").is_hidden()
 
 
-def test_destructive_tool_asks_first_and_does_nothing_on_cancel(visit):
+def test_a_destructive_tool_asks_and_cancel_does_not_call_it(visit):
     watched = visit("carol", "?tool=customers_deactivate")
     watched.page.get_by_label("id", exact=True).fill("999999")
     watched.call("customers_deactivate")
@@ -340,7 +340,7 @@ def test_destructive_tool_asks_first_and_does_nothing_on_cancel(visit):
     assert watched.page.locator("[data-full]").is_hidden()
 
 
-def test_destructive_tool_runs_once_confirmed(visit):
+def test_a_destructive_tool_is_called_after_confirmation(visit):
     watched = visit("carol", "?tool=customers_deactivate")
     watched.page.get_by_label("id", exact=True).fill("999999")
     watched.call("customers_deactivate")
@@ -350,7 +350,7 @@ def test_destructive_tool_runs_once_confirmed(visit):
 
 
 def open_ticket(visit) -> str:
-    """Return the key of a ticket that alice has opened."""
+    """Return the key of a new ticket of alice."""
     watched = visit("alice", "?tool=tickets_create")
     watched.page.get_by_label("customer", exact=True).fill("1")
     watched.page.get_by_label("subject", exact=True).fill("Broken lamp")
@@ -361,7 +361,7 @@ def open_ticket(visit) -> str:
 
 
 def ask_to_delete(visit, key: str):
-    """Return the page, whose dialog shows what the deletion of a ticket would do."""
+    """Return the page with the dialog that shows what the deletion of a ticket would do."""
     watched = visit("alice", "?tool=tickets_destroy")
     watched.page.get_by_label("id", exact=True).fill(key)
     watched.call("tickets_destroy")
@@ -369,7 +369,7 @@ def ask_to_delete(visit, key: str):
     return watched
 
 
-def test_what_a_tool_would_do_is_shown_before_it_is_confirmed(visit):
+def test_the_confirmation_shows_what_the_tool_would_do(visit):
     watched = ask_to_delete(visit, open_ticket(visit))
     dialog = watched.page.get_by_role("dialog")
     assert '"Broken lamp"' in dialog.inner_text()
@@ -380,7 +380,7 @@ def test_what_a_tool_would_do_is_shown_before_it_is_confirmed(visit):
     assert watched.verdict() == "Success"
 
 
-def test_arguments_are_shown_once_whatever_the_language_of_the_question(visit):
+def test_arguments_in_a_confirmation_are_shown_once_in_every_language(visit):
     page = visit("alice", "?tool=tickets_destroy").page
     for line in ("Arguments:", "Argumente:"):
         question = f'Delete {{it}}, or 2?\n{line} {{"pk": 1}}'
@@ -390,20 +390,20 @@ def test_arguments_are_shown_once_whatever_the_language_of_the_question(visit):
         page.keyboard.press("Escape")
 
 
-def test_a_person_who_does_not_agree_declines(visit):
+def test_escape_declines_a_confirmation(visit):
     watched = ask_to_delete(visit, open_ticket(visit))
     watched.page.keyboard.press("Escape")
     assert "DECLINED" in watched.verdict()
 
 
-def test_what_is_refused_is_not_asked_about(visit):
+def test_a_refused_call_is_not_confirmed(visit):
     watched = visit("alice", "?tool=tickets_destroy")
     watched.page.get_by_label("id", exact=True).fill("999999")
     watched.call("tickets_destroy")
     assert watched.verdict() == "Error\nNOT_FOUND"
 
 
-def test_keyboard_alone_fills_the_form_and_calls(visit):
+def test_the_form_can_be_filled_and_sent_by_keyboard(visit):
     watched = visit("alice", "?tool=customers_retrieve")
     watched.page.get_by_label("id", exact=True).focus()
     watched.page.keyboard.type("1")
@@ -411,7 +411,7 @@ def test_keyboard_alone_fills_the_form_and_calls(visit):
     assert watched.verdict()
 
 
-def test_tabs_follow_the_arrow_keys(visit):
+def test_arrow_keys_change_tabs(visit):
     page = visit("alice", "?show=clients").page
     page.get_by_role("tab", name="Claude Code").focus()
     page.keyboard.press("ArrowRight")
@@ -431,7 +431,7 @@ def test_arguments_can_be_written_as_json(visit):
     assert len(json.loads(watched.text_of("envelope"))["data"]["results"]) == 1
 
 
-def test_exchange_is_what_went_over_the_wire_without_the_csrf_token(visit):
+def test_the_exchange_is_shown_without_the_csrf_token(visit):
     watched = visit("alice", "?tool=stats")
     with watched.page.expect_request("**/mcp") as asked:
         watched.call("stats")
@@ -452,7 +452,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("name", "arguments"), CALLS, ids=[name for name, _ in CALLS])
-def test_curl_is_the_request_that_the_call_stands_for(visit, shop_page, name, arguments):
+def test_curl_is_the_http_request_of_the_call(visit, shop_page, name, arguments):
     watched = visit("alice", f"?tool={name}")
     watched.page.get_by_role("button", name="JSON", exact=True).click()
     watched.page.get_by_label("Arguments as JSON").fill(json.dumps(arguments))
@@ -469,7 +469,7 @@ def test_curl_is_the_request_that_the_call_stands_for(visit, shop_page, name, ar
         assert expected.method == words[words.index("-X") + 1]
 
 
-def test_one_click_copies_a_call_for_a_terminal(visit):
+def test_a_call_is_copied_as_curl(visit):
     watched = visit("alice", "?tool=stats")
     watched.call("stats")
     watched.verdict()
@@ -481,17 +481,17 @@ def test_one_click_copies_a_call_for_a_terminal(visit):
     assert copied == watched.page.locator("#curl-mcp").text_content()
 
 
-def test_rows_to_pick_from_show_no_addresses_and_nothing_empty(visit):
+def test_rows_to_select_show_no_urls_and_no_empty_values(visit):
     page = visit("carol", "?tool=orders_refund").page
     page.get_by_role("button", name="Find").first.click()
     rows = page.get_by_role("dialog").locator("small")
     rows.first.wait_for()
-    told = [part for row in rows.all_inner_texts() for part in row.split(" · ")]
-    assert [part for part in told if "http" in part or part.endswith(":")] == []
-    assert any(part.startswith("status: ") for part in told)
+    shown = [part for row in rows.all_inner_texts() for part in row.split(" · ")]
+    assert [part for part in shown if "http" in part or part.endswith(":")] == []
+    assert any(part.startswith("status: ") for part in shown)
 
 
-def test_copying_takes_the_whole_envelope(visit):
+def test_the_whole_envelope_is_copied(visit):
     watched = visit("alice", "?tool=stats")
     watched.call("stats")
     watched.verdict()
@@ -502,7 +502,7 @@ def test_copying_takes_the_whole_envelope(visit):
     assert {"success", "meta", "data"} <= copied.keys()
 
 
-def test_image_in_an_answer_is_shown(visit):
+def test_an_image_in_an_answer_is_shown(visit):
     watched = visit("alice", "?tool=picture")
     watched.call("picture")
     picture = watched.page.get_by_role("img", name="The image that the tool answered with")
@@ -527,7 +527,7 @@ def test_images_of_the_project_are_shown_and_long_texts_are_folded(visit, axe):
     assert watched.violations(axe) == []
 
 
-def test_file_is_sent_with_its_name(visit):
+def test_a_file_is_sent_with_its_name(visit):
     watched = visit("alice", "?tool=weigh")
     file = {"name": "note one.txt", "mimeType": "text/plain", "buffer": b"12345"}
     watched.page.get_by_label("file", exact=True).set_input_files(file)
@@ -538,16 +538,16 @@ def test_file_is_sent_with_its_name(visit):
 
 
 @pytest.mark.parametrize("query", PAGES)
-def test_axe_has_nothing_against_the_pages_which_fit_a_phone(visit, axe, query):
+def test_the_pages_fit_a_phone_and_axe_finds_no_violation(visit, axe, query):
     watched = visit("carol", query)
     assert watched.violations(axe) == []
     watched.page.set_viewport_size(PHONE)
     assert watched.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
-def test_axe_has_nothing_against_an_error_and_the_question_before_a_call(visit, axe):
+def test_axe_finds_no_violation_in_an_error_and_in_a_confirmation(visit, axe):
     watched = visit("carol", "?tool=customers_create")
-    watched.page.get_by_label("email", exact=True).fill("nobody")
+    watched.page.get_by_label("email", exact=True).fill("not an address")
     watched.call("customers_create")
     watched.verdict()
     assert watched.violations(axe) == []
@@ -555,18 +555,18 @@ def test_axe_has_nothing_against_an_error_and_the_question_before_a_call(visit, 
     assert watched.violations(axe) == []
 
 
-def test_browser_that_is_not_logged_in_is_shown_where_to(visit, shop_page):
+def test_an_anonymous_browser_gets_a_link_to_log_in(visit, shop_page):
     watched = visit(None)
-    # REST framework's page names no icon, so that the browser looks for one.
+    # REST framework's page has no icon, so that the browser requests one.
     watched.page.route("**/favicon.ico", lambda route: route.fulfill(status=204))
     watched.page.get_by_role("main").get_by_role("link", name="Log in").click()
     assert "/api-auth/login/?next=" in watched.page.url
-    # The browser itself reports the 401 that the page came with.
+    # The browser logs the 401 of the page.
     assert len(watched.complaints) == 1
     assert "401" in watched.complaints.pop()
 
 
-def test_a_dry_run_shows_before_and_after_and_changes_nothing(visit):
+def test_a_dry_run_shows_the_changes_and_makes_none(visit):
     watched = visit("carol", "?tool=customers_deactivate")
     assert watched.page.get_by_label("dry_run", exact=True).count() == 0
     watched.page.get_by_label("id", exact=True).fill("1")

@@ -1,4 +1,4 @@
-"""The pages on which people connect agents, in a real browser."""
+"""The pages on which users connect agents, in a real browser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from tests.programs.browser.browser import log_in, program
-from tests.programs.browser.conftest import REQUIRE_CHROMIUM, leave_out
+from tests.programs.browser.conftest import REQUIRE_CHROMIUM, skip_or_fail
 from tests.programs.browser.watched import Watched
 from tests.programs.interop.servers import RunningServer, Shop, running
 
@@ -23,7 +23,7 @@ CALLBACK = "http://127.0.0.1:4000/callback"
 @pytest.fixture(scope="module")
 def sign_in_shop(tmp_path_factory) -> Iterator[RunningServer]:
     if program() is None:
-        leave_out("Chromium is not installed: apt-get install chromium", REQUIRE_CHROMIUM)
+        skip_or_fail("Chromium is not installed: apt-get install chromium", REQUIRE_CHROMIUM)
     folder = tmp_path_factory.mktemp("sign_in_pages")
     shop = Shop(folder / "shop.sqlite3", "tests.programs.browser.oauth_settings")
     shop.seed()
@@ -48,7 +48,7 @@ def client_id(base) -> str:
 
 @pytest.fixture(scope="module")
 def question(base, client_id) -> str:
-    """The address that a client opens in the browser."""
+    """The URL that a client opens in the browser."""
     challenge = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest())
     asked = {
         "response_type": "code",
@@ -74,7 +74,7 @@ def cookies(browser, sign_in_shop) -> Any:
 
 @pytest.fixture
 def visit(browser, cookies) -> Iterator[Any]:
-    """Pages of alice's browser: ``visit(address)``."""
+    """Open a page in alice's browser: ``visit(address)``."""
     opened: list[Watched] = []
 
     def open_page(address: str) -> Watched:
@@ -89,9 +89,9 @@ def visit(browser, cookies) -> Iterator[Any]:
 
 
 def connect(watched: Watched, base: str, client_id: str) -> int:
-    """Press the button, bring the code to the client, and return the status of the token."""
+    """Press the button, exchange the code for a token, and return the status of the answer."""
     page = watched.page
-    # Nobody listens there: the browser tries to go.
+    # No server is at this address; the request of the browser is enough.
     with page.expect_request(f"{CALLBACK}?*") as back:
         page.get_by_role("button", name="Connect").click()
     sent = {
@@ -104,7 +104,7 @@ def connect(watched: Watched, base: str, client_id: str) -> int:
     return httpx2.post(f"{base}/o/token/", data=sent).status_code
 
 
-def test_the_button_connects_and_the_other_disconnects(visit, base, question, client_id):
+def test_a_client_is_connected_and_disconnected(visit, base, question, client_id):
     assert connect(visit(question), base, client_id) == 200
     page = visit(f"{base}/o/connections/").page
     assert page.get_by_role("heading", name="Claude Code").count() == 1
@@ -127,11 +127,11 @@ def check_widths(watched: Watched, axe: str) -> None:
     assert watched.complaints == []
 
 
-def test_the_question_fits_and_axe_has_nothing_against_it(visit, axe, question):
+def test_the_consent_page_fits_and_axe_finds_no_violation(visit, axe, question):
     check_widths(visit(question), axe)
 
 
-def test_the_connections_fit_and_axe_has_nothing_against_them(
+def test_the_connections_page_fits_and_axe_finds_no_violation(
     visit, axe, base, question, client_id
 ):
     assert connect(visit(question), base, client_id) == 200

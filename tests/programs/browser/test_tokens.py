@@ -20,14 +20,14 @@ SIZES = {"desk": {"width": 1280, "height": 860}, "phone": {"width": 360, "height
 
 
 def make_token(page, name: str) -> str:
-    """Make a token in the form and return what is shown."""
+    """Make a token in the form and return its key."""
     page.get_by_label("Name").fill(name)
     page.get_by_label("Tools", exact=True).fill("orders_*")
     page.get_by_role("button", name="Make the token").click()
     return page.locator("#made-key").inner_text()
 
 
-def test_a_token_is_made_copied_seen_and_revoked(visit):  # noqa: F811
+def test_a_token_is_made_copied_listed_and_revoked(visit):  # noqa: F811
     page = visit("alice", PAGE).page
     key = make_token(page, "Desk agent")
     assert key.startswith("mcp_")
@@ -42,7 +42,7 @@ def test_a_token_is_made_copied_seen_and_revoked(visit):  # noqa: F811
     assert "revoked" in page.get_by_role("row", name="Desk agent").inner_text()
 
 
-def test_a_wrong_pattern_is_said_at_its_field(visit):  # noqa: F811
+def test_a_wrong_pattern_is_an_error_at_its_field(visit):  # noqa: F811
     watched = visit("alice", PAGE)
     page = watched.page
     page.get_by_label("Name").fill("Desk agent")
@@ -51,11 +51,11 @@ def test_a_wrong_pattern_is_said_at_its_field(visit):  # noqa: F811
     field = page.locator(".field", has=page.get_by_label("Tools", exact=True))
     assert "None of your tools matches refunds_*." in field.inner_text()
     assert page.get_by_label("Name").input_value() == "Desk agent"
-    # The browser's console tells of the answer 400, as of any.
+    # The browser logs the 400.
     watched.complaints = [text for text in watched.complaints if "400" not in text]
 
 
-def test_the_page_is_reached_from_the_tools(visit):  # noqa: F811
+def test_the_page_of_tokens_has_links_from_and_to_the_tools(visit):  # noqa: F811
     page = visit("alice").page
     page.get_by_role("link", name="Tokens").click()
     page.wait_for_url("**/mcp/tokens/")
@@ -63,7 +63,7 @@ def test_the_page_is_reached_from_the_tools(visit):  # noqa: F811
     page.wait_for_url("**/mcp")
 
 
-def test_nobody_is_shut_out(visit, axe):  # noqa: F811
+def test_the_page_fits_and_axe_finds_no_violation(visit, axe):  # noqa: F811
     watched = visit("carol", PAGE, viewport=SIZES["desk"])
     make_token(watched.page, "Phone agent")
     for size in SIZES.values():
@@ -73,7 +73,7 @@ def test_nobody_is_shut_out(visit, axe):  # noqa: F811
 
 
 def test_a_client_is_connected_with_one_click(visit, axe):  # noqa: F811
-    """The token is made, tried at the endpoint, and is in each configuration and button."""
+    """The token is made and tried at the endpoint, and each configuration and button has it."""
     watched = visit("alice", "?show=clients")
     page = watched.page
     page.get_by_role("button", name="Make a token and test it").click()

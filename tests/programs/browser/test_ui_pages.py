@@ -1,4 +1,4 @@
-"""The stock pages of tools, in a host that speaks the messages of the extension."""
+"""The stock pages of tools, in a host that speaks the messages of MCP Apps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.programs.browser.watched import Watched
 
 @pytest.fixture
 def host(browser, shop_page) -> Iterator[Callable[..., Host]]:
-    """Hosts, each in a page of its own; whatever one complains about fails the test."""
+    """Open a host in its own page; errors that the page logs fail the test."""
     opened: list[Watched] = []
 
     def open_host(username: str = "carol", **options) -> Host:
@@ -32,7 +32,7 @@ def cells(frame, column: int) -> list[str]:
     return frame.locator(f"tbody td:nth-child({column})").all_inner_texts()
 
 
-def test_the_table_sorts_and_turns_pages_by_the_keyboard(host):
+def test_the_table_sorts_and_turns_pages_by_keyboard(host):
     here = host()
     frame = here.show("orders_list", {"page_size": 3, "fields": ["number", "placed_at", "total"]})
     first = cells(frame, 1)
@@ -66,11 +66,11 @@ ENVELOPES = {
 }
 
 
-def test_the_table_reads_every_envelope_and_says_what_failed(host):
+def test_the_table_reads_every_envelope_and_shows_errors(host):
     here = host()
     frame = here.show("orders_list", {"page_size": 1})
     results = [{"content": [], "structuredContent": each} for each in ENVELOPES.values()]
-    # Plain results are text alone.
+    # A plain result has only a text block.
     results += [{"content": [{"type": "text", "text": json.dumps({"results": ROWS})}]}]
     for result in results:
         here.notify("ui/notifications/tool-result", {"structuredContent": {"ok": True, "data": []}})
@@ -93,7 +93,7 @@ def find_paid(host: Host) -> int:
     return result["structuredContent"]["data"]["results"][0]["id"]
 
 
-def test_the_form_shows_what_is_wrong_asks_and_calls(host):
+def test_the_form_shows_errors_asks_for_confirmation_and_calls(host):
     here = host()
     order = find_paid(here)
     frame = here.show("orders_refund", {"id": order, "amount": "0.001"})
@@ -101,7 +101,7 @@ def test_the_form_shows_what_is_wrong_asks_and_calls(host):
     reason.wait_for()
     assert frame.get_by_label("Id").input_value() == str(order)
     assert reason.get_attribute("aria-invalid") == "true"
-    # The browser refuses what the schema refuses: nothing is sent.
+    # The browser refuses what the schema refuses, and sends nothing.
     amount.fill("much")
     amount.press("Enter")
     assert amount.get_attribute("aria-invalid") == "true"
@@ -118,11 +118,11 @@ def test_the_form_shows_what_is_wrong_asks_and_calls(host):
     assert sent["reason"] == "late"
     assert confirmed.pop("confirmation")
     assert sent == confirmed
-    [told] = here.heard("ui/update-model-context")
-    assert "orders_refund" in told["content"][0]["text"]
+    [context] = here.heard("ui/update-model-context")
+    assert "orders_refund" in context["content"][0]["text"]
 
 
-def test_a_template_of_the_project_speaks_to_the_host_by_the_part_that_it_includes(host):
+def test_a_template_of_the_project_uses_the_included_script(host):
     here = host()
     order = find_paid(here)
     frame = here.show("orders_retrieve", {"id": order})
@@ -133,9 +133,9 @@ def test_a_template_of_the_project_speaks_to_the_host_by_the_part_that_it_includ
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_has_nothing_against_the_pages(host, axe, theme):
+def test_axe_finds_no_violation_in_the_pages(host, axe, theme):
     here = host(viewport={"width": 400, "height": 700})
-    # The host's theme counts, whatever the browser prefers.
+    # The page takes the theme of the host and not the preference of the browser.
     frame = here.show("orders_list", {"page_size": 4}, theme)
     frame.get_by_text("page 1").wait_for()
     assert here.violations(axe, theme) == []

@@ -1,4 +1,4 @@
-"""A host of MCP Apps: a page with a frame, which speaks the messages of SEP-1865."""
+"""A host of MCP Apps: a page with a frame, which exchanges the messages of SEP-1865."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playwright.sync_api import FrameLocator
 from tests.programs.browser.watched import Watched, find_violations
 from tests.programs.interop.servers import RunningServer
 
-# What a host sets where a page names no origins ("Host Behavior"); the frame inherits it.
+# The policy that a host sets for a page without origins ("Host Behavior"); the frame inherits it.
 POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; connect-src 'none'; frame-src 'none'"
@@ -38,7 +38,7 @@ addEventListener("message", async ({{source, data}}) => {{
 
 
 class Host:
-    """A host at the shop, and the page that one tool has there."""
+    """A host for the shop, which shows the page of one tool."""
 
     def __init__(self, watched: Watched, server: RunningServer, username: str) -> None:
         self.watched = watched
@@ -50,13 +50,13 @@ class Host:
         watched.page.expose_function("callTool", lambda params: self.send("tools/call", params))
 
     def send(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Return the ``result`` or the ``error`` of a request to the server."""
+        """Return the ``result`` or the ``error`` of the answer to a request."""
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         answer = httpx2.post(self.server.url, json=message, headers=self.headers).json()
         return {name: answer[name] for name in ("result", "error") if name in answer}
 
     def show(self, name: str, arguments: dict[str, Any], theme: str = "light") -> FrameLocator:
-        """Call a tool as a model does, and show its page with arguments and result."""
+        """Call a tool, and show its page with the arguments and the result."""
         tools = self.send("tools/list", {})["result"]["tools"]
         uri = next(t for t in tools if t["name"] == name)["_meta"]["ui"]["resourceUri"]
         [contents] = self.send("resources/read", {"uri": uri})["result"]["contents"]
@@ -83,12 +83,12 @@ class Host:
         self.watched.page.evaluate(f"post({json.dumps({'method': method, 'params': params})})")
 
     def heard(self, method: str) -> list[dict[str, Any]]:
-        """Return the params of the page's messages of one method."""
+        """Return the params of the messages that the page sent with one method."""
         messages = self.watched.page.evaluate("() => window.heard")
         return [each["params"] for each in messages if each.get("method") == method]
 
     def violations(self, axe: str, theme: str) -> list[str]:
-        """Return what axe-core has against the page in the frame."""
+        """Return the violations that axe-core finds on the page in the frame."""
         frame = self.watched.page.frames[1]
         frame.evaluate(axe)
         return find_violations(frame, theme)

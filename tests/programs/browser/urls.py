@@ -1,4 +1,4 @@
-"""The shop's URLs, five tools more, and the static files, which ASGI servers do not find."""
+"""The shop's URLs with further tools, and static files, which ASGI servers do not serve."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PictureView(APIView):
 
 @mcp_tool(name="gallery", title="A gallery")
 class GalleryView(APIView):
-    """Answer with addresses of images, and a long text."""
+    """Answer with URLs of images, and a long text."""
 
     def get(self, request) -> Response:
         rows = [
@@ -49,7 +49,7 @@ class FileSerializer(serializers.Serializer):
 
 @mcp_tool(name="weigh", title="Weigh a file", destructive=False)
 class WeighView(APIView):
-    """Tell the name and the size of a file."""
+    """Return the name and the size of a file."""
 
     serializer_class = FileSerializer
     parser_classes = [MultiPartParser]
@@ -87,7 +87,7 @@ class EventView(APIView):
 
 @mcp_tool(name="count_up", title="Count up")
 class CountUpView(APIView):
-    """Count to three, and say so."""
+    """Count to three, with progress."""
 
     def get(self, request) -> Response:
         for number in (1, 2, 3):

@@ -1,4 +1,4 @@
-"""A page whose complaints are collected, and which axe-core can be asked about."""
+"""A page that records its errors, and on which axe-core can run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-# Runs before anything of the page: the browser tells of each refused script, style or image.
+# Runs before any script of the page: the browser reports each refused script, style or image.
 TELL_OF_VIOLATIONS = """
 document.addEventListener("securitypolicyviolation", (event) => {
   console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`);
@@ -14,12 +14,12 @@ document.addEventListener("securitypolicyviolation", (event) => {
 """
 
 
-# Rules of axe-core that ask for colours: all that a dark page can break and a light one keeps.
+# The rules of axe-core about colours, which are the only ones that a dark scheme can violate.
 COLOUR_RULES = ["color-contrast", "link-in-text-block"]
 
 
 def find_violations(frame: Any, scheme: str) -> list[str]:
-    """Return what axe-core, which the frame has evaluated, has against it in a colour scheme."""
+    """Return the violations that axe-core, evaluated in the frame, finds in a colour scheme."""
     options: dict[str, Any] = {"resultTypes": ["violations"]}
     if scheme == "dark":
         options["runOnly"] = COLOUR_RULES
@@ -32,7 +32,7 @@ def find_violations(frame: Any, scheme: str) -> list[str]:
 
 
 class Watched:
-    """A page and what went wrong on it."""
+    """A page and the errors that it logged."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -46,8 +46,8 @@ class Watched:
             self.complaints.append(message.text)
 
     def violations(self, axe: str) -> list[str]:
-        """Return what axe-core has against the page as it is now, in light and dark colours."""
-        # The page's own policy would not let the script in, so the browser evaluates it.
+        """Return the violations that axe-core finds on the page, in light and dark colours."""
+        # The page's policy refuses the script; the browser evaluates it in spite of the policy.
         self.page.evaluate(axe)
         found = []
         for scheme in ("light", "dark"):
@@ -64,5 +64,5 @@ class Watched:
         return verdict.inner_text()
 
     def text_of(self, element: str) -> str:
-        """Return the text of an element by its id, folded and hidden parts too."""
+        """Return the text of an element by its id, with folded and hidden parts."""
         return self.page.locator(f"#{element}").text_content()

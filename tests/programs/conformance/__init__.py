@@ -1,5 +1,5 @@
 """The official conformance suite against a live server: ``make conformance``.
 
-``fixtures`` holds what the suite asks of a server, a module for each capability, written with
-public features alone. Each module has ``urlpatterns``, and adds what it needs to ``registry``.
+``fixtures`` has a module for each capability that the suite tests, written with public features
+only. Each module has ``urlpatterns``, and adds what it needs to ``registry``.
 """

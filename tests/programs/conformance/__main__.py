@@ -1,4 +1,4 @@
-"""``python -m tests.programs.conformance``: run the suite in every revision and print the counts.
+"""``python -m tests.programs.conformance`` runs the suite in every revision and prints the counts.
 
 ``--missing`` names the scenarios that do not pass, ``--server gunicorn`` serves by WSGI.
 """

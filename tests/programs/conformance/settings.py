@@ -1,4 +1,4 @@
-"""A project with nothing but the fixtures, open to anybody: the suite sends no credentials."""
+"""A project with only the fixtures, open to all callers, since the suite sends no credentials."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROOT_URLCONF = "tests.programs.conformance.urls"
 DATABASES = {
     "default": {
         "ENGINE": "django.db.backends.sqlite3",
-        # The server and its workers share it.
+        # The server and its workers share the file.
         "NAME": os.environ.get("CONFORMANCE_DB", ":memory:"),
         "OPTIONS": {"timeout": 20, "transaction_mode": "IMMEDIATE"},
     },
@@ -40,7 +40,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
 }
 DRF_MCP = {
-    # The scheme of the suite's resources.
+    # The suite's resources have this scheme.
     "SERVER_NAME": "test",
     "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
     "ARCHIVE_CLASS": None,

@@ -1,4 +1,4 @@
-"""A server of the fixtures, and the suite that is run against it."""
+"""A server of the fixtures, and the suite that runs against it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ SERVERS: Mapping[str, list[str]] = {
     ],
 }
 WORKER = ["db_worker", "--interval=0.1", "--no-startup-delay", "--no-reload"]
-# The options of the suite for each revision. Which scenarios a revision requires, the suite has
-# frozen from 2025-11-25 on; before, all those count that it has for the revision.
+# The options of the suite for each revision. From 2025-11-25 on the suite has a fixed list of the
+# scenarios that a revision requires; before, all its scenarios for the revision count.
 REVISIONS: Mapping[str, list[str]] = {
     "2025-03-26": ["--suite", "active", "--spec-version", "2025-03-26"],
     "2025-06-18": ["--suite", "active", "--spec-version", "2025-06-18"],
@@ -50,7 +50,7 @@ def serving(kind: str, folder: Path) -> Iterator[str]:
     subprocess.run([*admin, "migrate", "--verbosity=0"], cwd=ROOT, env=environment, check=True)
     processes = []
     with log.open("wb") as output:
-        # Two workers: what one leaves unfinished for a minute does not hold up the next task.
+        # Two workers, so that a task that one of them has left unfinished does not delay the next.
         for started in (command, [*admin, *WORKER], [*admin, *WORKER]):
             processes.append(
                 subprocess.Popen(

@@ -12,15 +12,15 @@ import pytest
 
 from tests.programs.interop.servers import ROOT, RunningServer, Shop, running
 
-# Where ``make node`` installs.
+# The folder into which ``make node`` installs.
 NODE_MODULES = ROOT / ".venv" / "node" / "node_modules"
-# Set to 1 where tests that need Node.js may not be left out.
+# If this variable is 1, tests that need Node.js fail without it instead of being skipped.
 REQUIRE_NODE = "DRF_MCP_REQUIRE_NODE"
 
 
 @pytest.fixture(scope="session")
 def shop(tmp_path_factory) -> Shop:
-    """A seeded shop in a file of its own."""
+    """A seeded shop with its own database file."""
     shop = Shop(tmp_path_factory.mktemp("shop") / "shop.sqlite3")
     shop.seed()
     return shop
@@ -28,7 +28,7 @@ def shop(tmp_path_factory) -> Shop:
 
 @pytest.fixture(scope="session")
 def server_of(shop, tmp_path_factory) -> Iterator[Callable[..., RunningServer]]:
-    """Servers of the shop, each started when first asked for: ``server_of("uvicorn")``."""
+    """Servers of the shop, each started at its first use: ``server_of(\"uvicorn\")``."""
     logs = tmp_path_factory.mktemp("logs")
     servers: dict[tuple[str, str], RunningServer] = {}
     with ExitStack() as stack:
@@ -46,7 +46,7 @@ def server_of(shop, tmp_path_factory) -> Iterator[Callable[..., RunningServer]]:
 
 @pytest.fixture(scope="session")
 def uvicorn(server_of) -> RunningServer:
-    """The shop on uvicorn, by ASGI, with output schemas for the clients to judge by."""
+    """The shop on uvicorn, by ASGI, with output schemas by which clients validate results."""
     return server_of("uvicorn", settings="tests.programs.interop.described_settings")
 
 
@@ -69,13 +69,13 @@ def node_modules() -> Path:
 
 @pytest.fixture
 def anyio_backend() -> str:
-    """What asynchronous tests run on."""
+    """The event loop of asynchronous tests."""
     return "asyncio"
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Show with a failure what the servers of the test printed last."""
+    """Show the last output of the test's servers with a failure."""
     report = yield
     if report.failed:
         for server in item.funcargs.values():

@@ -1,4 +1,4 @@
-"""The URLs of the shop, and a call that takes longer than its client waits for a word of it."""
+"""The URLs of the shop, and a call that takes longer than its client waits without progress."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEPS, SECONDS = 8, 0.3
 @mcp_tool(name="count_slowly")
 class CountingView(APIView):
     def post(self, request):
-        """Count, and tell of each number."""
+        """Count, and send each number as progress."""
         context = call_context(request)
         for number in range(1, STEPS + 1):
             time.sleep(SECONDS)

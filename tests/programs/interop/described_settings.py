@@ -1,4 +1,4 @@
-"""The example shop with an output schema for each tool, which clients hold results against."""
+"""The example shop with an output schema for each tool, by which clients validate results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shop's class for the tokens of the authorization server of the tests."""
+"""The shop's authentication class for tokens of the external authorization server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from drf_mcp.access.jwt import JWTAuthentication
 
 
 class ExternalLogin(JWTAuthentication):
-    """Access tokens of oidc-provider; its users are called as those of the shop."""
+    """Access tokens of oidc-provider, whose users have the names of the shop's users."""
 
     issuer = os.environ["SHOP_ISSUER"]
     jwks_url = f"{issuer}/jwks"

@@ -1,4 +1,4 @@
-"""The example shop with OAuth of an authorization server elsewhere, named in the environment."""
+"""The example shop with an external authorization server, named in the environment."""
 
 from __future__ import annotations
 

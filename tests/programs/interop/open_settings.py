@@ -1,4 +1,4 @@
-"""The example shop with an endpoint that asks nobody who they are.
+"""The example shop with an endpoint that is open to all callers.
 
 The conformance suite sends no credentials.
 """

@@ -1,4 +1,4 @@
-"""A person in front of a browser that has no scripts: logs in and fills in the forms it sees."""
+"""A user with a browser without scripts, who logs in and fills in forms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 
 
 class Person:
-    """Signs in as a user of the shop, whose password is the name.
+    """Signs in as a user of the shop, whose password is the username.
 
     Attributes:
         pages: the pages that were shown, as HTML.
@@ -26,7 +26,7 @@ class Person:
         self.pages: list[str] = []
 
     def consent(self, url: str, answer: str = "allow") -> dict[str, str]:
-        """Return the parameters with which the person comes back to the client."""
+        """Return the parameters of the redirect back to the client."""
         response = self.go(url)
         if "/login/" in str(response.url):
             named = {"username": self.username, "password": self.username}
@@ -38,7 +38,7 @@ class Person:
         return {name: values[0] for name, values in parse_qs(query).items()}
 
     def go(self, url: str) -> httpx2.Response:
-        """Open an address, and follow it as far as this host leads."""
+        """Open a URL, and follow redirects within its host."""
         response = self.browser.get(url)
         while response.is_redirect:
             target = urljoin(str(response.url), response.headers["location"])
@@ -49,7 +49,7 @@ class Person:
         return response
 
     def submit(self, page: httpx2.Response, **filled: str) -> httpx2.Response:
-        """Send the form of a page, and follow to the next page of the same host."""
+        """Send the form of a page, and follow redirects within its host."""
         inputs = (dict(ATTRIBUTE.findall(tag)) for tag in INPUT.findall(page.text))
         hidden = {i["name"]: unescape(i.get("value", "")) for i in inputs if i.get("name")}
         action = ACTION.search(page.text)

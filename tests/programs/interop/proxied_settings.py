@@ -1,4 +1,4 @@
-"""The example shop behind a proxy, with OAuth of a server elsewhere."""
+"""The example shop behind a proxy, with an external authorization server."""
 
 from __future__ import annotations
 

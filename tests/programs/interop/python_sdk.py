@@ -33,20 +33,20 @@ class Connection:
     client: Client
 
     async def call(self, name: str, /, **arguments: Any) -> dict[str, Any]:
-        """Call a tool that must succeed and return the envelope's data."""
+        """Call a tool that must succeed, and return the envelope."""
         result = await self.client.call_tool(name, arguments)
         assert not result.is_error, result
         return envelope(result)
 
     async def refusal(self, name: str, /, **arguments: Any) -> dict[str, Any]:
-        """Call a tool that must report an error and return the envelope's data."""
+        """Call a tool that must fail, and return the data of the envelope."""
         result = await self.client.call_tool(name, arguments)
         assert result.is_error, result
         return envelope(result)["data"]
 
 
 def envelope(result: CallToolResult) -> dict[str, Any]:
-    """Return the envelope of a result, the same in both channels where there are two."""
+    """Return the envelope of a result, which both channels must have if there are two."""
     (block,) = result.content
     body = json.loads(block.text)
     assert result.structured_content in (None, body)
@@ -63,14 +63,14 @@ async def connected(
     responses: list[httpx2.Response] | None = None,
     **options: Any,
 ) -> AsyncIterator[Connection]:
-    """Connect in a revision: the stateless one is discovered, the others shake hands.
+    """Connect with a revision: the stateless one by discovery, the others by handshake.
 
     Args:
         server: the server.
-        token: the token to send.
-        revision: the revision to speak.
-        responses: is given every HTTP response.
-        options: further ones of the SDK's client.
+        token: the token of the user.
+        revision: the revision.
+        responses: a list that gets every HTTP response.
+        options: further options of the SDK's client.
     """
 
     async def record(response: httpx2.Response) -> None:
@@ -86,7 +86,7 @@ async def connected(
     mode = "auto" if revision == STATELESS else "legacy"
     with pytest.MonkeyPatch.context() as patch:
         if mode == "legacy":
-            # The SDK has no option for it: it offers the newest revision it knows.
+            # The SDK offers its newest revision and has no option for another one.
             patch.setattr(mcp.client.session, "LATEST_HANDSHAKE_VERSION", revision)
         async with http_client, Client(transport, mode=mode, **options) as client:
             yield Connection(client)

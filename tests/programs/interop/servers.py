@@ -1,4 +1,4 @@
-"""Real servers of the example shop: started as subprocesses, waited for, stopped."""
+"""Real servers of the example shop, started as subprocesses."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COMMANDS = {
         "example_project.wsgi:application",
         f"--bind={HOST}:{{port}}",
         "--workers=3",
-        # It would stand in the home directory, where every gunicorn of the machine has its own.
+        # The socket is in the home directory, where all gunicorns of the machine would share it.
         "--no-control-socket",
     ],
     "threads": [
@@ -53,10 +53,10 @@ COMMANDS = {
 
 @dataclass(frozen=True)
 class Shop:
-    """The example shop over one SQLite file.
+    """The example shop with its database file.
 
     Attributes:
-        database: the file.
+        database: the SQLite file.
         settings: the settings module of its servers.
     """
 
@@ -82,7 +82,7 @@ class Shop:
 
     @cached_property
     def tokens(self) -> dict[str, str]:
-        """The token of each user, by name."""
+        """The token of each user, by username."""
         rows = "SELECT username, key FROM authtoken_token JOIN auth_user ON auth_user.id = user_id"
         connection = sqlite3.connect(self.database)
         try:
@@ -96,9 +96,9 @@ class RunningServer:
     """A server that answers.
 
     Attributes:
-        url: its MCP endpoint.
-        shop: what it serves.
-        log: what it printed.
+        url: the MCP endpoint.
+        shop: the shop that it serves.
+        log: the file with its output.
     """
 
     url: str
@@ -128,14 +128,14 @@ def running(kind: str, shop: Shop, log: Path) -> Iterator[RunningServer]:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
+    """Return a port that no process listens on."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return probe.getsockname()[1]
 
 
 def wait_until_ready(process: subprocess.Popen, port: int, log: Path) -> None:
-    """Return once the server takes connections; raise if it never does."""
+    """Return when the server accepts connections; raise RuntimeError if it does not."""
     deadline = time.monotonic() + SECONDS_TO_START
     while process.poll() is None and time.monotonic() < deadline:
         try:
@@ -147,7 +147,7 @@ def wait_until_ready(process: subprocess.Popen, port: int, log: Path) -> None:
 
 
 def stop(process: subprocess.Popen) -> None:
-    """End the server, and with it every process that it started."""
+    """End the server and every process that it started."""
     process.terminate()
     try:
         process.wait(timeout=10)

@@ -1,4 +1,4 @@
-"""A message in chunks, to real servers: by WSGI and by ASGI."""
+"""A message in chunks is read by real servers, by WSGI and by ASGI."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
 def posted_in_chunks(server: RunningServer) -> tuple[int, dict]:
-    """Send a message in three chunks, without a Content-Length; return status and answer."""
+    """Send a message in three chunks without a Content-Length; return status and answer."""
     text = json.dumps(PING).encode()
     headers = {
         "Authorization": f"Token {server.shop.tokens['alice']}",
@@ -26,7 +26,7 @@ def posted_in_chunks(server: RunningServer) -> tuple[int, dict]:
     connection = HTTPConnection(url.hostname, url.port, timeout=30)
     try:
         chunks = iter([text[:5], text[5:20], text[20:]])
-        # A server that wants a length answers and closes before the last chunk is sent.
+        # A server that requires a length answers and closes before the last chunk is sent.
         with suppress(BrokenPipeError, ConnectionResetError):
             connection.request("POST", url.path, chunks, headers, encode_chunked=True)
         response = connection.getresponse()
@@ -36,18 +36,18 @@ def posted_in_chunks(server: RunningServer) -> tuple[int, dict]:
 
 
 @pytest.mark.parametrize("kind", ["gunicorn", "uvicorn"])
-def test_a_server_that_puts_the_chunks_together_is_answered(server_of, kind):
+def test_a_message_in_chunks_is_answered(server_of, kind):
     status, answer = posted_in_chunks(server_of(kind))
     assert (status, answer["result"]) == (200, {})
 
 
-def test_djangos_own_server_asks_for_a_length(server_of):
+def test_runserver_requires_a_length(server_of):
     status, _ = posted_in_chunks(server_of("runserver"))
     assert status == 411
 
 
 @pytest.mark.parametrize(("kind", "status"), [("gunicorn", 400), ("uvicorn", 400)])
-def test_a_chunk_of_a_malformed_size_is_the_clients_fault(server_of, kind, status):
+def test_a_malformed_chunk_size_is_400(server_of, kind, status):
     server = server_of(kind)
     url = urlsplit(server.url)
     head = (

@@ -19,7 +19,7 @@ META = {
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory) -> Shop:
-    """A shop of its own: other servers of the room write records late."""
+    """Another shop, since other servers may still write their records."""
     shop = Shop(tmp_path_factory.mktemp("stopped") / "shop.sqlite3")
     shop.seed()
     return shop

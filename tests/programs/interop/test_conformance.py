@@ -1,4 +1,4 @@
-"""The official conformance suite at a real server whose endpoint asks for no credentials."""
+"""The official conformance suite at a real server with an open endpoint."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from tests.programs.conformance.suite import run, serving
 
 STATELESS_TOOL = "Not testable: server does not list the diagnostic tool"
 
-# Scenario -> check -> what the suite says of it. The suite brings tools of its own for some
-# checks.
+# Scenario -> check -> the message of the suite. These checks need tools of the suite's own.
 BEYOND_REACH = {
     "server-stateless": {
         "sep-2575-server-rejects-undeclared-capability": STATELESS_TOOL,
@@ -24,7 +23,7 @@ BEYOND_REACH = {
     },
 }
 
-# Revision -> scenarios that the suite has for it and that need no tools of the suite's own.
+# Revision -> scenarios of the suite for the revision that need no tools of the suite's own.
 SCENARIOS = {
     "2025-03-26": ["server-session-lifecycle"],
     "2025-06-18": ["server-initialize", "server-session-lifecycle", "ping", "tools-list"],
@@ -50,13 +49,13 @@ CASES = [(revision, scenario) for revision in SCENARIOS for scenario in SCENARIO
 
 @pytest.fixture(scope="session")
 def open_endpoint(server_of):
-    """The shop on uvicorn, its endpoint open to anybody."""
+    """The shop on uvicorn, with an endpoint that is open to all callers."""
     return server_of("uvicorn", settings="tests.programs.interop.open_settings")
 
 
 @pytest.fixture
 def checks_of(open_endpoint, node_modules, tmp_path):
-    """Run a scenario in a revision and return its checks."""
+    """Run a scenario in a revision, and return its checks."""
 
     def run(revision: str, scenario: str) -> list[dict]:
         command = [node_modules / ".bin" / name for name in ("node", "conformance")]
@@ -72,7 +71,7 @@ def checks_of(open_endpoint, node_modules, tmp_path):
 
 @pytest.mark.parametrize(("revision", "scenario"), CASES)
 def test_server_conforms(checks_of, revision, scenario):
-    """Every check passes but those beyond reach, which fail for the reason given."""
+    """Every check passes except those in BEYOND_REACH, which fail with the message there."""
     checks = checks_of(revision, scenario)
     passing = [check for check in checks if check["status"] in {"SUCCESS", "INFO", "SKIPPED"}]
     failing = {
@@ -91,8 +90,8 @@ def test_server_conforms(checks_of, revision, scenario):
     assert {check["status"] for check in passing} & {"SUCCESS", "INFO"}
 
 
-# What the fixtures of `tests.programs.conformance` leave open of what each revision requires:
-# before 2026-07-28, requests of the server, subscriptions and the level of a log need a session.
+# The scenarios that a revision requires and `tests.programs.conformance` does not serve: before
+# 2026-07-28, requests of the server, subscriptions and log levels need a session.
 NOT_SERVED = {
     "2025-11-25": {
         *("logging-set-level", "tools-call-with-logging", "tools-call-sampling"),
@@ -110,7 +109,7 @@ def fixtures_url(tmp_path_factory):
 
 
 @pytest.mark.parametrize("revision", NOT_SERVED)
-def test_everything_passes_that_needs_no_session(fixtures_url, node_modules, revision):
+def test_all_required_scenarios_pass_that_need_no_session(fixtures_url, node_modules, revision):
     scores = run(revision, fixtures_url)
     tasks = {name: it for name, it in scores["others"].items() if name.startswith("tasks-")}
     passed = scores["required"] | tasks
@@ -122,7 +121,7 @@ def test_everything_passes_that_needs_no_session(fixtures_url, node_modules, rev
 
 @pytest.fixture(scope="session")
 def tasks(fixtures_url, node_modules):
-    """What the official client saw of the tasks of the fixtures."""
+    """The output of the official client for the tasks of the fixtures."""
     script = Path(__file__).with_name("ext_tasks.cjs")
     command = [node_modules / ".bin" / "node", script, node_modules, fixtures_url]
     environment = {**os.environ, "NODE_PATH": str(node_modules)}
@@ -131,7 +130,7 @@ def tasks(fixtures_url, node_modules):
     return json.loads(run.stdout)
 
 
-def test_the_official_client_of_tasks_gets_their_results(tasks):
+def test_the_official_client_of_tasks_gets_results(tasks):
     assert tasks["worked"]["kind"] == "task"
     data = tasks["worked"]["result"]["structuredContent"]["data"]
     assert data == {"seconds": 0.2, "label": "some"}
@@ -143,10 +142,10 @@ def test_the_official_client_of_tasks_asks_its_user(tasks):
     assert tasks["answered"]["result"]["structuredContent"]["data"] == {"deleted": True}
 
 
-def test_the_official_client_of_tasks_cancels_one(tasks):
+def test_the_official_client_of_tasks_cancels_a_task(tasks):
     assert tasks["cancelled"]["status"] == "cancelled"
 
 
-def test_the_official_client_of_tasks_takes_what_is_no_task(tasks):
+def test_the_official_client_of_tasks_gets_a_result_that_is_no_task(tasks):
     assert tasks["immediate"]["kind"] == "immediate"
     assert tasks["immediate"]["result"]["content"][0]["text"] == "Hello, Ada!"

@@ -1,7 +1,6 @@
-"""The official Python client signs in at a server that is nobody's of this project.
+"""The official Python client signs in at an external authorization server.
 
-oidc-provider, a certified OpenID provider, gives out JSON Web Tokens; `JWTAuthentication` takes
-them.
+oidc-provider, a certified OpenID provider, issues JSON Web Tokens for `JWTAuthentication`.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def server(tmp_path_factory, node_modules) -> Iterator[RunningServer]:
 
 
 class Visitor(Person):
-    """Fills in the two forms of oidc-provider: who it is, and whether the client may."""
+    """Fills in the two forms of oidc-provider: the login and the consent."""
 
     def consent(self, url: str, answer: str = "") -> dict[str, str]:
         page = self.go(url)
@@ -68,7 +67,7 @@ def sign_in(server) -> Iterator[SignIn]:
     sign_in.person.browser.close()
 
 
-def test_the_client_signs_in_elsewhere_and_calls_tools_as_the_person(server, sign_in):
+def test_the_client_signs_in_and_calls_tools_as_the_user(server, sign_in):
     listed, called = sign_in.send(LIST, call("customers_list", page_size=100))
     assert listed.status_code == 200
     assert data_of(called)["results"]

@@ -32,7 +32,7 @@ def library(uvicorn):
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-async def test_client_reads_an_answer_as_the_contract_does(library, revision):
+async def test_client_reads_an_answer_as_in_the_contract(library, revision):
     async with connected(library, library.shop.tokens["alice"], revision) as connection:
         call = await connection.client.call_tool(
             "naive_retriever", {"question": "What is a class?"}
@@ -46,7 +46,7 @@ async def test_client_reads_an_answer_as_the_contract_does(library, revision):
     assert isinstance(parsed["context_document_count"], int)
 
 
-async def test_client_sees_the_eight_tools(library):
+async def test_client_lists_the_eight_tools(library):
     async with connected(library, library.shop.tokens["alice"]) as connection:
         tools = (await connection.client.list_tools()).tools
     assert {tool.name for tool in tools} == {
@@ -66,7 +66,7 @@ async def test_ten_questions_are_answered_sensibly(library, tool):
             assert [term for term in terms if term.lower() not in answer] == [], question
 
 
-async def test_client_is_refused_an_unknown_argument_in_band(library):
+async def test_an_unknown_argument_is_a_tool_error_for_the_client(library):
     async with connected(library, library.shop.tokens["alice"]) as connection:
         result = await connection.client.call_tool("bm25_retriever", {"query": "test"})
     assert result.is_error
@@ -75,7 +75,7 @@ async def test_client_is_refused_an_unknown_argument_in_band(library):
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-async def test_client_gets_long_documents_as_digests_and_fetches_the_originals(uvicorn, revision):
+async def test_client_gets_long_documents_as_digests_and_retrieves_the_originals(uvicorn, revision):
     asked = {"search": "exception", "page_size": 20}
     async with connected(uvicorn, uvicorn.shop.tokens["alice"], revision) as connection:
         result = await connection.client.call_tool("documents_texts", asked)
@@ -98,7 +98,7 @@ async def test_client_gets_long_documents_as_digests_and_fetches_the_originals(u
 
 
 async def original(connection, archive_id: str, name: str) -> str:
-    """Fetch an original, slice by slice."""
+    """Retrieve an original in slices."""
     text, offset = "", 0
     while offset is not None:
         asked = {"archive_id": archive_id, "ids": [name], "offset": offset}

@@ -1,7 +1,7 @@
 """Two more public clients at a real server: FastMCP's, and the command line of the MCP Inspector.
 
-Both hold a result against the tool's outputSchema. FastMCP reads it into types made of the schema
-besides; the Inspector takes arguments as ``key=value`` pairs.
+Both validate a result by the tool's outputSchema. FastMCP also reads it into types made of the
+schema; the Inspector takes arguments as ``key=value`` pairs.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from tests.programs.interop.python_sdk import connected
 from tests.programs.interop.servers import RunningServer
 
 ALICES_CUSTOMERS = 30
-# What the Inspector exits with after a result that is an error.
+# The exit status of the Inspector after a result that is an error.
 TOOL_IS_ERROR = 5
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a client returned for a call.
+    """The answer of a client to a call.
 
     Attributes:
         is_error: whether the client says that the tool failed.
-        envelope: the envelope, the same in both channels.
+        envelope: the envelope, which is the same in both channels.
     """
 
     is_error: bool
@@ -41,18 +41,18 @@ class Answer:
 
 @dataclass(frozen=True)
 class FastMCP:
-    """FastMCP's client of alice.
+    """FastMCP's client with alice's token.
 
     Attributes:
-        server: what it connects to.
-        mode: how it settles on a revision: ``"auto"`` discovers, ``"legacy"`` shakes hands.
+        server: the server.
+        mode: how the revision is chosen: ``\"auto\"`` by discovery, ``\"legacy\"`` by handshake.
     """
 
     server: RunningServer
     mode: str
 
     def tools(self) -> list[dict[str, Any]]:
-        """List the tools, as they came."""
+        """List the tools as they were sent."""
 
         async def ask() -> list[dict[str, Any]]:
             async with self.connect() as client:
@@ -61,12 +61,12 @@ class FastMCP:
         return anyio.run(ask)
 
     def call(self, name: str, /, **arguments: Any) -> Answer:
-        """Call a tool; a result must fit the types made of the tool's outputSchema."""
+        """Call a tool; the result must fit the types made of the tool's outputSchema."""
 
         async def ask() -> Answer:
             async with self.connect() as client:
                 result = await client.call_tool(name, arguments, raise_on_error=False)
-            # FastMCP does not raise where a result does not fit: it leaves the data out.
+            # FastMCP does not raise if a result does not fit: it leaves out the data.
             assert result.is_error or result.data.success is True
             (block,) = result.content
             assert result.structured_content == json.loads(block.text)
@@ -85,9 +85,9 @@ class Inspector:
     """The Inspector's command line with alice's token.
 
     Attributes:
-        server: what it connects to.
-        node_modules: where it is installed.
-        home: where it keeps what it remembers.
+        server: the server.
+        node_modules: the folder in which it is installed.
+        home: the folder for its state.
     """
 
     server: RunningServer
@@ -95,13 +95,13 @@ class Inspector:
     home: Path
 
     def tools(self) -> list[dict[str, Any]]:
-        """List the tools, as they came; the Inspector may find no error in their schemas."""
+        """List the tools as they were sent; the Inspector must find no error in their schemas."""
         printed = self.run("--method", "tools/list", "--strict")
         assert printed.returncode == 0, printed.stderr
         return json.loads(printed.stdout)["tools"]
 
     def call(self, name: str, /, **arguments: Any) -> Answer:
-        """Call a tool, its arguments written as pairs."""
+        """Call a tool with arguments written as pairs."""
         pairs = [f"{key}={json.dumps(value)}" for key, value in arguments.items()]
         options = [option for pair in pairs for option in ("--tool-arg", pair)]
         printed = self.run("--method", "tools/call", "--tool-name", name, *options)
@@ -129,7 +129,7 @@ class Inspector:
 
 @pytest.fixture(params=["fastmcp auto", "fastmcp legacy", "inspector"])
 def client(request, uvicorn, tmp_path) -> FastMCP | Inspector:
-    """A client of alice."""
+    """A client with alice's token."""
     if request.param == "inspector":
         return Inspector(uvicorn, request.getfixturevalue("node_modules"), tmp_path)
     return FastMCP(uvicorn, mode=request.param.removeprefix("fastmcp "))
@@ -169,20 +169,20 @@ def test_client_lists_every_tool_of_the_user(client, uvicorn):
     assert tools == listed_by_the_sdk(uvicorn)
 
 
-def test_client_is_told_what_every_tool_returns(client):
-    """But for the tools of proposals, which answer as the proposed tool would have."""
+def test_client_gets_an_output_schema_for_every_tool(client):
+    """Except for the tools of proposals, whose answers are those of the proposed tools."""
     undeclared = [tool["name"] for tool in client.tools() if "outputSchema" not in tool]
     assert undeclared == ["proposals_retrieve", "proposals_withdraw"]
 
 
-def test_client_takes_one_row(client):
+def test_client_reads_one_row(client):
     customer = customer_of(client)
     answer = client.call("customers_retrieve", pk=customer)
     assert not answer.is_error
     assert answer.envelope["data"]["id"] == customer
 
 
-def test_client_follows_one_page_to_the_next(client):
+def test_client_follows_next_to_the_next_page(client):
     first = client.call("customers_list", page_size=7)
     second = client.call("customers_list", **first.envelope["meta"]["pagination"]["next"])
     pages = [

@@ -1,4 +1,4 @@
-"""On real servers, behind a proxy that says where it is, OAuth's addresses are the public ones."""
+"""On real servers behind a proxy, OAuth metadata has the public URLs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def ask(server: RunningServer, path: str, body: bytes | None = None, **headers: 
         return exc
 
 
-def test_a_stranger_is_told_the_public_address_of_the_metadata(server):
+def test_a_caller_without_credentials_gets_the_public_url_of_the_metadata(server):
     response = ask(server, "/mcp", b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}')
     assert response.status == 401
     challenge = response.headers["WWW-Authenticate"]
@@ -45,7 +45,7 @@ def test_a_stranger_is_told_the_public_address_of_the_metadata(server):
     response.close()
 
 
-def test_the_metadata_names_the_public_address_of_the_endpoint(server):
+def test_the_metadata_has_the_public_url_of_the_endpoint(server):
     with ask(server, METADATA, Origin="https://inspector.example") as response:
         document = json.load(response)
         assert response.headers["Access-Control-Allow-Origin"] == "*"
@@ -53,7 +53,7 @@ def test_the_metadata_names_the_public_address_of_the_endpoint(server):
     assert document["authorization_servers"] == ["https://login.shop.example"]
 
 
-def test_a_malformed_header_reaches_django_as_it_was_sent(server):
+def test_a_malformed_authorization_header_is_400(server):
     response = ask(server, "/mcp", b"{}", Authorization="Bearer")
     assert response.status == 400
     assert 'error="invalid_request"' in response.headers["WWW-Authenticate"]
@@ -61,7 +61,7 @@ def test_a_malformed_header_reaches_django_as_it_was_sent(server):
 
 
 @pytest.mark.parametrize("library", ["sdk", "client"])
-def test_the_typescript_sdk_finds_where_to_sign_in(server_of, node_modules, library):
+def test_the_typescript_sdk_finds_the_authorization_server(server_of, node_modules, library):
     server = server_of("uvicorn", "tests.programs.interop.proxied_settings")
     script = Path(__file__).with_name("typescript_discovery.cjs")
     done = subprocess.run(

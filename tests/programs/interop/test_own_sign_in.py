@@ -1,6 +1,6 @@
-"""The official Python client signs in to the shop, on a real server, as `make demo OAUTH=1` does.
+"""The official Python client signs in to the shop on a real server, as with `make demo OAUTH=1`.
 
-A person's browser is played by HTTP requests and form posts.
+HTTP requests and form posts act as the browser of the user.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def server(tmp_path_factory):
 
 
 class SignIn:
-    """The client, and the person who uses it."""
+    """The client and its user."""
 
     def __init__(self, server: RunningServer, username: str = "alice") -> None:
         self.url = server.url
@@ -63,7 +63,7 @@ class SignIn:
 
 @pytest.fixture
 def sign_in_of(server) -> Iterator[Callable[..., SignIn]]:
-    """The client of a user: ``sign_in_of("bob")``."""
+    """The client of a user: ``sign_in_of(\"bob\")``."""
     opened: list[SignIn] = []
 
     def sign_in(username: str = "alice") -> SignIn:
@@ -85,7 +85,7 @@ def data_of(response: httpx2.Response) -> Any:
     return json.loads(block["text"])["data"]
 
 
-def test_a_client_registers_signs_in_and_calls_tools_as_the_person(server, sign_in_of):
+def test_a_client_registers_signs_in_and_calls_tools_as_the_user(server, sign_in_of):
     sign_in = sign_in_of()
     listed, called = sign_in.send(LIST, call("customers_list", page_size=100))
     assert listed.status_code == 200
@@ -97,7 +97,7 @@ def test_a_client_registers_signs_in_and_calls_tools_as_the_person(server, sign_
     assert sign_in.memory.tokens.scope == "shop"
 
 
-def test_the_answer_of_the_server_names_the_issuer(server, sign_in_of):
+def test_the_redirect_names_the_issuer(server, sign_in_of):
     sign_in = sign_in_of()
     sign_in.send(LIST)
     assert sign_in.back["iss"] == server.url.replace("/mcp", "/o")
@@ -112,7 +112,7 @@ def test_the_consent_page_names_client_user_scope_and_tools(server, sign_in_of):
     assert "Go on only if" in page
 
 
-def test_a_token_for_the_endpoint_is_good_for_tools_and_not_for_the_api(server, sign_in_of):
+def test_a_token_for_the_endpoint_does_not_open_the_api(server, sign_in_of):
     sign_in = sign_in_of()
     _, called = sign_in.send(LIST, call("customers_list"))
     assert data_of(called)["results"]
@@ -136,7 +136,7 @@ def test_a_disconnected_client_is_refused_at_once(server, sign_in_of):
     assert "Official client" not in sign_in.person.go(f"{base}/o/connections/").text
 
 
-def test_a_refreshed_token_goes_on(server, sign_in_of):
+def test_a_refreshed_token_is_accepted_and_refreshing_twice_revokes_it(server, sign_in_of):
     sign_in = sign_in_of()
     sign_in.send(LIST)
     first = sign_in.memory.tokens
@@ -153,11 +153,11 @@ def test_a_refreshed_token_goes_on(server, sign_in_of):
     bearer = {"Authorization": f"Bearer {renewed['access_token']}"}
     assert httpx2.post(server.url, json=LIST, headers=bearer).status_code == 200
     assert httpx2.post(f"{base}/o/token/", data=sent).json()["error"] == "invalid_grant"
-    # Whoever copied it has lost it as well.
+    # A copy of the refresh token is useless then.
     assert httpx2.post(server.url, json=LIST, headers=bearer).status_code == 401
 
 
-def test_a_person_who_refuses_gives_no_code(server, sign_in_of):
+def test_a_refused_consent_gives_no_code(server, sign_in_of):
     sign_in = sign_in_of()
     sign_in.send(LIST)
     client: OAuthClientInformationFull = sign_in.memory.client

@@ -1,4 +1,4 @@
-"""Progress arrives while a call runs, so a client with a short timeout waits for its answer."""
+"""Progress arrives during a call, so that a client with a short timeout waits for its answer."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 from tests.programs.interop.counting_urls import SECONDS, STEPS
 
 SCRIPT = Path(__file__).with_name("typescript_progress.cjs")
-# Less than the call takes, and more than one step of it.
+# Shorter than the call, and longer than one of its steps.
 TIMEOUT = 1500
 CLIENTS = [("sdk", "2025-11-25"), ("client", "2025-11-25"), ("client", "2026-07-28")]
 
 
 @pytest.mark.parametrize("kind", ["uvicorn", "threads", "waitress", "runserver"])
-def test_a_client_waits_as_long_as_it_hears_of_the_call(server_of, node_modules, kind, subtests):
+def test_a_client_waits_while_progress_arrives(server_of, node_modules, kind, subtests):
     assert STEPS * SECONDS * 1000 > TIMEOUT > SECONDS * 1000
     server = server_of(kind, settings="tests.programs.interop.counting_settings")
     clients = {

@@ -1,4 +1,4 @@
-"""The official Python SDK's client at real servers, in each revision it speaks."""
+"""The official Python SDK's client at real servers, in each revision."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALICES_CUSTOMERS = 30
 
 @pytest.fixture(scope="session")
 def tokens(shop):
-    """The token of each user, by name."""
+    """The token of each user, by username."""
     return shop.tokens
 
 
@@ -37,7 +37,7 @@ async def product_in_stock(connection) -> str:
 
 
 @every_revision
-async def test_client_settles_on_the_revision(uvicorn, tokens, revision):
+async def test_client_and_server_agree_on_the_revision(uvicorn, tokens, revision):
     async with connected(uvicorn, tokens["alice"], revision) as connection:
         assert connection.client.protocol_version == revision
         assert connection.client.server_info.name == "shop"
@@ -53,7 +53,7 @@ async def test_client_lists_the_tools_of_the_user(uvicorn, tokens, revision):
 
 
 @every_revision
-async def test_client_pages_through_every_customer(uvicorn, tokens, revision):
+async def test_client_reads_all_pages(uvicorn, tokens, revision):
     seen, following = [], {"page_size": 7}
     async with connected(uvicorn, tokens["alice"], revision) as connection:
         while following is not None:
@@ -64,7 +64,7 @@ async def test_client_pages_through_every_customer(uvicorn, tokens, revision):
 
 
 @every_revision
-async def test_client_finds_and_runs_what_is_not_listed(uvicorn, tokens, revision):
+async def test_client_finds_and_runs_a_tool_that_is_not_listed(uvicorn, tokens, revision):
     few = replace(uvicorn, url=f"{uvicorn.url}/search")
     async with connected(few, tokens["alice"], revision) as connection:
         listed = {tool.name: tool for tool in (await connection.client.list_tools()).tools}
@@ -81,7 +81,7 @@ async def test_client_finds_and_runs_what_is_not_listed(uvicorn, tokens, revisio
         *("content_retrieve", "customers_list", "proposals_retrieve", "proposals_withdraw"),
     }
     assert listed["tools_read"].annotations.read_only_hint
-    # The argument that is required comes first.
+    # The required argument comes first.
     assert refusal["details"]["field"] == "arguments.id"
     assert refusal["details"]["problems"][0]["pointer"] == "/arguments/orderr"
     assert order["data"]["lines"]
@@ -115,13 +115,13 @@ async def test_client_learns_what_to_correct(uvicorn, tokens, revision):
 
 
 async def new_order(connection) -> int:
-    """Return the primary key of an order that nobody has paid."""
+    """Return the primary key of an unpaid order."""
     line = {"product": await product_in_stock(connection), "quantity": 1}
     customer = await customer_of(connection)
     return (await connection.call("orders_create", customer=customer, lines=[line]))["data"]["id"]
 
 
-async def test_the_user_of_a_client_that_shows_forms_confirms(uvicorn, tokens):
+async def test_a_client_with_forms_confirms_by_a_form(uvicorn, tokens):
     asked = []
 
     async def agree(context, params) -> ElicitResult:
@@ -143,7 +143,7 @@ async def test_a_client_without_forms_confirms_by_an_argument(uvicorn, tokens):
 
 
 @every_revision
-async def test_action_hidden_from_a_user_refuses_to_be_called(uvicorn, tokens, revision):
+async def test_a_hidden_tool_is_forbidden(uvicorn, tokens, revision):
     async with connected(uvicorn, tokens["alice"], revision) as connection:
         customer = await customer_of(connection)
         refusal = await connection.refusal("customers_deactivate", pk=customer)
@@ -151,7 +151,7 @@ async def test_action_hidden_from_a_user_refuses_to_be_called(uvicorn, tokens, r
 
 
 @every_revision
-async def test_action_for_staff_works_for_staff(uvicorn, tokens, revision):
+async def test_a_tool_for_staff_works_for_staff(uvicorn, tokens, revision):
     async with connected(uvicorn, tokens["carol"], revision) as connection:
         names = {tool.name for tool in (await connection.client.list_tools()).tools}
         customer = await customer_of(connection)
@@ -161,7 +161,7 @@ async def test_action_for_staff_works_for_staff(uvicorn, tokens, revision):
 
 
 @every_revision
-async def test_wrong_token_is_answered_with_a_challenge(uvicorn, revision):
+async def test_a_wrong_token_gets_401_and_a_challenge(uvicorn, revision):
     responses = []
     refused = pytest.RaisesExc(MCPError, check=lambda exc: exc.error.code == 401)
     with pytest.RaisesGroup(refused, flatten_subgroups=True):
@@ -171,7 +171,7 @@ async def test_wrong_token_is_answered_with_a_challenge(uvicorn, revision):
     assert {response.headers["WWW-Authenticate"] for response in responses} == {"Token"}
 
 
-async def test_unknown_tool_is_a_protocol_error(uvicorn, tokens):
+async def test_an_unknown_tool_is_a_protocol_error(uvicorn, tokens):
     async with connected(uvicorn, tokens["alice"]) as connection:
         with pytest.raises(MCPError) as refused:
             await connection.client.call_tool("customers_lits", {})
@@ -179,8 +179,8 @@ async def test_unknown_tool_is_a_protocol_error(uvicorn, tokens):
 
 
 @pytest.mark.parametrize("revision", [STATELESS, "2025-06-18"])
-async def test_wsgi_servers_serve_the_same(wsgi_server, tokens, revision):
-    """Workers of gunicorn share nothing, so nothing may be kept between requests."""
+async def test_wsgi_servers_answer_the_same(wsgi_server, tokens, revision):
+    """The workers of gunicorn share no memory, so that no state may be kept between requests."""
     async with connected(wsgi_server, tokens["alice"], revision) as connection:
         names = {tool.name for tool in (await connection.client.list_tools()).tools}
         listed = [await connection.call("customers_list", page_size=3) for _ in range(6)]
@@ -190,8 +190,8 @@ async def test_wsgi_servers_serve_the_same(wsgi_server, tokens, revision):
     assert refusal["error_code"] == "FORBIDDEN"
 
 
-async def test_each_worker_finds_what_another_left_out(server_of, tokens):
-    """With default settings, over ten connections to three workers."""
+async def test_a_worker_retrieves_what_another_archived(server_of, tokens):
+    """With default settings, in ten rounds over three workers."""
     server = server_of("gunicorn")
     for _ in range(10):
         async with connected(server, tokens["alice"]) as connection:
@@ -215,7 +215,7 @@ async def test_client_reads_resources(uvicorn, tokens, revision):
 
 
 @every_revision
-async def test_client_fills_in_a_prompt(uvicorn, tokens, revision):
+async def test_client_completes_and_gets_a_prompt(uvicorn, tokens, revision):
     async with connected(uvicorn, tokens["alice"], revision) as connection:
         (prompt,) = (await connection.client.list_prompts()).prompts
         ref = PromptReference(name=prompt.name)

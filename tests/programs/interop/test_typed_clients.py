@@ -1,4 +1,4 @@
-"""The clients that ``mcp_client`` writes: their compilers take them, and servers answer them."""
+"""The clients that ``mcp_client`` writes are checked by compilers and answered by servers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def run(command: list[object], folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def check_python(tmp_path_factory) -> Callable[[Path], None]:
-    """Check the types of a folder; what was found of the standard library is kept."""
+    """Check the types in a folder; the cache keeps what was found of the standard library."""
     cache = tmp_path_factory.mktemp("mypy")
 
     def check(folder: Path) -> None:
@@ -73,7 +73,7 @@ def check_typescript(folder: Path, node_modules: Path) -> None:
     (folder / "node_modules").symlink_to(node_modules)
     (folder / "package.json").write_text('{"type": "module"}')
     command = [node_modules / ".bin" / "tsc", "--strict", "--noEmit", "--skipLibCheck"]
-    # Node.js runs what has only types to erase.
+    # Node.js can only run TypeScript whose types can be erased.
     command += ["--erasableSyntaxOnly", "--allowImportingTsExtensions"]
     command += ["--module", "nodenext", "--target", "es2022", *sorted(folder.glob("*.ts"))]
     run(command, folder)
@@ -103,17 +103,17 @@ def test_a_typescript_program_is_checked_and_runs(write, uvicorn, node_modules):
     assert_answers(json.loads(run(program, folder)))
 
 
-def test_awkward_names_are_python(check_python, tmp_path):
+def test_awkward_names_are_valid_python(check_python, tmp_path):
     (tmp_path / "awkward.py").write_text(write_client(PythonWriter, AWKWARD, AWKWARD_TEXT))
     check_python(tmp_path)
 
 
-def test_awkward_names_are_typescript(tmp_path, node_modules):
+def test_awkward_names_are_valid_typescript(tmp_path, node_modules):
     (tmp_path / "awkward.ts").write_text(write_client(TypeScriptWriter, AWKWARD, AWKWARD_TEXT))
     check_typescript(tmp_path, node_modules)
 
 
-def test_a_wrong_argument_is_found_before_it_is_sent(write, check_python):
+def test_a_wrong_argument_is_found_by_the_type_checker(write, check_python):
     folder = write("python")
     program = folder / PROGRAMS["python"]
     program.write_text(program.read_text().replace("page_size=1,", 'page_size="1",'))

@@ -1,4 +1,4 @@
-"""The official TypeScript SDK's clients at a real server: most desktop clients are made of them."""
+"""The official TypeScript SDK's clients, which most desktop clients use, at a real server."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 
 SCRIPT = Path(__file__).with_name("typescript_sdk.cjs")
 
-# Package of the SDK and revision: the first version of the SDK and the second one.
+# Package of the SDK (its first and second version) and revision.
 CLIENTS = [("sdk", "2025-11-25"), ("client", "2025-11-25"), ("client", "2026-07-28")]
 
 
 @pytest.fixture(scope="module", params=CLIENTS, ids=" ".join)
 def seen(request, uvicorn, node_modules):
-    """What a client of alice saw: the revision, the names of tools, results by tool."""
+    """The output of a client of alice: the revision, the names of tools, results by tool."""
     library, revision = request.param
     command = [node_modules / ".bin" / "node", SCRIPT]
     command += [library, revision, uvicorn.url, uvicorn.shop.tokens["alice"]]
@@ -28,12 +28,12 @@ def seen(request, uvicorn, node_modules):
 
 
 def envelope(result):
-    """Return the envelope of a result, the same in both channels."""
+    """Return the envelope of a result, which is the same in both channels."""
     assert result["structuredContent"] == json.loads(result["content"][0]["text"])
     return result["structuredContent"]
 
 
-def test_client_settles_on_the_revision(seen):
+def test_client_and_server_agree_on_the_revision(seen):
     assert seen["revision"] == seen["asked"]
 
 
@@ -43,8 +43,8 @@ def test_client_lists_the_tools_of_the_user(seen):
 
 
 @pytest.mark.parametrize("name", ["customers_list", "orders_list", "products_list", "stats"])
-def test_client_takes_the_result_of_a_reading_tool(seen, name):
-    """The clients compile a tool's outputSchema and refuse a result that breaks it."""
+def test_client_accepts_the_result_of_a_read(seen, name):
+    """The clients validate a result by the tool's outputSchema."""
     result = seen["results"][name]
     assert "isError" not in result
     assert envelope(result)["success"] is True
@@ -57,7 +57,7 @@ def test_client_learns_what_to_correct(seen):
     assert (details["field"], details["constraint"]) == ("email", "invalid")
 
 
-def test_action_hidden_from_a_user_refuses_to_be_called(seen):
+def test_a_hidden_tool_is_forbidden(seen):
     result = seen["results"]["customers_deactivate"]
     assert result["isError"] is True
     assert envelope(result)["data"]["error_code"] == "FORBIDDEN"
@@ -74,7 +74,7 @@ CAPABILITIES = Path(__file__).with_name("typescript_capabilities.cjs")
     ids=" ".join,
 )
 def capabilities(request, server_of, node_modules):
-    """What the second version of the SDK saw of resources, prompts, progress and forms."""
+    """The output of the SDK's second version for resources, prompts, progress and forms."""
     revision, kind = request.param
     server = server_of(kind, settings="tests.programs.interop.described_settings")
     command = [node_modules / ".bin" / "node", CAPABILITIES]
@@ -91,13 +91,13 @@ def test_client_reads_resources_and_lists_prompts(capabilities):
     assert "complaint" in {prompt["name"] for prompt in capabilities["prompts"]}
 
 
-def test_client_is_told_of_progress(capabilities):
+def test_client_gets_progress(capabilities):
     assert capabilities["progress"] == sorted(set(capabilities["progress"]))
     assert capabilities["progress"]
     assert "isError" not in capabilities["exported"]
 
 
-def test_the_user_of_a_client_with_forms_is_asked(capabilities):
-    """Before 2026-07-28 the answer reaches any worker, and the call waits in another."""
+def test_client_with_forms_asks_its_user(capabilities):
+    """Before 2026-07-28 the answer may reach another worker than the one that waits."""
     assert len(capabilities["asked"]) == 1
     assert envelope(capabilities["destroyed"])["success"] is True

@@ -1,4 +1,4 @@
-"""What a program does with the client that mcp_client wrote for the shop: read, write, be refused.
+"""A program that uses the client of mcp_client for the shop: it reads, writes and is refused.
 
     python typed_python.py URL TOKEN
 

@@ -1,4 +1,4 @@
-"""The distributions, built from the checkout as a release builds them."""
+"""The distributions, built from the checkout like those of a release."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.programs.interop.servers import ROOT
 
 @dataclass(frozen=True)
 class Distributions:
-    """What is uploaded.
+    """The files of a release.
 
     Attributes:
         source: the source distribution.
-        unpacked: what the source distribution holds.
-        wheel: the wheel, built from the source distribution and nothing else.
+        unpacked: the unpacked source distribution.
+        wheel: the wheel, built only from the source distribution.
     """
 
     source: Path
@@ -29,7 +29,7 @@ class Distributions:
 
 
 def build(kind: str, checkout: Path, folder: Path) -> Path:
-    """Build a distribution of a kind and return it."""
+    """Build a distribution of a kind, and return its file."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder)]
     subprocess.run(command, cwd=checkout, check=True, capture_output=True)
     (built,) = folder.iterdir()
@@ -41,7 +41,7 @@ def distributions(tmp_path_factory) -> Distributions:
     folder = tmp_path_factory.mktemp("distributions")
     source = build("sdist", ROOT, folder / "source")
     with tarfile.open(source) as archive:
-        # The filter exists since 3.10.12 and is the default only from 3.14.
+        # The filter exists since 3.10.12 and is the default only from 3.14 on.
         archive.extractall(folder / "unpacked", filter="data")
     (unpacked,) = (folder / "unpacked").iterdir()
     return Distributions(source, unpacked, build("wheel", unpacked, folder / "wheel"))

@@ -1,6 +1,6 @@
-"""The public API, as the page "Python API" lists it.
+"""The public API, as the page \"Python API\" lists it.
 
-``python -m tests.programs.packaging.public_api --write`` keeps the API as that of a release.
+``python -m tests.programs.packaging.public_api --write`` writes it as the API of a release.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ DIRECTIVE = re.compile(
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
-# Names of parameters, each with what a caller has to know of it: "positional" or "keyword", and
-# whether it may be left out. None for what is no callable.
+# Names of parameters, each with its kind ("positional" or "keyword") and whether it is optional.
+# None for a name that is not callable.
 Signature = Mapping[str, tuple[str, bool]]
 API = dict[str, "Signature | None"]
 
@@ -56,7 +56,7 @@ def find_names() -> Iterator[tuple[str, Signature | None]]:
 
 
 def find_members(value: type) -> list[str]:
-    # As autodoc takes them: with a docstring, written in the package.
+    # As autodoc: members with a docstring that are written in the package.
     return [
         name
         for name, member in vars(value).items()
@@ -80,7 +80,7 @@ def read_signature(value: Any) -> Signature | None:
 
 
 def find_breaks(released: API, present: API) -> Iterator[str]:
-    """Yield what would break code that was written for the release."""
+    """Yield each change that breaks code for the release."""
     for name, before in released.items():
         if name not in present:
             yield f"{name} is gone."
@@ -122,14 +122,14 @@ def read_released() -> API:
 
 
 def write_released(version: str) -> None:
-    # A line for each name, so that a change can be read.
+    # One line for each name, so that a diff shows the changes.
     lines = [f"{json.dumps(name)}: {json.dumps(told)}" for name, told in read_api().items()]
     names = ",\n".join(lines)
     RELEASED.write_text(f'{{"version": {json.dumps(version)}, "names": {{\n{names}\n}}}}\n')
 
 
 def main() -> None:
-    """Print what would break, or keep today's API as that of this version."""
+    """Print the breaking changes, or write the API as that of this version."""
     import django
 
     django.setup()

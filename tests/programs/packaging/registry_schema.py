@@ -1,7 +1,7 @@
-"""What the registry of MCP servers demands of ``server.json``, as a JSON Schema.
+"""The format of ``server.json`` for the registry of MCP servers, as a JSON Schema.
 
-Written from the reference of the format in its revision of 2025-12-11, and stricter: members that
-the format does not name are refused, since they are most likely misspelt.
+Written from the reference of the format in its revision of 2025-12-11, and stricter: unknown
+members are refused, since they are most likely misspelt.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ FORMAT = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schem
 
 TEXT = {"type": "string", "minLength": 1}
 LINK = {"type": "string", "format": "uri", "pattern": "^https://"}
-# One version, neither a range nor a word for whichever is newest.
+# One version, neither a range nor a word for the newest.
 VERSION = {"type": "string", "maxLength": 255, "pattern": r"^\d+(\.\d+)*[.\w+-]*$"}
 
 

@@ -1,4 +1,4 @@
-"""Continuous integration runs every command that contributors are told of, but for nightly ones."""
+"""Continuous integration runs every documented command, except those marked as nightly."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from tests.programs.interop.servers import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text()
 PAGES = {name: (ROOT / name).read_text() for name in ("README.md", "CONTRIBUTING.md")}
-# What .ci/first_command.py runs is the first command of the README.
+# .ci/first_command.py runs the first command of the README.
 RUN = "".join(
     (ROOT / ".ci" / name).read_text() for name in ("jobs", "advertised", "first_command.py")
 )
-# By another command: its prerequisites, and the parts of a whole.
+# Commands that another command runs, as a prerequisite or as a part.
 WITHIN = {"lint": "test", "node": "test-programs", "test-postgresql": "test-services"}
 WITHIN |= {"test-sites": "test-services", "demo": "first-command"}
-# By a test, which reads what it prints.
+# A command that a test runs to read its output.
 WITHIN |= {"access-matrix": "test-programs"}
 COMMAND = re.compile(r"(?:make [a-z-]+|tox\b|\.venv/bin/python -m [\w.]+)")
 
 
 def find_targets() -> dict[str, str]:
-    """Return the comment above each target of the Makefile that is no file."""
+    """Return the comments of the phony targets of the Makefile."""
     phony = re.search(r"^\.PHONY: ((?:.*\\\n)*.*)", MAKEFILE, re.M)[1].replace("\\\n", " ").split()
     found = {}
     for name in phony:
@@ -40,8 +40,8 @@ def find_shown(page: str) -> set[str]:
 def is_nightly(command: str) -> bool:
     name = command.removeprefix("make ")
     row = re.search(rf"^\| `{re.escape(command)}` \|(.*)", PAGES["CONTRIBUTING.md"], re.M)
-    told = find_targets().get(name, "") + (row[1] if row else "")
-    return "nightly" in told.lower()
+    words = find_targets().get(name, "") + (row[1] if row else "")
+    return "nightly" in words.lower()
 
 
 def is_run(command: str) -> bool:

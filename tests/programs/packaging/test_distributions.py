@@ -1,4 +1,4 @@
-"""What a release holds, and what its metadata says."""
+"""The files of a release, and its metadata."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.programs.interop.servers import ROOT
 from tests.programs.packaging.conftest import build
 
 REPOSITORY = "https://github.com/drf-mcp/drf-mcp-server"
-# What package indexes and installers read.
+# Files for package indexes and installers.
 ABOUT = {"PKG-INFO", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", ".gitignore"}
 PACKAGED = {
     path.relative_to(ROOT).as_posix()
@@ -40,15 +40,15 @@ def metadata(distributions) -> Message:
         return Parser().parsestr(wheel.read(name).decode())
 
 
-def test_the_source_distribution_holds_the_package_and_what_is_said_of_it(distributions):
-    """No tests, no workflows, no settings of tools."""
+def test_the_source_distribution_has_the_package_and_files_about_it(distributions):
+    """It has no tests, no workflows and no settings of development tools."""
     with tarfile.open(distributions.source) as archive:
         files = {"/".join(PurePosixPath(name).parts[1:]) for name in archive.getnames()}
     assert files == PACKAGED | ABOUT
 
 
-def test_a_wheel_made_of_the_source_distribution_holds_the_whole_package(wheel_files):
-    """Templates, static files, migrations and the mark that it is typed are part of it."""
+def test_a_wheel_of_the_source_distribution_has_the_whole_package(wheel_files):
+    """Templates, static files, migrations and py.typed are part of it."""
     outside = {name for name in wheel_files if ".dist-info/" not in name}
     assert outside == PACKAGED
     suffixes = {PurePosixPath(name).suffix for name in outside}
@@ -56,46 +56,46 @@ def test_a_wheel_made_of_the_source_distribution_holds_the_whole_package(wheel_f
 
 
 def test_a_wheel_built_again_is_the_same_to_the_byte(distributions, tmp_path):
-    """Anybody can check that what is published is what stands in the repository."""
+    """Anybody can verify that the published wheel was built from the repository."""
     again = build("wheel", distributions.unpacked, tmp_path / "wheel")
     assert again.read_bytes() == distributions.wheel.read_bytes()
 
 
-def test_nothing_of_others_is_shipped(wheel_files):
-    """No script or style sheet of another project, whose licence would have to go with it."""
+def test_no_code_of_other_projects_is_shipped(wheel_files):
+    """Scripts and style sheets of other projects would need their licences."""
     scripts = [name for name in wheel_files if name.endswith((".js", ".css"))]
     texts = "".join((ROOT / name).read_text() for name in scripts)
     assert scripts
     assert not re.search(r"copyright|licen[cs]e|@preserve", texts, re.I)
 
 
-def test_the_metadata_says_where_the_project_is(metadata):
+def test_the_metadata_has_the_urls_of_the_project(metadata):
     urls = dict(line.split(", ", 1) for line in metadata.get_all("Project-URL"))
     assert set(urls) == {"Homepage", "Documentation", "Changelog", "Source", "Issues"}
     assert all(url.startswith(REPOSITORY) for url in urls.values())
 
 
-def test_every_classifier_stands_once(metadata):
+def test_every_classifier_is_listed_once(metadata):
     repeated = [
         name for name, times in Counter(metadata.get_all("Classifier")).items() if times > 1
     ]
     assert repeated == []
 
 
-def test_the_metadata_names_the_version_the_licence_and_the_oldest_python(metadata):
+def test_the_metadata_has_the_version_the_licence_and_the_oldest_python(metadata):
     assert metadata["Version"] == __version__
     assert metadata["License-Expression"] == "MIT"
     assert metadata["Requires-Python"] == ">=3.10"
 
 
-def test_the_package_needs_django_rest_framework_and_pydantic_alone(metadata):
+def test_the_package_needs_only_django_rest_framework_and_pydantic(metadata):
     needed = [line for line in metadata.get_all("Requires-Dist") if "extra ==" not in line]
     names = {re.match(r"[\w-]+", line)[0].lower() for line in needed}
     assert names == {"django", "djangorestframework", "pydantic"}
 
 
-def test_the_readme_is_the_description_and_holds_on_a_package_index(metadata):
-    """Relative links and pictures lead nowhere there, nor do anchors of GitHub's pages."""
+def test_the_readme_is_the_description_and_its_links_work_on_a_package_index(metadata):
+    """Relative links and anchors of GitHub's pages do not work there."""
     assert metadata["Description-Content-Type"] == "text/markdown"
     text = metadata.get_payload()
     assert text == (ROOT / "README.md").read_text()
@@ -115,7 +115,7 @@ def test_every_reference_of_the_readme_is_defined():
     assert used == set(re.findall(r"^\[([^\]]+)\]: ", text, re.M))
 
 
-def test_the_readmes_links_into_the_repository_lead_to_its_files():
+def test_links_of_the_readme_into_the_repository_lead_to_files():
     text = (ROOT / "README.md").read_text()
     raw = REPOSITORY.replace("github.com", "raw.githubusercontent.com")
     found = re.findall(rf"(?:{REPOSITORY}/blob/main|{raw}/main)/([^\s)#]+)(?:#([\w-]+))?", text)

@@ -1,4 +1,4 @@
-"""The wheel in an environment where nothing else was installed."""
+"""The wheel in an environment without other packages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mcp.client.stdio import StdioServerParameters
 from tests.documentation.tutorial import Reader
 from tests.programs.interop.servers import ROOT
 
-# What the dependencies need in their turn.
+# Dependencies of the dependencies.
 BROUGHT = {
     *("annotated-types", "asgiref", "pydantic-core", "sqlparse"),
     *("typing-extensions", "typing-inspection", "tzdata"),
@@ -28,22 +28,22 @@ class Environment:
     """A virtual environment.
 
     Attributes:
-        folder: where it is.
+        folder: its folder.
     """
 
     folder: Path
 
     @property
     def python(self) -> str:
-        """Its interpreter."""
+        """The path of its interpreter."""
         return str(self.folder / "bin" / "python")
 
     def run(self, *arguments: str) -> str:
-        """Run its interpreter, which sees nothing of this checkout, and return what it prints."""
+        """Run its interpreter without access to this checkout, and return its output."""
         return run_alone([self.python, *arguments], self.folder)
 
     def pip(self, *arguments: str) -> str:
-        """Run the pip of the tests for it: making one takes as long as installing the wheel."""
+        """Run pip for it: the pip of the tests, as installing another one takes long."""
         return run_alone(
             [sys.executable, "-m", "pip", "--python", self.python, *arguments], self.folder
         )
@@ -61,13 +61,13 @@ def environment(tmp_path, distributions) -> Environment:
     folder = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     made = Environment(folder)
-    # What is imported is compiled then; pip would compile the rest as well.
+    # Modules are compiled when they are imported; pip would compile all of them.
     made.pip("install", "--quiet", "--no-compile", str(distributions.wheel))
     return made
 
 
 def check_environment(environment: Environment) -> None:
-    """Hold what was installed against what the package says it needs."""
+    """Assert that the installed packages are those that the package needs."""
     environment.pip("check")
     installed = json.loads(environment.pip("list", "--format=json"))
     names = {package["name"].lower().replace("_", "-") for package in installed}
@@ -78,7 +78,7 @@ def check_environment(environment: Environment) -> None:
 
 
 async def check_registered_server(environment: Environment, manage: Path, token: str) -> None:
-    """Start the server as ``server.json`` tells clients to, and call a tool."""
+    """Start the server as ``server.json`` says, and call a tool."""
     (package,) = json.loads((ROOT / "server.json").read_text())["packages"]
     asked = {"manage_py": str(manage)}
     arguments = [

@@ -1,4 +1,4 @@
-"""The interpreter that ``make`` makes ``.venv`` with, where names of programs may not run."""
+"""The interpreter with which ``make`` makes ``.venv``, if some names on the PATH do not run."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pytest
 from tests.programs.interop.servers import ROOT
 
 FAILS = "exit 127"
-# It says that it is new enough and has what environments are made with, and makes an empty one.
+# Pretends to be new enough, and makes an environment that is empty.
 RUNS = 'case "$1" in -m) mkdir -p .venv/bin; echo "$0" > .venv/bin/python;; esac'
 INSTALLED = 'test "$*" = "whence --path python3.99" && echo "$(dirname "$0")/installed/python3.99"'
 
 
 @pytest.fixture
 def make(tmp_path) -> Callable[[str, str], tuple[str, str]]:
-    """Make .venv and return with which program, below the PATH's folder, and what was told."""
+    """Make .venv; returns the program that was used and the error output."""
     folder = tmp_path / "programs"
     (folder / "installed").mkdir(parents=True)
     shutil.copy(ROOT / "Makefile", tmp_path)
@@ -45,15 +45,15 @@ def make(tmp_path) -> Callable[[str, str], tuple[str, str]]:
     return make
 
 
-def test_a_name_on_the_path_goes_first(make):
+def test_a_name_on_the_path_is_preferred(make):
     assert make(RUNS, INSTALLED)[0] == "python3.99"
 
 
-def test_a_shim_that_fails_gives_way_to_what_pyenv_has_installed(make):
+def test_if_a_shim_fails_a_version_that_pyenv_has_is_used(make):
     assert make(FAILS, INSTALLED)[0] == "installed/python3.99"
 
 
-def test_what_was_tried_is_named_where_nothing_runs(make):
-    made, told = make(FAILS, FAILS)
+def test_the_error_names_what_was_tried(make):
+    made, errors = make(FAILS, FAILS)
     assert made == ""
-    assert "none of these runs it: python3.98 python3.99." in told
+    assert "none of these runs it: python3.98 python3.99." in errors

@@ -1,4 +1,4 @@
-"""Tables of the package are brought forward from each state that a release has left."""
+"""The tables of the package can be migrated from the state of each release."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ APP = "drf_mcp"
 STATES = sorted(path.stem for path in Path(migrations.__file__).parent.glob("0*.py"))
 
 
-# Content of before has another form, and goes: it was kept for an hour.
+# Before this migration content had another form, and is deleted: it was kept for an hour.
 CHUNKED = "0003"
 
 
@@ -35,7 +35,7 @@ def forward():
 
 
 def fill(apps) -> dict[str, int]:
-    """Write a row of each table, with values that are made up."""
+    """Write a row with made-up values into each table."""
     written = {}
     for model in sorted(apps.get_app_config(APP).get_models(), key=count_relations):
         fields = [field for field in model._meta.concrete_fields if is_needed(field)]
@@ -73,5 +73,5 @@ def test_rows_of_an_earlier_release_are_kept(state, forward):
         assert after.get_model(APP, name).objects.count() == count
 
 
-def test_no_model_has_changed_without_a_migration():
+def test_every_change_of_a_model_has_a_migration():
     call_command("makemigrations", "--check", "--dry-run", verbosity=0)

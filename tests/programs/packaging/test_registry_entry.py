@@ -1,4 +1,4 @@
-"""``server.json``, by which the registry of MCP servers knows the package."""
+"""``server.json``, the entry of the package in the registry of MCP servers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENTRY = json.loads((ROOT / "server.json").read_text())
 validator = Draft202012Validator(SERVER)
 
 
-def test_the_entry_is_one_that_the_registry_takes():
+def test_the_entry_is_valid():
     Draft202012Validator.check_schema(SERVER)
     assert [error.message for error in validator.iter_errors(ENTRY)] == []
 
@@ -36,7 +36,7 @@ def test_the_entry_is_one_that_the_registry_takes():
         (["packages", 0, "environmentVariables", 0, "secret"], True),
     ],
 )
-def test_an_entry_that_the_registry_refuses_is_found_here(path, value):
+def test_an_entry_that_the_registry_refuses_is_invalid(path, value):
     entry = copy.deepcopy(ENTRY)
     *above, last = path
     place = entry
@@ -46,23 +46,23 @@ def test_an_entry_that_the_registry_refuses_is_found_here(path, value):
     assert not validator.is_valid(entry)
 
 
-def test_the_entry_names_the_version_of_the_package():
+def test_the_entry_has_the_version_of_the_package():
     versions = {ENTRY["version"], *(package["version"] for package in ENTRY["packages"])}
     assert versions == {__version__}
 
 
-def test_the_readme_proves_that_the_package_is_the_entrys():
-    """The registry reads the description on PyPI for this mark."""
+def test_the_readme_has_the_name_of_the_entry():
+    """The registry looks for it in the description on PyPI as a proof of ownership."""
     assert f"<!-- mcp-name: {ENTRY['name']} -->" in (ROOT / "README.md").read_text()
 
 
-def test_the_entry_is_published_under_the_name_that_the_repository_proves():
+def test_the_entry_is_named_after_the_owner_of_the_repository():
     assert ENTRY["repository"]["url"] == ENTRY["websiteUrl"] == REPOSITORY
     owner = REPOSITORY.split("/")[-2]
     assert ENTRY["name"].startswith(f"io.github.{owner}/")
 
 
-def test_the_token_is_asked_for_as_a_secret_by_the_name_that_the_command_reads():
+def test_the_token_is_a_secret_with_the_name_of_the_environment_variable():
     (variable,) = ENTRY["packages"][0]["environmentVariables"]
     assert variable["name"] == TOKEN_VARIABLE
     assert variable["isSecret"] is True

@@ -1,4 +1,4 @@
-"""Whatever says which Pythons and Djangos are supported says the same."""
+"""All files that name the supported Python and Django versions name the same ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import yaml
 from tests.programs.interop.servers import ROOT
 
 PROJECT = (ROOT / "pyproject.toml").read_text()
-# A Django release needs a Python of its years.
+# The oldest Python (its minor version) of each Django version.
 NEEDED = {"5.2": 10, "6.0": 12, "6.1": 12}
 CLAIMED = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', PROJECT)
 DJANGOS = re.findall(r'"Framework :: Django :: (\d\.\d)"', PROJECT)
@@ -20,17 +20,17 @@ DJANGOS = re.findall(r'"Framework :: Django :: (\d\.\d)"', PROJECT)
 
 @cache
 def workflow(name: str) -> dict:
-    """A workflow. YAML takes the key ``on`` for true."""
+    """Return a workflow. YAML reads the key ``on`` as true."""
     return yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
 
 
 def minor(python: str) -> int:
-    """10 of 3.10."""
+    """Return the minor version: 10 for ``3.10``."""
     return int(python.partition(".")[2])
 
 
 def expanded(factors: str) -> list[str]:
-    """The environments of a line of tox: ``py{310,311}-django52`` is two."""
+    """Return the environments of a line for tox: ``py{310,311}-django52`` is two."""
     parts = [part.split(",") for part in re.split(r"[{}]", factors)]
     return ["".join(chosen) for chosen in itertools.product(*parts)]
 
@@ -43,7 +43,7 @@ TOX = [
 
 
 def matrix() -> set[tuple[str, str]]:
-    """The Pythons and Djangos of the workflow."""
+    """Return the pairs of Python and Django in the workflow."""
     stated = workflow("tests")["jobs"]["matrix"]["strategy"]["matrix"]
     left_out = {(pair["python"], pair["django"]) for pair in stated["exclude"]}
     return set(itertools.product(stated["python"], stated["django"])) - left_out
@@ -67,20 +67,20 @@ def test_tox_has_an_environment_for_each_of_them():
     assert wanted <= set(TOX)
 
 
-def test_what_is_claimed_is_tested():
+def test_claimed_versions_are_tested():
     assert set(DJANGOS) == set(NEEDED)
     assert set(CLAIMED) <= {python for python, _ in matrix()}
     assert [minor(python) for python in CLAIMED] == list(range(10, 10 + len(CLAIMED)))
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/reference/extras.md"])
-def test_the_documentation_says_what_is_claimed(page):
+def test_the_documentation_has_the_claimed_versions(page):
     text = re.sub(r"[ |]+", " ", (ROOT / page).read_text())
     assert f"Python 3.10 to {CLAIMED[-1]}" in text
     assert f"Django {DJANGOS[0]} to {DJANGOS[-1]}" in text
 
 
-def test_a_tag_publishes_by_trust_and_no_secret_is_stored():
+def test_a_tag_publishes_with_trusted_publishing_and_without_secrets():
     release = workflow("release")
     assert release[True] == {"push": {"tags": ["v*"]}}
     publishing = release["jobs"]["pypi"]
@@ -94,13 +94,12 @@ def test_a_tag_publishes_by_trust_and_no_secret_is_stored():
 
 
 @pytest.mark.parametrize("name", ["tests", "docs", "release"])
-def test_a_workflow_may_only_read_unless_a_job_says_more(name):
+def test_a_workflow_may_only_read_by_default(name):
     assert workflow(name)["permissions"] == {"contents": "read"}
 
 
 @pytest.mark.parametrize("name", ["tests", "docs", "release"])
-def test_every_command_of_make_that_a_workflow_runs_exists(name):
-    """The same goes for scripts of the repository."""
+def test_every_make_target_and_script_of_a_workflow_exists(name):
     makefile = (ROOT / "Makefile").read_text()
     for job in workflow(name)["jobs"].values():
         for step in job["steps"]:

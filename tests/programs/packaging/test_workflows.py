@@ -1,4 +1,4 @@
-"""What the workflows run is pinned, and what a release brings is listed."""
+"""Actions of the workflows are pinned, and a release has bills of materials."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def test_each_action_is_pinned_to_a_commit_with_its_version(workflow):
         assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action)
 
 
-def test_an_action_has_one_version_everywhere():
+def test_an_action_has_the_same_version_everywhere():
     texts = "".join(path.read_text() for path in WORKFLOWS)
     pins = dict.fromkeys(re.findall(r"uses: ([\w./-]+)@(\w+)", texts))
     assert len({name for name, _ in pins}) == len(pins)
 
 
-def test_each_extra_that_users_install_has_a_bill_of_materials():
+def test_each_extra_for_users_has_a_bill_of_materials():
     section = PROJECT.partition("[project.optional-dependencies]\n")[2].partition("\n[")[0]
     extras = set(re.findall(r"^(\w+) = \[", section, re.M))
     (listed,) = re.findall(r"^shipped_extras := (.+)$", (ROOT / "Makefile").read_text(), re.M)

@@ -1,4 +1,4 @@
-"""A seeded shop in a file of its own, and servers of it."""
+"""A seeded shop with its own database file, and servers of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def shop(tmp_path_factory) -> Shop:
 
 @pytest.fixture
 def serve(shop, tmp_path) -> Callable[..., Process]:
-    """Start a server: ``serve("--as", "alice", MCP_TOKEN="...")``."""
+    """Start a server: ``serve(\"--as\", \"alice\", MCP_TOKEN=\"...\")``."""
     with ExitStack() as stack:
 
         def start(

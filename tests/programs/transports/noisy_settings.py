@@ -1,4 +1,4 @@
-"""The example shop in a project that prints wherever it can, with an endpoint open to all."""
+"""The example shop in a project that prints wherever it can, with an open endpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views that print, and one that takes its time."""
+"""A view that prints, and one that waits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SECONDS_TO_WAIT = 20
 
 
 class Noise(APIView):
-    """Print in every way there is."""
+    """Print in every possible way."""
 
     permission_classes = []
 
@@ -34,7 +34,7 @@ class Noise(APIView):
 
 
 class Wait(APIView):
-    """Make a file and wait until it is gone."""
+    """Make a file and wait until it is deleted."""
 
     permission_classes = []
 

@@ -1,4 +1,4 @@
-"""``manage.py mcp_stdio`` as a subprocess, spoken to line by line."""
+"""``manage.py mcp_stdio`` as a subprocess, with one message a line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECONDS = 30
 
 
 def judged(answer: Any) -> Any:
-    """Return a message or a batch, tool results in a "response-v2" held against the contract."""
+    """Return a message or a batch, of which \"response-v2\" results are checked by the contract."""
     for message in answer if isinstance(answer, list) else [answer]:
         envelope = message.get("result", {}).get("structuredContent")
         if is_response_v2(envelope):
@@ -30,9 +30,9 @@ def judged(answer: Any) -> Any:
 
 
 class Process:
-    """A server that runs.
+    """A running server.
 
-    Every line that it writes is read at once, whether anybody asks for it or not.
+    A thread reads every line as soon as the server writes it.
     """
 
     def __init__(self, process: subprocess.Popen, log: Path) -> None:
@@ -71,7 +71,7 @@ class Process:
         return judged(json.loads(line))
 
     def close(self) -> list[dict[str, Any]]:
-        """End stdin and return what the server answers until it ends."""
+        """Close stdin, and return the answers until the server ends."""
         self.process.stdin.close()
         return self.rest()
 
@@ -91,9 +91,9 @@ def started(
     environment: Mapping[str, str] | None = None,
     first: Sequence[str] = (),
 ) -> Iterator[Process]:
-    """Start a server of the shop; end it by force should it still run after the block.
+    """Start a server of the shop, and kill it if it still runs after the block.
 
-    ``first`` stands between Python and ``manage.py``.
+    ``first`` are arguments of Python before ``manage.py``.
     """
     command = [sys.executable, *first, "manage.py", "mcp_stdio", *arguments]
     with log.open("wb") as errors:

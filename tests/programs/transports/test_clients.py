@@ -1,4 +1,4 @@
-"""The official Python and TypeScript clients, each starting the server as a subprocess."""
+"""The official Python and TypeScript clients, which start the server as a subprocess."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tests.programs.interop.servers import ROOT
 SCRIPT = Path(__file__).with_name("stdio_client.cjs")
 SERVER = [sys.executable, str(ROOT / "manage.py"), "mcp_stdio", "--as", "alice"]
 
-# Package of the SDK and revision: the first version of the SDK and the second one.
+# Package of the SDK (its first and second version) and revision.
 TYPESCRIPT_CLIENTS = [("sdk", "2025-11-25"), ("client", "2025-11-25"), ("client", STATELESS)]
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_python_client_lists_and_calls(shop, revision, monkeypatch):
-    # The SDK has no option for it: it offers the newest revision it knows.
+    # The SDK offers its newest revision and has no option for another one.
     if revision != STATELESS:
         monkeypatch.setattr(mcp.client.session, "LATEST_HANDSHAKE_VERSION", revision)
     parameters = StdioServerParameters(command=SERVER[0], args=SERVER[1:], env=shop.environment)

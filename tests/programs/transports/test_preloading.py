@@ -1,4 +1,4 @@
-"""Tools that are described once, before a server forks its workers."""
+"""preload() describes the tools once, before a server forks its workers."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def list_tools(revision: str, path: str = "/mcp") -> list[str]:
 
 
 def run_in_fork(step):
-    """Return what a step answers in a forked process."""
+    """Return the answer of a step that runs in a forked process."""
     reading, writing = os.pipe()
     with warnings.catch_warnings():
-        # Python 3.12 warns of threads, of which none is needed here.
+        # Python 3.12 warns of threads, none of which is used in the child.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
@@ -90,11 +90,11 @@ def test_every_endpoint_is_described_once(groups):
     found = {each.path: each for each in drf_mcp.preload()}
     assert {path: each.tools for path, each in found.items()} == {"/mcp": 6, "/mcp/readonly": 2}
     assert found["/mcp"].bytes > 2000 > found["/mcp/readonly"].bytes > 0
-    # What a view says is the same for fewer tools.
+    # A view has the same description at an endpoint with fewer tools.
     assert len(CountingDescriber.described) == 6
 
 
-def test_an_endpoint_that_searches_has_its_index_beforehand(groups, settings):
+def test_the_index_for_tool_search_is_made_by_preload(groups, settings):
     drf_mcp.preload()
     with mock.patch.object(tool_index, "FieldRanking", wraps=FieldRanking) as made:
         drf_mcp.preload()
@@ -120,15 +120,15 @@ def test_a_forked_process_describes_nothing_for_its_first_list(groups, revision)
     assert (len(every), len(reading), described) == (6, 2, 0)
 
 
-def test_revisions_that_write_the_same_share_the_bytes(groups):
+def test_revisions_with_equal_definitions_share_the_bytes(groups):
     drf_mcp.preload()
     for tool in LocalEndpoint("/mcp").tools.values():
         written = list(tool.definitions.values())
         assert len({id(each) for each in written}) == len(set(written)) < len(written)
 
 
-def test_no_syntax_tree_is_kept(expose):
-    # A class of this run's own: what was read of a class is not read again.
+def test_syntax_trees_are_freed(expose):
+    # A class of this test, since a class is read only once.
     class NamedGroups(GroupViewSet):
         def get_queryset(self):
             return super().get_queryset().filter(name=self.request.query_params.get("name"))
@@ -164,13 +164,13 @@ def test_pools_of_the_parent_are_closed(groups, monkeypatch):
     assert closed == [True]
 
 
-def test_a_urlconf_without_an_endpoint_describes_what_stdio_serves(groups, settings):
+def test_without_an_endpoint_the_tools_of_stdio_are_described(groups, settings):
     urlpatterns = settings.ROOT_URLCONF.urlpatterns
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": urlpatterns[1:-1]})
     assert [each.tools for each in drf_mcp.preload()] == [6]
 
 
-def test_tools_that_cannot_be_read_are_refused(groups, settings):
+def test_wrong_settings_are_an_error_of_preload(groups, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "EXPOSE": "everything"}
     with pytest.raises(ImproperlyConfigured):
         drf_mcp.preload()

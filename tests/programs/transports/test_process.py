@@ -1,4 +1,4 @@
-"""``manage.py mcp_stdio`` as a client sees it: lines in, lines out, nothing else."""
+"""``manage.py mcp_stdio`` as a client sees it: one message a line, and no other output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INITIALIZE = {"capabilities": {}, "clientInfo": {"name": "tests", "version": "1"
 @pytest.mark.parametrize(
     ("first", "unbuffered"), [((), ""), (("-m", "drf_mcp"), "1")], ids=["buffered", "unbuffered"]
 )
-def test_stdout_holds_nothing_but_the_protocol_however_much_is_printed(serve, first, unbuffered):
+def test_stdout_has_only_messages_whatever_the_project_prints(serve, first, unbuffered):
     settings = "tests.programs.transports.noisy_settings"
     server = serve(settings=settings, first=first, PYTHONUNBUFFERED=unbuffered)
     server.call(1, "noise")
@@ -63,7 +63,7 @@ def test_a_line_that_is_no_message_is_answered_without_an_id(noisy):
     assert noisy.process.returncode == 0
 
 
-def test_everything_asked_is_answered_before_the_end_of_stdin_ends_the_server(serve):
+def test_all_requests_are_answered_before_the_server_ends_with_stdin(serve):
     server = serve("--as", "alice")
     for number in range(20):
         server.call(number, "stats")
@@ -72,7 +72,7 @@ def test_everything_asked_is_answered_before_the_end_of_stdin_ends_the_server(se
     assert server.process.returncode == 0
 
 
-def test_a_slow_call_does_not_keep_others_waiting(noisy, tmp_path):
+def test_a_slow_call_does_not_delay_others(noisy, tmp_path):
     noisy.call(1, "wait", name="a")
     wait_for(tmp_path / "a")
     noisy.send("ping", 2)
@@ -101,7 +101,7 @@ def test_a_signal_ends_the_server_cleanly(noisy, how):
     assert "Traceback" not in noisy.log.read_text()
 
 
-def test_a_call_that_runs_is_finished_when_the_server_is_told_to_end(noisy, tmp_path):
+def test_a_running_call_is_finished_after_a_signal(noisy, tmp_path):
     noisy.call(1, "wait", name="a")
     wait_for(tmp_path / "a")
     noisy.process.send_signal(signal.SIGTERM)
@@ -122,7 +122,7 @@ def test_a_second_signal_ends_the_server_at_once(noisy, tmp_path):
 @pytest.mark.parametrize(
     ("scheme", "word"), [([], ""), (["--scheme", "Token"], ""), ([], "Token ")]
 )
-def test_a_token_of_the_environment_says_who_is_calling(serve, shop, scheme, word):
+def test_the_token_in_the_environment_authenticates_the_caller(serve, shop, scheme, word):
     server = serve(*scheme, MCP_TOKEN=word + shop.tokens["carol"])
     server.call(1, "customers_deactivate", pk=10**9)
     result = server.answer()["result"]["structuredContent"]
@@ -130,7 +130,7 @@ def test_a_token_of_the_environment_says_who_is_calling(serve, shop, scheme, wor
 
 
 @pytest.mark.parametrize("environment", [{}, {"MCP_TOKEN": "wrong"}])
-def test_a_stranger_is_refused_request_by_request(serve, environment):
+def test_a_caller_without_credentials_is_refused_for_each_request(serve, environment):
     server = serve(**environment)
     server.call(1, "stats")
     error = server.answer()
@@ -140,13 +140,13 @@ def test_a_stranger_is_refused_request_by_request(serve, environment):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "environment", "told"),
+    ("arguments", "environment", "message"),
     [
         (["--as", "nobody"], {}, "There is no user 'nobody'."),
         (["--as", "alice"], {"MCP_TOKEN": "x"}, "not both"),
     ],
 )
-def test_a_server_that_cannot_start_says_so_on_stderr(shop, arguments, environment, told):
+def test_a_server_that_cannot_start_says_why_on_stderr(shop, arguments, environment, message):
     run = subprocess.run(
         [sys.executable, "manage.py", "mcp_stdio", *arguments],
         cwd=ROOT,
@@ -157,4 +157,4 @@ def test_a_server_that_cannot_start_says_so_on_stderr(shop, arguments, environme
         check=False,
     )
     assert (run.returncode, run.stdout) == (2, "")
-    assert told in run.stderr
+    assert message in run.stderr
