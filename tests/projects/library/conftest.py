@@ -1,4 +1,4 @@
-"""The library: its endpoint, its HTTP API, and a clean shelf of stored answers."""
+"""The library: its endpoint, its HTTP API, and an empty cache of answers."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ REPORTS = ["health_check_health_get", "cache_stats_cache_stats_get"]
 
 @pytest.fixture(autouse=True)
 def library(db) -> None:
-    """The seeded library."""
+    """Use the seeded library in every test."""
 
 
 @pytest.fixture
 def http(http_of) -> APIClient:
-    """Plain HTTP, as alice."""
+    """A client of plain HTTP, as alice."""
     return http_of("alice")
 
 
 @pytest.fixture
 def reader(db) -> Agent:
-    """An agent of alice's at the library's own endpoint."""
+    """An agent of alice at the library's own endpoint."""
     token = Token.objects.get(user__username="alice")
     return Agent(Client(headers={"authorization": f"Token {token.key}"}), path="/library/mcp")

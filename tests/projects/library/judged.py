@@ -1,4 +1,4 @@
-"""Thirty questions that users ask, and how the answer of a retriever is judged."""
+"""Thirty questions of users, and the verdict on a retriever's answers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from example_project.library.retrievers import Retriever
 
 @dataclass(frozen=True)
 class JudgedQuestion:
-    """A question with what its answer is held against.
+    """A question and what its answer must have.
 
     Attributes:
-        question: as a user asks it.
-        first: the topics that may come first; none where the library has no answer.
-        says: the words that the answer has to have.
-        never: the topics that must not be among the sources.
+        question: the question of a user.
+        first: the topics that may come first; none if the library has no answer.
+        says: words that the answer must have.
+        never: topics that must not be among the sources.
     """
 
     question: str
@@ -28,7 +28,7 @@ class JudgedQuestion:
     never: tuple[str, ...] = ()
 
     def verdict(self, retriever: Retriever) -> str:
-        """``right``, ``silent``, ``incomplete``, or ``wrong``: another topic comes first."""
+        """Return ``right``, ``silent``, ``incomplete`` or ``wrong`` (another topic is first)."""
         text, _, listed = answer(retriever, self.question)["answer"].partition("\n\nSources:\n")
         sources = re.findall(r"\(([-\w]+)\)$", listed, re.M)
         if not sources:

@@ -1,4 +1,4 @@
-"""Questions about Python and about something else."""
+"""Questions about Python and about other subjects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUESTIONS = {
     "What is __slots__ for?": ["__slots__", "explicitly declare data members"],
 }
 
-# Those that find little, or much of the same.
+# Questions that find little, or many similar passages.
 HARD_QUESTIONS = [
     "lambda",
     "slots",
@@ -29,14 +29,14 @@ HARD_QUESTIONS = [
     "How do I convert a string to upper case?",
 ]
 
-# Python, beside a word that its documentation has not.
+# Questions about Python with a word that its documentation does not have.
 WITH_AN_UNUSUAL_WORD = {
     "How does my frobnicator use a lambda?": "lambda",
     "How do I assert something in pytest?": "assert",
     "How do I close a file in Kubernetes?": "objects",
 }
 
-# Whatever words these share with the library, it has nothing to say about them.
+# Questions that the library cannot answer, whatever words they share with it.
 FOREIGN_QUESTIONS = [
     "What is the capital of France?",
     "When was Napoleon born?",

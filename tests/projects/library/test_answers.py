@@ -1,4 +1,4 @@
-"""What the six retrievers find, and what is made of it."""
+"""The documents that the six retrievers find, and the answers made of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EVERY_QUESTION = (*QUESTIONS, *HARD_QUESTIONS)
 
 
 def find_faults(judge: Callable[..., Any], questions=EVERY_QUESTION) -> dict[tuple, Any]:
-    """What a judge finds wrong with answers, by the retriever and the question."""
+    """Return the faults that a function finds in answers, by retriever and question."""
     return {
         (type(retriever).__name__, question): faults
         for retriever in RETRIEVERS
@@ -43,33 +43,33 @@ def find_faults(judge: Callable[..., Any], questions=EVERY_QUESTION) -> dict[tup
 
 
 @functools.cache
-def given_once(retriever, question: str) -> dict:
-    """The answer that all who look at one share: a retriever writes the same one each time."""
+def get_answer(retriever, question: str) -> dict:
+    """Return an answer, which several tests share."""
     return answer(retriever, question)
 
 
 @functools.cache
-def found_once(retriever, question: str) -> list:
-    """The context that all who look at one share."""
+def get_context(retriever, question: str) -> list:
+    """Return the context of an answer, which several tests share."""
     return retriever.retrieve(current_index(), question)
 
 
-def found(retriever, question: str) -> list[str]:
-    """The names of the documents that a retriever finds."""
-    return [context.document.name for context in found_once(retriever, question)]
+def find_names(retriever, question: str) -> list[str]:
+    """Return the names of the documents that a retriever finds."""
+    return [context.document.name for context in get_context(retriever, question)]
 
 
 def test_answers_have_the_usual_length_and_context():
     def judge(retriever, question):
-        text, count = given_once(retriever, question).values()
+        text, count = get_answer(retriever, question).values()
         return not (1000 <= len(text) <= 2500 and 3 <= count <= 7)
 
     assert find_faults(judge) == {}
 
 
-def test_every_answer_speaks_of_what_was_asked():
+def test_every_answer_has_the_words_of_its_subject():
     def judge(retriever, question):
-        text = given_once(retriever, question)["answer"].lower()
+        text = get_answer(retriever, question)["answer"].lower()
         return [term for term in QUESTIONS[question] if term.lower() not in text]
 
     assert find_faults(judge, QUESTIONS) == {}
@@ -77,10 +77,10 @@ def test_every_answer_speaks_of_what_was_asked():
 
 def test_every_document_of_the_context_is_a_source_and_cited():
     def judge(retriever, question):
-        given = given_once(retriever, question)
+        given = get_answer(retriever, question)
         text, _, sources = given["answer"].partition("\n\nSources:\n")
         numbers = [f"[{n + 1}]" for n in range(given["context_document_count"])]
-        listed = list(zip(numbers, found(retriever, question), strict=True))
+        listed = list(zip(numbers, find_names(retriever, question), strict=True))
         told = re.findall(r"^(\[\d+\]) .+ \(([-\w]+)\)$", sources, re.M)
         return told != listed or re.findall(r"\[\d+\]$", text, re.M) != numbers
 
@@ -88,7 +88,7 @@ def test_every_document_of_the_context_is_a_source_and_cited():
 
 
 def paragraphs(given) -> list[str]:
-    """The paragraphs of an answer, their numbers left out."""
+    """Return the paragraphs of an answer without their numbers."""
     quoted = given["answer"].split("\n\n")[:-1]
     return [re.sub(r" \[\d+\]$", "", paragraph) for paragraph in quoted]
 
@@ -99,7 +99,7 @@ def in_one_line(text: str) -> str:
 
 
 def is_made_of_sentences(context, paragraph: str) -> bool:
-    """Return whether a paragraph is sentences of the document, and nothing between them."""
+    """Return whether a paragraph consists of sentences of the document."""
     text = in_one_line(context.document.text)
     said = [s.text for s in (*context.sentences, *context.reserve) if s.text in paragraph]
     left = paragraph
@@ -108,12 +108,12 @@ def is_made_of_sentences(context, paragraph: str) -> bool:
     return said != [] and all(sentence in text for sentence in said) and left.strip() == ""
 
 
-def test_every_sentence_of_an_answer_stands_in_the_document_cited():
-    """In its plain text: marks, footnotes and line ends are no part of a sentence."""
+def test_every_sentence_of_an_answer_is_in_the_cited_document():
+    """The plain text of the document is compared, without marks, footnotes and line ends."""
 
     def judge(retriever, question):
-        quoted = paragraphs(given_once(retriever, question))
-        pairs = zip(found_once(retriever, question), quoted, strict=True)
+        quoted = paragraphs(get_answer(retriever, question))
+        pairs = zip(get_context(retriever, question), quoted, strict=True)
         return [said for context, said in pairs if not is_made_of_sentences(context, said)]
 
     assert find_faults(judge) == {}
@@ -130,7 +130,7 @@ MARKS = {
 
 def test_an_answer_is_plain_text():
     def judge(retriever, question):
-        said = " ".join(paragraphs(given_once(retriever, question)))
+        said = " ".join(paragraphs(get_answer(retriever, question)))
         return {name: left for name, mark in MARKS.items() if (left := re.findall(mark, said))}
 
     assert find_faults(judge) == {}
@@ -148,7 +148,7 @@ def is_whole(paragraph: str) -> bool:
 
 def test_the_paragraphs_of_an_answer_are_whole_sentences():
     def judge(retriever, question):
-        said = paragraphs(given_once(retriever, question))
+        said = paragraphs(get_answer(retriever, question))
         return [paragraph for paragraph in said if not is_whole(paragraph)]
 
     assert find_faults(judge) == {}
@@ -161,63 +161,63 @@ def test_the_same_question_has_the_same_answer():
     assert [answer(retriever, question) for retriever in RETRIEVERS] == first
 
 
-def test_what_the_library_has_nothing_about_has_no_context():
+def test_a_question_about_another_subject_has_no_context():
     def judge(retriever, question):
-        text, count = given_once(retriever, question).values()
+        text, count = get_answer(retriever, question).values()
         return count or "nothing about this" not in text
 
     assert find_faults(judge, ["zzzz qqqq", "7", "?", "东京", *FOREIGN_QUESTIONS]) == {}
 
 
-def test_one_unusual_word_does_not_keep_a_question_from_its_answer():
+def test_a_question_with_an_unusual_word_is_answered():
     def judge(retriever, question):
-        names = found(retriever, question)
+        names = find_names(retriever, question)
         return len(names) < 3 or WITH_AN_UNUSUAL_WORD[question] not in names
 
     assert find_faults(judge, WITH_AN_UNUSUAL_WORD) == {}
 
 
-def test_misspelt_names_of_topics_are_understood():
+def test_misspelt_names_of_topics_are_corrected():
     meant = {"wiht statment": "with statement", "exeption handling": "exception handling"}
 
     def judge(retriever, misspelt):
-        return found(retriever, misspelt) != found(retriever, meant[misspelt])
+        return find_names(retriever, misspelt) != find_names(retriever, meant[misspelt])
 
     assert find_faults(judge, meant) == {}
 
 
-def test_keywords_find_the_document_that_has_them():
+def test_a_name_in_code_finds_the_document_that_has_it():
     having = {
         "__getattribute__": "attribute-access",
         "__aenter__": "async",
         "post_mortem": "debugger",
     }
-    names = {word: found(retrievers.BM25Retriever(), word) for word in having}
+    names = {word: find_names(retrievers.BM25Retriever(), word) for word in having}
     assert {word: name for word, name in having.items() if name not in names[word]} == {}
 
 
 def test_a_keyword_of_the_language_finds_its_statement():
-    """Some of these words are too common to look for anywhere else."""
+    """As ordinary words some of these are too common to search for."""
     names = ["with", "while", "global", "nonlocal", "assert", "del"]
     asked = [f"What is the {name} statement?" for name in names]
-    assert [found(retrievers.NaiveRetriever(), question)[0] for question in asked] == names
+    assert [find_names(retrievers.NaiveRetriever(), question)[0] for question in asked] == names
 
 
-def test_a_keyword_is_asked_for_as_such():
-    """The statement and its functions come before the operators that yield results."""
+def test_a_keyword_alone_finds_its_statement_first():
+    """The statement and its functions come before operators that yield results."""
 
     def judge(retriever, question):
-        return found(retriever, question)[:2] != ["yield", "types"]
+        return find_names(retriever, question)[:2] != ["yield", "types"]
 
     assert find_faults(judge, ["yield"]) == {}
 
 
-def test_opening_a_file_has_nothing_to_do_with_filling():
+def test_words_with_similar_letters_are_not_confused():
     question = "How do I open a file and make sure it is closed?"
     assert "zfill" not in answer(retrievers.EnsembleRetriever(), question)["answer"]
 
 
-def test_meaning_finds_passages_without_a_word_of_the_question():
+def test_the_semantic_retriever_finds_passages_without_a_word_of_the_question():
     index, terms = current_index(), words("What is a lambda?")
     places = retrievers.SemanticRetriever().rank(index, terms)[:30]
     texts = [words(index.passages[place].text) for place in places]
@@ -235,7 +235,7 @@ def test_compression_keeps_only_sentences_with_a_word_of_the_question():
     assert any(not terms & sentence.words for context in full for sentence in context.sentences)
 
 
-def test_the_variants_of_a_question_begin_with_it_and_differ():
+def test_the_first_variant_of_a_question_is_the_question():
     index, terms = current_index(), words("How do I define a class with a base class?")
     first, *others = retrievers.variants(index, terms)
     assert first == terms
@@ -247,13 +247,15 @@ def test_fusion_prefers_what_several_rankings_have_first():
     assert retrievers.fused([[1, 2, 3], [2, 4, 1], [2, 1]])[:2] == [2, 1]
 
 
-def test_the_ensemble_finds_what_its_retrievers_agree_on():
+def test_the_ensemble_puts_a_document_first_that_one_of_its_retrievers_does():
     question = "What does the with statement do?"
-    first = {found(retriever, question)[0] for retriever in retrievers.EnsembleRetriever.retrievers}
-    assert found(retrievers.EnsembleRetriever(), question)[0] in first
+    first = {
+        find_names(retriever, question)[0] for retriever in retrievers.EnsembleRetriever.retrievers
+    }
+    assert find_names(retrievers.EnsembleRetriever(), question)[0] in first
 
 
-def test_nothing_is_looked_up_for_a_stored_answer(monkeypatch):
+def test_a_stored_answer_needs_no_retrieval(monkeypatch):
     retriever, question = retrievers.EnsembleRetriever(), "What is a metaclass?"
     fresh = answer(retriever, question)
     monkeypatch.setattr(retrievers.EnsembleRetriever, "retrieve", None)

@@ -1,4 +1,4 @@
-"""The eight tools as their contract has them: names, arguments, answers and refusals."""
+"""The eight tools of the contract: names, arguments, answers and errors."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ LAMBDA = {"question": "What is a lambda?"}
 ENVELOPES = ["ResponseV2Envelope", "OkEnvelope", "StatusEnvelope", "PlainEnvelope"]
 
 
-def test_the_librarys_endpoint_serves_its_eight_tools_alone(reader):
+def test_the_librarys_endpoint_has_only_its_eight_tools(reader):
     assert set(reader.tools()) == {*RETRIEVERS, *REPORTS}
 
 
-def test_the_shops_endpoint_serves_them_too(alice):
+def test_the_shops_endpoint_has_them_too(alice):
     assert {*RETRIEVERS, *REPORTS, "documents_list", "customers_list"} <= set(alice.tools())
 
 
-def test_a_retriever_requires_a_question_and_takes_nothing_else(reader):
-    """Asking changes nothing, and each says what it does in its own words."""
+def test_a_retriever_takes_only_a_question(reader):
+    """It is read-only, and each retriever has its own description."""
     tools = reader.tools()
     for tool in RETRIEVERS:
         schema, annotations = tools[tool]["inputSchema"], tools[tool]["annotations"]
@@ -33,7 +33,7 @@ def test_a_retriever_requires_a_question_and_takes_nothing_else(reader):
     assert len({tools[tool]["description"] for tool in RETRIEVERS}) == len(RETRIEVERS)
 
 
-def test_the_one_text_block_is_the_answer_of_http(http, reader):
+def test_the_text_block_is_the_answer_of_http(http, reader):
     for tool in RETRIEVERS:
         raw = reader.call_with(tool, LAMBDA).raw
         (block,) = raw["content"]
@@ -44,7 +44,7 @@ def test_the_one_text_block_is_the_answer_of_http(http, reader):
         assert http.post(f"/api/library/{tool}/", LAMBDA).json() == parsed, tool
 
 
-def test_http_refuses_query_as_the_contract_shows(http):
+def test_http_refuses_query_as_in_the_contract(http):
     missing = {
         "type": "missing",
         "loc": ["body", "question"],
@@ -56,7 +56,7 @@ def test_http_refuses_query_as_the_contract_shows(http):
         assert (response.status_code, response.json()) == (422, {"detail": [missing]}), tool
 
 
-def test_http_refuses_what_is_no_question_with_what_was_received(http):
+def test_http_refuses_a_wrong_question_with_the_received_value(http):
     refused = [("", "blank"), (None, "null"), ([], "invalid"), ("x" * 2001, "max_length")]
     for question, code in refused:
         response = http.post("/api/library/naive_retriever/", {"question": question})
@@ -72,16 +72,16 @@ def test_http_refuses_a_body_that_is_no_object(http):
     assert (response.status_code, entry["loc"], entry["input"]) == (422, ["body"], ["test"])
 
 
-def test_http_refuses_a_body_that_is_no_json_as_everywhere(http):
+def test_http_refuses_a_body_that_is_no_json_with_400(http):
     url = "/api/library/naive_retriever/"
     assert http.generic("POST", url, "{", content_type="application/json").status_code == 400
 
 
-def test_nobody_is_answered_without_a_token(http_of):
+def test_without_a_token_the_answer_is_401(http_of):
     assert http_of(None).post("/api/library/naive_retriever/", LAMBDA).status_code == 401
 
 
-def test_an_agent_is_told_of_the_unknown_query_and_the_missing_question(alice):
+def test_an_unknown_query_and_a_missing_question_are_both_problems(alice):
     for tool in RETRIEVERS:
         refusal = alice.call(tool, query="test")
         assert refusal.is_error
@@ -92,7 +92,7 @@ def test_an_agent_is_told_of_the_unknown_query_and_the_missing_question(alice):
         assert refusal.problems[1]["received"] == "test"
 
 
-def test_a_plain_refusal_names_both_in_words(reader):
+def test_a_plain_error_names_both_problems(reader):
     raw = reader.call("naive_retriever", query="test").raw
     text = raw["content"][0]["text"]
     assert raw["isError"] is True
@@ -101,27 +101,27 @@ def test_a_plain_refusal_names_both_in_words(reader):
     assert "question: This argument is required." in text
 
 
-def test_an_agent_is_told_of_the_missing_question_alone(alice):
+def test_a_missing_question_is_a_problem(alice):
     refusal = alice.call("naive_retriever")
     assert refusal.code == "MISSING_REQUIRED"
     (problem,) = refusal.problems
     assert (problem["pointer"], problem["code"]) == ("/question", "required")
 
 
-def test_an_agent_is_told_what_a_question_is(alice):
+def test_a_blank_question_is_answered_with_what_is_accepted(alice):
     (problem,) = alice.call("naive_retriever", question="").problems
     assert (problem["pointer"], problem["code"], problem["received"]) == ("/question", "blank", "")
     assert problem["accepted"] == "a string from 1 to 2000 characters"
 
 
-def test_a_plain_refusal_of_the_view_is_the_views_own(reader):
+def test_a_plain_error_of_the_view_has_the_body_of_the_view(reader):
     text = reader.call("naive_retriever").raw["content"][0]["text"]
     assert "'loc': ['body', 'question']" in text
     assert "Field required" in text
 
 
 @pytest.mark.parametrize("envelope", ENVELOPES)
-def test_answers_are_readable_in_every_envelope(agent_of, settings, envelope):
+def test_every_envelope_has_the_answer(agent_of, settings, envelope):
     settings.DRF_MCP = {
         **settings.DRF_MCP,
         "ENVELOPE_CLASS": f"drf_mcp.envelopes.{envelope}",
@@ -140,19 +140,19 @@ def test_health_is_a_status_and_the_time(reader):
     assert timedelta(0) <= age < timedelta(minutes=1)
 
 
-def test_anybody_may_ask_for_the_health(http_of):
+def test_anonymous_callers_may_read_the_health(http_of):
     assert http_of(None).get("/api/library/health/").json()["status"] == "healthy"
 
 
 def stats(reader) -> dict:
-    """The statistics of the stored answers."""
+    """Return the statistics of the stored answers."""
     body = reader.call("cache_stats_cache_stats_get").envelope
     assert set(body) == {"cache_stats"}
     assert set(body["cache_stats"]) == {"total_keys", "hit_rate", "memory_usage"}
     return body["cache_stats"]
 
 
-def test_an_unused_cache_has_nothing(reader):
+def test_an_unused_cache_has_no_keys(reader):
     assert stats(reader) == {"total_keys": 0, "hit_rate": 0.0, "memory_usage": "0B"}
 
 

@@ -1,4 +1,4 @@
-"""The documents: seeded from the running Python, read through a read-only API."""
+"""The documents are seeded from the running Python and have a read-only API."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def test_the_documents_are_the_topics_of_the_running_python():
         assert digest == checksum(name, title, text)
 
 
-def test_an_empty_library_is_filled_with_the_same_documents_again():
+def test_an_empty_library_is_seeded_with_the_same_documents():
     before = rows()
     Document.objects.all().delete()
     call_command("seed", verbosity=0)
     assert rows() == before
 
 
-def test_a_second_run_keeps_what_people_changed():
+def test_seeding_again_keeps_changes():
     Document.objects.filter(name="lambda").update(title="Small functions")
     before = rows()
     call_command("seed", verbosity=0)
@@ -44,7 +44,7 @@ def test_documents_are_valid():
         document.full_clean()
 
 
-def test_the_list_names_documents_and_their_length_without_their_text(http):
+def test_the_list_has_the_length_of_documents_and_not_their_text(http):
     page = http.get(URL, {"page_size": 100}).json()
     assert page["count"] == len(topics)
     assert {"name": "lambda", "title": "Lambdas", "length": len(topics["lambda"].strip())} in (
@@ -56,13 +56,13 @@ def test_a_document_is_read_whole(http):
     assert http.get(f"{URL}specialnames/").json()["text"] == topics["specialnames"].strip()
 
 
-def test_search_looks_into_the_texts(http):
+def test_search_includes_the_texts(http):
     found = {row["name"] for row in http.get(URL, {"search": "__enter__"}).json()["results"]}
     assert "context-managers" in found
     assert found == {name for name, text in topics.items() if "__enter__" in text}
 
 
-def test_the_longest_document_comes_first_when_asked_for(http):
+def test_documents_can_be_ordered_by_length(http):
     rows = http.get(URL, {"ordering": "-length"}).json()["results"]
     assert rows[0]["length"] == max(len(text.strip()) for text in topics.values())
 
@@ -89,5 +89,5 @@ def test_an_edited_document_is_found_by_its_new_text(http):
     assert "Rottnest Island" in answer.json()["answer"]
 
 
-def test_the_index_is_built_once_for_an_edition():
+def test_the_index_is_built_once_for_a_version_of_the_documents():
     assert current_index() is current_index()

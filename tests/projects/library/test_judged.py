@@ -1,4 +1,4 @@
-"""Thirty questions that users ask: the answers are right, or there is none."""
+"""Thirty questions of users: their answers are right, or the library has none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents as plain text, and the sentences that can be quoted from them."""
+"""Documents as plain text, and the sentences of them that answers may quote."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from example_project.library.plain_text import plain
 
 
 def flat(text: str) -> str:
-    """A document's plain text in one line."""
+    """Return a document's plain text in one line."""
     return " ".join(plain(text).split())
 
 
 def quotable(text: str) -> list[str]:
-    """The sentences that an answer may quote of a document."""
+    """Return the sentences that an answer may quote of a document."""
     return [sentence.text for sentence in sentences_of(plain(text))]
 
 
@@ -41,11 +41,11 @@ EXPLAINED = [
 ]
 
 
-def test_marks_are_no_part_of_the_text():
+def test_marks_are_not_part_of_the_plain_text():
     assert [flat(marked) for marked, _ in MARKED] == [text for _, text in MARKED]
 
 
-def test_a_term_stands_before_what_explains_it():
+def test_a_term_is_joined_with_its_explanation():
     assert [flat(explained) for explained, _ in EXPLAINED] == [text for _, text in EXPLAINED]
 
 
@@ -54,14 +54,14 @@ def test_a_list_of_further_reading_is_left_out():
     assert flat(text) == "Before. After."
 
 
-def test_a_sentence_that_leans_on_another_is_quoted_with_it():
+def test_a_sentence_that_refers_to_the_one_before_is_quoted_with_it():
     bound = "A name is bound in a block of code. It is a local name of that block."
     words = "Names are words that a program gives to objects."
     assert quotable(f"{bound} {words}") == [bound, words]
 
 
-def test_a_sentence_may_begin_with_a_name_of_the_language():
-    """The definition of ``__slots__`` begins with the word."""
+def test_a_sentence_may_begin_with_a_name_in_code():
+    """The definition of ``__slots__`` begins with the name."""
     text = "*__slots__* allow us to declare data members. *__slots__* reserves space for them."
     assert quotable(text) == [
         "__slots__ allow us to declare data members.",
@@ -69,12 +69,12 @@ def test_a_sentence_may_begin_with_a_name_of_the_language():
     ]
 
 
-def test_a_sentence_that_leans_on_nothing_is_not_quoted():
+def test_a_sentence_that_refers_to_nothing_is_not_quoted():
     text = "It has been bound before it was used. Names are bound by assignment."
     assert quotable(text) == ["Names are bound by assignment."]
 
 
-SAYING_NOTHING = [
+NOT_QUOTABLE = [
     "and goes on from the paragraph before this one.",
     "See the documentation of the module for all of it.",
     "Changed in version 3.9: Functions may be decorated. Previously, they were not decorated.",
@@ -87,5 +87,5 @@ SAYING_NOTHING = [
 ]
 
 
-def test_what_says_nothing_on_its_own_is_not_quoted():
-    assert {text: said for text in SAYING_NOTHING if (said := quotable(text))} == {}
+def test_a_sentence_without_a_statement_of_its_own_is_not_quoted():
+    assert {text: said for text in NOT_QUOTABLE if (said := quotable(text))} == {}

@@ -1,4 +1,4 @@
-"""The words of questions: their stems, their spelling, and whether the library has them."""
+"""The words of questions: their stems, their spelling, and their share in the library."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def test_the_forms_of_a_word_have_one_stem_and_different_words_do_not():
         assert stem(one) != stem(other)
 
 
-def test_a_name_is_its_own_stem():
+def test_a_name_in_code_is_its_own_stem():
     names = ["__init__", "__slots__", "__getattr__", "with"]
     assert [stem(name) for name in names] == names
 
 
-def test_a_misspelt_word_of_a_title_is_put_right():
+def test_a_misspelt_word_of_a_title_is_corrected():
     meant = {
         "statment": "statement",
         "expresions": "expressions",
@@ -44,16 +44,16 @@ def test_a_misspelt_word_of_a_title_is_put_right():
     assert read == {misspelt: terms_of(index, right) for misspelt, right in meant.items()}
 
 
-def test_a_word_unlike_any_title_stays_as_it_is():
+def test_a_word_unlike_any_title_does_not_change():
     others = ["weather", "paris", "pandas", "cake", "zip", "xxxxxxxxxxxxxxxxxxxxxxxxxxx"]
     assert [terms_of(current_index(), word) for word in others] == [words(word) for word in others]
 
 
-def test_a_keyword_in_a_question_is_spoken_of():
+def test_a_keyword_in_a_question_is_a_term():
     assert "the yield" in terms_of(current_index(), "What does yield do?")
 
 
-def test_a_share_counts_what_no_passage_has():
+def test_words_that_no_passage_has_reduce_the_share():
     index = current_index()
     assert index.share(["lambda"]) == 1
     assert 0 < index.share(["lambda", "frobnicat"]) < 0.5

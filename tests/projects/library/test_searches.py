@@ -1,4 +1,4 @@
-"""The two searches under the retrievers: by keywords and by vectors."""
+"""The two searches of the retrievers: by keywords and by vectors."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ TEXTS = [
 WORDS = sorted({word for text in TEXTS for word in text})
 
 
-def test_a_keyword_finds_the_texts_that_have_it_and_no_other():
+def test_a_keyword_finds_exactly_the_texts_that_have_it():
     search = KeywordSearch(TEXTS)
     found = {word: [score > 0 for score in search.scores([word])] for word in WORDS}
     assert found == {word: [word in text for text in TEXTS] for word in WORDS}
 
 
-def test_a_rare_keyword_counts_more_than_a_common_one():
+def test_a_rare_keyword_has_a_higher_score_than_a_common_one():
     scores = KeywordSearch(TEXTS).scores(["lamp", "chair"])
     assert scores.index(max(scores)) == 3
 
 
-def test_a_keyword_that_occurs_more_often_counts_more():
+def test_a_keyword_that_occurs_more_often_has_a_higher_score():
     scores = KeywordSearch(TEXTS).scores(["glass", "bulb"])
     assert scores.index(max(scores)) == 2
 
 
-def test_a_name_is_not_found_by_a_part_of_it_nor_a_keyword_by_its_word():
+def test_a_part_of_a_name_finds_nothing():
     assert max(KeywordSearch(TEXTS).scores(["slots", "with", "the"])) == 0
 
 
@@ -48,8 +48,8 @@ def test_no_keyword_finds_nothing():
 
 
 @given(st.lists(st.text(max_size=40), max_size=5))
-def test_whatever_words_a_question_has_are_no_operators_of_the_search(texts):
-    """Each is found where it occurs: AND, NEAR, quotation marks and stars mean nothing."""
+def test_words_of_a_question_are_no_operators_of_the_search(texts):
+    """AND, NEAR, quotation marks and asterisks find the texts that have them."""
     found = [words(text) for text in [*texts, "NEAR AND OR NOT lamp"]]
     search = KeywordSearch(found)
     for text in found:
@@ -73,7 +73,7 @@ def test_a_text_is_most_similar_to_itself():
         assert vectors.related(vector)[place] == pytest.approx(1)
 
 
-def test_vectors_are_of_length_one_and_rare_words_weigh_more():
+def test_vectors_have_length_one_and_rare_words_weigh_more():
     vector = TermVectors(TEXTS).vectors[0]
     assert math.hypot(*vector.values()) == pytest.approx(1)
     assert vector["desk"] == vector["lamp"]
@@ -87,7 +87,7 @@ def test_unknown_words_are_similar_and_related_to_nothing():
     assert max(vectors.similarities(nothing)) == max(vectors.related(nothing)) == 0
 
 
-def test_what_resembles_the_same_texts_is_related_without_a_shared_word():
+def test_texts_without_a_shared_word_are_related_by_other_texts():
     vectors = TermVectors(TEXTS)
     desk = vectors.vector(["desk"])
     similar, related = vectors.similarities(desk), vectors.related(desk)

@@ -1,4 +1,4 @@
-"""Services behind the library that fail, and a language model that answers."""
+"""Services of the library that fail, and a language model that answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAID = "A lambda is a small function without a name [1]."
 
 
 class FakeModel(BaseHTTPRequestHandler):
-    """An OpenAI-compatible endpoint that gives the reply its server was told to."""
+    """An OpenAI-compatible endpoint that sends the reply of its server."""
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -34,11 +34,11 @@ class FakeModel(BaseHTTPRequestHandler):
         self.wfile.write(self.server.content)
 
     def log_message(self, *args) -> None:
-        """Print nothing."""
+        """Log nothing."""
 
 
 class FakeServer(HTTPServer):
-    """The server of a `FakeModel`; what it replies may be changed at any time."""
+    """The server of a `FakeModel`, whose reply a test may change at any time."""
 
     status = 200
     headers: dict[str, str] = {}
@@ -50,7 +50,7 @@ class FakeServer(HTTPServer):
         self.requests: list[tuple] = []
 
     def handle_error(self, *args) -> None:
-        """Keep quiet about clients that hang up."""
+        """Ignore clients that disconnect."""
 
 
 @contextmanager
@@ -68,7 +68,7 @@ def serving(server: HTTPServer) -> Iterator[None]:
 
 @pytest.fixture
 def model(settings) -> Iterator[FakeServer]:
-    """A language model that the library is told to ask."""
+    """A language model, which the library is configured to use."""
     server = FakeServer()
     settings.LIBRARY_ANSWER_MODEL = {
         "URL": f"http://127.0.0.1:{server.server_port}/v1/chat/completions",
@@ -81,7 +81,7 @@ def model(settings) -> Iterator[FakeServer]:
 
 
 def assert_unavailable(agent, sentence: str) -> dict:
-    """Hold a tool's failure against what an unavailable service is told as."""
+    """Assert that a tool is unavailable, and return the data of the error."""
     refusal = agent.call_with("naive_retriever", ASKED)
     assert refusal.is_error
     assert (refusal.code, refusal.data["error_type"]) == ("UNAVAILABLE", "unavailable")
@@ -89,7 +89,7 @@ def assert_unavailable(agent, sentence: str) -> dict:
     return refusal.data
 
 
-def test_the_model_answers_from_what_was_found(alice, model):
+def test_the_model_answers_from_the_context(alice, model):
     data = alice.call_with("naive_retriever", ASKED).data
     assert data == {"answer": SAID, "context_document_count": 3}
     ((path, headers, body),) = model.requests
@@ -102,19 +102,19 @@ def test_the_model_answers_from_what_was_found(alice, model):
     assert asked.endswith("Question: What is a lambda?")
 
 
-def test_the_models_answer_is_stored(alice, model):
+def test_the_answer_of_the_model_is_stored(alice, model):
     answers = [alice.call_with("naive_retriever", ASKED).data for _ in range(3)]
     assert answers[0] == answers[1] == answers[2]
     assert len(model.requests) == 1
 
 
-def test_an_extract_and_a_models_answer_are_stored_apart(alice, model, settings):
+def test_an_extract_and_an_answer_of_the_model_are_stored_separately(alice, model, settings):
     alice.call_with("naive_retriever", ASKED)
     settings.LIBRARY_ANSWER_MODEL = {}
     assert "Sources:" in alice.call_with("naive_retriever", ASKED).data["answer"]
 
 
-def test_the_model_is_not_asked_when_nothing_was_found(alice, model):
+def test_the_model_is_not_used_without_a_context(alice, model):
     assert alice.call("naive_retriever", question="zzzz").data["context_document_count"] == 0
     assert model.requests == []
 
@@ -125,7 +125,7 @@ def test_a_model_that_takes_too_long_is_unavailable(alice, model, settings):
     assert_unavailable(alice, "The answering model cannot be reached.")
 
 
-def test_a_model_that_nobody_serves_is_unavailable(alice, settings):
+def test_a_model_that_cannot_be_reached_is_unavailable(alice, settings):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/"
@@ -133,25 +133,25 @@ def test_a_model_that_nobody_serves_is_unavailable(alice, settings):
         assert_unavailable(alice, "The answering model cannot be reached.")
 
 
-def test_a_models_rate_limit_says_when_to_come_back(alice, model):
+def test_the_rate_limit_of_the_model_says_how_long_to_wait(alice, model):
     model.status, model.headers = 429, {"Retry-After": "7"}
     refusal = assert_unavailable(alice, "asked too often")
     assert refusal["retry_after_seconds"] == 7
     assert refusal["remediation"].startswith("Wait 7 seconds")
 
 
-def test_a_model_that_fails_is_unavailable(alice, model):
+def test_a_model_that_answers_500_is_unavailable(alice, model):
     model.status = 500
     assert_unavailable(alice, "HTTP status 500")
 
 
-def test_a_model_that_answers_nonsense_is_unavailable(alice, model):
+def test_a_model_with_a_malformed_answer_is_unavailable(alice, model):
     for content in (b"", b"<html>", b"[]", b"{}", b'{"choices": []}', b"null"):
         model.content = content
         assert_unavailable(alice, "The answering model sent something else.")
 
 
-def test_a_failure_is_not_stored(alice, model):
+def test_an_error_is_not_stored(alice, model):
     model.status = 500
     assert_unavailable(alice, "HTTP status 500")
     model.status = 200
@@ -164,7 +164,7 @@ def test_http_answers_503(http, model):
 
 
 class BrokenCache:
-    """A cache whose server is gone."""
+    """A cache that cannot be reached."""
 
     def __getattr__(self, name: str):
         def fail(*args, **kwargs):
@@ -175,7 +175,7 @@ class BrokenCache:
 
 @pytest.fixture
 def broken_cache(monkeypatch) -> None:
-    """Take the cache away."""
+    """Replace the cache by one that cannot be reached."""
     monkeypatch.setattr("example_project.library.stored_answers.cache", BrokenCache())
 
 
@@ -192,14 +192,14 @@ def test_without_its_cache_the_library_is_unavailable(alice):
 
 
 @pytest.mark.usefixtures("broken_cache")
-def test_a_plain_envelope_says_what_is_missing(reader):
+def test_a_plain_error_names_the_cache(reader):
     raw = reader.call_with("naive_retriever", ASKED).raw
     assert raw["isError"] is True
     assert raw["content"][0]["text"].startswith("Error executing tool: ")
     assert "The cache of answers cannot be reached." in raw["content"][0]["text"]
 
 
-def test_an_empty_library_is_unavailable_and_says_how_to_fill_it(alice):
+def test_an_empty_library_is_unavailable_and_says_how_to_seed_it(alice):
     Document.objects.all().delete()
     assert_unavailable(alice, "manage.py seed")
     assert alice.call("health_check_health_get").code == "UNAVAILABLE"
@@ -223,13 +223,13 @@ def test_a_library_of_one_short_document_can_be_searched(alice):
     assert data["context_document_count"] == 1
 
 
-def test_an_answer_that_expired_is_not_counted(monkeypatch):
+def test_an_expired_answer_is_not_counted(monkeypatch):
     monkeypatch.setattr("example_project.library.stored_answers.SECONDS_KEPT", 0)
     stored = StoredAnswers()
     stored.get_or_write(["asked"], lambda: {"answer": "x", "context_document_count": 1})
     assert stored.statistics()["total_keys"] == 0
 
 
-def test_memory_is_told_in_a_unit_that_fits():
-    told = {0: "0B", 1023: "1023B", 2621440: "2.5MB", 5 * 2**30: "5.0GB", 2**42: "4096.0GB"}
-    assert {size: file_size(size) for size in told} == told
+def test_memory_has_a_suitable_unit():
+    sizes = {0: "0B", 1023: "1023B", 2621440: "2.5MB", 5 * 2**30: "5.0GB", 2**42: "4096.0GB"}
+    assert {size: file_size(size) for size in sizes} == sizes

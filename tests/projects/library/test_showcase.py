@@ -1,4 +1,4 @@
-"""A list of long documents: under the budget, as digests, and nothing of it is lost."""
+"""A list of long documents fits the budget as digests, and its originals can be retrieved."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Shelf:
     """A shortened list of documents.
 
     Attributes:
-        agent: who asked for it.
+        agent: the agent that called the tool.
         text: the envelope as it was sent.
-        rows: its rows.
-        meta: what it says of itself.
+        rows: the rows of the list.
+        meta: the meta of the envelope.
     """
 
     agent: Agent
@@ -36,20 +36,20 @@ class Shelf:
 
     @classmethod
     def asked_by(cls, agent: Agent, arguments: Mapping[str, Any] = ASKED) -> Shelf:
-        """Ask for documents with their texts."""
+        """Call the tool, and return its list."""
         result = agent.call("documents_texts", **arguments)
         text = result.raw["content"][0]["text"]
         return cls(agent, text, result.data["results"], result.envelope["meta"])
 
     @property
     def archive(self) -> tuple[str, str]:
-        """The archive id and its hash."""
+        """The archive id and the content hash."""
         (archive,) = self.meta["content_archive_hashes"].items()
         return archive
 
     @property
     def digests(self) -> dict[str, DigestPayload]:
-        """The digests by the id under which the original is archived, validated."""
+        """The validated digests, by the ids under which their originals are archived."""
         return {
             name: DigestPayload.from_json(self.rows[index]["text"])
             for index in range(len(self.rows))
@@ -58,7 +58,7 @@ class Shelf:
         }
 
     def original(self, name: str, **arguments: Any) -> str:
-        """Fetch an original, slice by slice."""
+        """Retrieve an original in slices."""
         text, offset = "", 0
         while offset is not None:
             data = self.agent.call(
@@ -74,11 +74,11 @@ class Shelf:
 
 @pytest.fixture(scope="module")
 def shelf(shared_db) -> Shelf:
-    """What alice gets."""
+    """The list for alice."""
     return Shelf.asked_by(make_agent("alice"))
 
 
-def test_the_list_fits_with_no_document_missing(shelf, http):
+def test_the_list_fits_and_no_document_is_missing(shelf, http):
     whole = http.get(URL, ASKED).json()
     assert sum(row["length"] for row in whole["results"]) > 4 * BUDGET
     assert len(shelf.text) <= BUDGET
@@ -96,14 +96,14 @@ def test_every_digest_verifies_against_the_canonical_text(shelf):
             assert Locator.parse(snippet.locator).excerpt(canonical) == snippet.text
 
 
-def test_every_original_comes_back_byte_for_byte(shelf, http):
+def test_every_original_is_retrieved_byte_for_byte(shelf, http):
     rows = [dict(row) for row in shelf.rows]
     for name in shelf.digests:
         rows[int(name[8 : name.index("]")])]["text"] = shelf.original(name)
     assert rows == http.get(URL, ASKED).json()["results"]
 
 
-def test_the_archive_hash_is_that_of_the_originals(shelf):
+def test_the_content_hash_is_that_of_the_originals(shelf):
     items = [
         {
             "id": name,
@@ -115,14 +115,14 @@ def test_the_archive_hash_is_that_of_the_originals(shelf):
     assert hash_items(items) == shelf.archive[1]
 
 
-def test_the_evidence_answers_the_search(shelf):
+def test_the_evidence_matches_the_search(shelf):
     for digest in shelf.digests.values():
         first = digest.evidence_snippets[0]
         assert "exception" in first.text.casefold()
         assert first.relevance_score > 0.5
 
 
-def test_every_revision_has_the_same_list_and_the_originals(shelf, agent_of):
+def test_every_revision_has_the_same_list_and_originals(shelf, agent_of):
     name = next(iter(shelf.digests))
     for revision in {*REVISIONS} - {shelf.agent.revision}:
         other = Shelf.asked_by(agent_of("alice", revision=revision))
@@ -130,7 +130,7 @@ def test_every_revision_has_the_same_list_and_the_originals(shelf, agent_of):
         assert other.original(name) == shelf.original(name), revision
 
 
-def test_another_user_cannot_read_it(shelf, agent_of):
+def test_another_user_cannot_retrieve_the_originals(shelf, agent_of):
     archive_id, digest = shelf.archive
     for username in ("bob", "carol"):
         for asked in ({"archive_id": archive_id}, {"content_hash": digest}):
@@ -139,20 +139,20 @@ def test_another_user_cannot_read_it(shelf, agent_of):
             assert refused.code == "NOT_FOUND"
 
 
-def test_the_owner_reads_it_by_its_hash(shelf, alice):
+def test_the_owner_may_retrieve_by_the_content_hash(shelf, alice):
     found = alice.call("content_retrieve", content_hash=shelf.archive[1], limit=1).data
     assert found["archive_id"] == shelf.archive[0]
     assert found["total_count"] == len(shelf.digests)
 
 
-def test_another_search_gives_other_evidence(shelf, alice):
+def test_another_search_has_other_evidence(shelf, alice):
     other = Shelf.asked_by(alice, {"search": "object", "page_size": 20})
     for search, digests in (("exception", shelf.digests), ("object", other.digests)):
         quoted = [digest.evidence_snippets for digest in digests.values()]
         assert any(search in snippets[0].text.casefold() for snippets in quoted if snippets)
 
 
-def test_short_documents_among_long_ones_stay_as_they_are(shelf, http):
+def test_short_documents_among_long_ones_do_not_change(shelf, http):
     whole = {row["name"]: row for row in http.get(URL, ASKED).json()["results"]}
     kept = [
         row for index, row in enumerate(shelf.rows) if f"results[{index}].text" not in shelf.digests
@@ -161,12 +161,12 @@ def test_short_documents_among_long_ones_stay_as_they_are(shelf, http):
     assert all(row == whole[row["name"]] for row in kept)
 
 
-def test_a_list_that_fits_is_not_touched(alice, http):
+def test_a_list_that_fits_does_not_change(alice, http):
     asked = {"search": "ellipsis", "page_size": 1}
     result = alice.call("documents_texts", **asked)
     assert result.data["results"] == http.get(URL, asked).json()["results"]
     assert "content_fidelity" not in result.envelope["meta"]
 
 
-def test_a_page_has_no_more_than_twenty_texts(http):
+def test_a_page_has_at_most_twenty_texts(http):
     assert len(http.get(URL, {"page_size": 100}).json()["results"]) == 20

@@ -1,4 +1,4 @@
-"""Symbols, keywords and tables: what is the language's own counts as a word."""
+"""Symbols, keywords and tables of the language in questions and documents."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def ask_over_http() -> list[dict[str, Any]]:
     from django.test import Client
     from rest_framework.views import APIView
 
-    # Who calls is of no account for the list.
+    # The list does not depend on the caller.
     APIView.perform_authentication = lambda view, request: setattr(request, "user", User())
     for path in ("/mcp/", "/mcp"):
         response = Client().post(

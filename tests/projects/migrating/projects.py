@@ -1,4 +1,4 @@
-"""The projects that moved here: what their agents saw before, and what was changed."""
+"""The projects that moved to drf_mcp: their tools before the move, and the changed files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEADINGS = {
     "django_rest_framework_mcp": "django-rest-framework-mcp",
     "fastmcp_openapi": "FastMCP's from_openapi",
 }
-# The files whose changes the section shows.
+# The files whose changes the documentation shows.
 SHOWN = ("settings.py", "urls.py")
 ROW = re.compile(
     r"^\| `(\w+)` \| (?:`(\w+)`|(none)[^|]*) \| (?:`(\w+) (\S+)`)? ?\| (.*?) ?\|$", re.M
@@ -32,12 +32,12 @@ ROW = re.compile(
 
 @dataclass(frozen=True)
 class Move:
-    """A row of a project's table of tools, ``moves.md``.
+    """A row of ``moves.md``, a project's table of tools.
 
     Attributes:
         before: the tool of the other package.
-        after: the tool here; None where the row says that there is none.
-        renamed: arguments with the name that each has here, None where it is no longer taken.
+        after: the tool of drf_mcp, or None if the row says that there is none.
+        renamed: names of arguments before and after, or None if the argument is not taken.
     """
 
     before: str
@@ -47,7 +47,7 @@ class Move:
     renamed: dict[str, str | None]
 
     def translate(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call of before as the row says that they are named here."""
+        """Return the arguments of a call before the move under their names after it."""
         translated: dict[str, Any] = {}
         for path, value in find_leaves(arguments):
             *groups, name = (self.renamed.get(path, path) or "").split(".")
@@ -60,7 +60,7 @@ class Move:
 
 
 def find_leaves(value: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    """The members that are no groups, each with the names of its groups before its own."""
+    """Yield the dotted paths and values of all members that are no groups."""
     for name, member in value.items():
         if isinstance(member, dict):
             yield from find_leaves(member, f"{path}{name}.")
@@ -70,7 +70,7 @@ def find_leaves(value: dict[str, Any], path: str = "") -> Iterator[tuple[str, An
 
 @dataclass(frozen=True)
 class Project:
-    """A folder with ``before`` and ``after``; the documentation has a section on how it moved."""
+    """A folder with ``before`` and ``after``; the documentation has a section about its move."""
 
     name: str
 
@@ -80,7 +80,7 @@ class Project:
 
     @property
     def section(self) -> str:
-        """The text under the heading of the package."""
+        """The text of the documentation below the heading of the package."""
         after = PAGE.read_text().split(f"\n## {HEADINGS[self.name]}\n")[1]
         return after.split("\n## ")[0]
 
@@ -107,7 +107,7 @@ class Project:
         return importlib.import_module(f"tests.projects.migrating.{self.name}.{name}")
 
     def diff(self, names: Iterable[str] = ()) -> Iterator[str]:
-        """The lines of a unified diff of these files or of all, without their places."""
+        """Yield the lines of a unified diff of these files, or of all, without line numbers."""
         found = {path.name for path in self.folder.glob("*/*.py")} - {"__init__.py"}
         for name in sorted(names or found):
             old, new = self.lines("before", name), self.lines("after", name)
@@ -117,14 +117,14 @@ class Project:
 
     def lines(self, side: str, name: str) -> list[str]:
         file = self.folder / side / name
-        # Of a project in one place, the package of its URLconf would not change.
+        # In a real project the package of the URLconf does not change.
         text = file.read_text() if file.exists() else ""
         return re.sub(
             r"tests\.projects\.migrating\.\w+\.(?:before|after)", "project", text
         ).splitlines()
 
     def counted(self) -> tuple[int, int]:
-        """How many lines went, and how many came."""
+        """Return how many lines were removed and added."""
         changed = [line[:1] for line in self.diff() if not line.startswith("--- ")]
         return changed.count("-"), changed.count("+")
 

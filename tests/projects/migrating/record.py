@@ -1,5 +1,4 @@
-"""Records what a project's agents saw before it moved, in an environment of its own in build/:
-
+"""Records the tools of a project before it moved, in its own environment in build/:
 ``python -m tests.projects.migrating.record django_mcp_server``, or without a name for all projects.
 """
 
@@ -14,10 +13,10 @@ from datetime import date
 from tests.projects.migrating.projects import FOLDER
 
 ROOT = FOLDER.parents[2]
-# What each project is recorded with; the first is the package that it comes from.
+# The packages of each environment; the first is the package that the project moved from.
 REQUIREMENTS = {
     "django_rest_framework_mcp": ["django-rest-framework-mcp==0.1.0a4"],
-    # It imports FastMCP from the SDK, whose second version has none.
+    # It imports FastMCP from the SDK, whose second version does not have it.
     "django_mcp_server": ["django-mcp-server==0.5.7", "mcp<2"],
     "fastmcp_openapi": ["fastmcp==4.1.2", "drf-spectacular"],
     "django_drf_mcp": ["django-drf-mcp==0.3.1"],

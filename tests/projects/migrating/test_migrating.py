@@ -1,4 +1,4 @@
-"""Projects that moved here from other packages: the same tools, by their tables."""
+"""Projects that moved from other packages have the same tools, as their tables say."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.agents import Agent
 from tests.projects.migrating.projects import PROJECTS, SHOWN, Project
 from tests.projects.migrating.record import REQUIREMENTS
 
-# Serves what was cut from long answers, and is of no project.
+# A tool of drf_mcp and not of a project.
 OWN = {"content_retrieve"}
 
 
@@ -46,9 +46,9 @@ def is_model_of(value: Any, module: Any) -> bool:
 
 @pytest.fixture
 def served(project, tables, db, settings, monkeypatch) -> None:
-    """The project as it is after the move, with a row of everything."""
+    """Serve the project after the move, with rows of each model."""
     after = project.module("after.settings")
-    # What its mcp.py registers is not kept for other tests.
+    # The registrations of its mcp.py are removed after the test.
     monkeypatch.setattr(registry, "_registrations", [])
     settings.DRF_MCP = after.DRF_MCP
     settings.ROOT_URLCONF = after.ROOT_URLCONF
@@ -68,7 +68,7 @@ def agent(served, alice) -> Agent:
 
 
 def arguments_of(schema: dict[str, Any], path: str = "") -> Iterator[str]:
-    """The names of arguments, those of a group with the group's before them."""
+    """Yield the names of arguments, in groups as dotted paths."""
     for name, member in schema.get("properties", {}).items():
         if member.get("properties"):
             yield from arguments_of(member, f"{path}{name}.")
@@ -76,7 +76,7 @@ def arguments_of(schema: dict[str, Any], path: str = "") -> Iterator[str]:
             yield f"{path}{name}"
 
 
-def test_every_tool_of_before_has_its_row_and_every_tool_of_now(project, agent):
+def test_every_tool_before_and_after_has_a_row(project, agent):
     moves = project.moves
     assert [move.before for move in moves] == [tool["name"] for tool in project.recorded["tools"]]
     assert {move.after for move in moves if move.after} == {*agent.tools()} - OWN
@@ -91,7 +91,7 @@ def test_a_tool_is_the_method_and_route_of_its_row(project, served):
     assert {m.after: routes[m.after] for m in moved} == {m.after: (m.method, m.path) for m in moved}
 
 
-def test_every_argument_of_before_is_taken_by_the_name_that_its_row_says(project, agent):
+def test_every_argument_is_taken_under_the_name_in_its_row(project, agent):
     tools = agent.tools()
     schemas = {tool["name"]: tool["inputSchema"] for tool in project.recorded["tools"]}
     for move in project.moves:
@@ -103,7 +103,7 @@ def test_every_argument_of_before_is_taken_by_the_name_that_its_row_says(project
         assert expected <= {*arguments_of(tools[move.after]["inputSchema"])}, move
 
 
-def test_every_reading_tool_answers_what_the_view_answers(project, agent, http_of):
+def test_every_tool_that_reads_answers_as_the_view(project, agent, http_of):
     reading = [move for move in project.moves if move.method == "GET"]
     assert reading
     for move in reading:
@@ -111,13 +111,13 @@ def test_every_reading_tool_answers_what_the_view_answers(project, agent, http_o
         given = {"pk": 1} if "{pk}" in move.path else {}
         answer = agent.call_with(move.after, {"kwargs": given} if grouped else given)
         http: APIClient = http_of("alice")
-        told = http.get(move.path.replace("{pk}", "1")).json()
+        body = http.get(move.path.replace("{pk}", "1")).json()
         assert not answer.is_error, answer.raw
-        assert rows_of(told)
-        assert rows_of(answer.envelope) == rows_of(told)
+        assert rows_of(body)
+        assert rows_of(answer.envelope) == rows_of(body)
 
 
-def test_every_call_of_before_that_writes_works_by_the_names_of_its_row(project, agent):
+def test_every_write_works_with_the_names_in_its_row(project, agent):
     moves = {move.before: move for move in project.moves if move.method not in ("", "GET")}
     writes = project.module("models").WRITES
     assert sorted(name for name, _ in writes) == sorted(moves)
@@ -129,34 +129,34 @@ def test_every_call_of_before_that_writes_works_by_the_names_of_its_row(project,
         assert not answer.is_error, (name, answer.raw)
 
 
-def rows_of(told: Any) -> Any:
-    """What is told, out of its envelope and page."""
+def rows_of(body: Any) -> Any:
+    """Return the rows of a body, without envelope and page."""
     for wrapping in ("data", "results"):
-        told = told[wrapping] if isinstance(told, dict) and wrapping in told else told
-    return told
+        body = body[wrapping] if isinstance(body, dict) and wrapping in body else body
+    return body
 
 
-def test_the_page_shows_what_was_changed_and_counts_it(project):
+def test_the_page_shows_and_counts_the_changed_lines(project):
     [shown] = re.findall(r"```diff\n(.*?)```", project.section, re.S)
     assert shown.splitlines() == [*project.diff(SHOWN)]
     gone, new = project.counted()
-    assert f"**{gone} lines gone, {new} new**" in said(project)
+    assert f"**{gone} lines gone, {new} new**" in read_section(project)
 
 
-def said(project: Project) -> str:
-    """The words of the project's section, wherever its lines end."""
+def read_section(project: Project) -> str:
+    """Return the text of the project's section in one line."""
     return " ".join(project.section.split())
 
 
-def test_the_page_names_the_version_that_was_recorded(project):
-    page, recorded = said(project), project.recorded
+def test_the_page_has_the_recorded_version(project):
+    page, recorded = read_section(project), project.recorded
     assert f"`{recorded['package']}` {recorded['version']}" in page
     assert REQUIREMENTS[project.name][0] == f"{recorded['package']}=={recorded['version']}"
     assert recorded["recorded"] in page
 
 
-def test_only_what_exposes_the_views_differs(project):
-    """Views that both sides import are one file, and neither side imports the other's package."""
+def test_only_the_exposure_of_the_views_differs(project):
+    """Both sides import the same views; the new side does not import the other package."""
     for file in (project.folder / "after").glob("*.py"):
         assert project.recorded["package"].replace("-", "_") not in file.read_text().replace(
             f"migrating.{project.name}", ""

@@ -1,7 +1,7 @@
-"""From an API that knows nothing of agents to the first answered call, by the pages' own commands.
+"""From an API without agents to the first answered call, with the commands of the pages.
 
-The project has nested routers, JSON Web Tokens, uploads and filters by ``request.user``. Each
-command is counted; none may fail, and each finding is mended as the finding says.
+The project has nested routers, JSON Web Tokens, uploads and filters by ``request.user``. The
+commands are counted, none may fail, and each finding is fixed as the finding says.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.programs.interop.servers import ROOT, free_port, wait_until_ready
 
 PROJECT = Path(__file__).parent / "project"
 MOST_COMMANDS = 9
-# What somebody changes in the project, as the page "Install" and step 3 of the tutorial say.
+# The changes of a project that the page "Install" and step 3 of the tutorial describe.
 INSTALLED = 'INSTALLED_APPS += ["drf_mcp"]\n'
 MOUNTED = '\nurlpatterns += [path("", include("drf_mcp.urls"))]\n'
 EXPOSED = """\
@@ -35,8 +35,8 @@ from drf_mcp import registry
 registry.register(router)
 registry.register(visits)
 """
-# The cure of each cause that the report names: a file, a text in it, and what to put there.
-CURES: dict[str, list[tuple[str, str, str]]] = {
+# The fix of each cause that the report names: a file, a text in it, and its replacement.
+FIXES: dict[str, list[tuple[str, str, str]]] = {
     "no-description": [
         (
             "clinic/views.py",
@@ -79,7 +79,7 @@ CURES: dict[str, list[tuple[str, str, str]]] = {
 
 
 class Newcomer:
-    """Somebody with an API, in a terminal.
+    """A developer with an API and a terminal.
 
     Attributes:
         log: the commands so far.
@@ -110,7 +110,7 @@ class Newcomer:
         with (self.place / file).open("a") as opened:
             opened.write(text)
 
-    def mend(self, file: str, text: str, mended: str) -> None:
+    def replace(self, file: str, text: str, mended: str) -> None:
         path = self.place / file
         before = path.read_text()
         assert text in before
@@ -191,20 +191,20 @@ async def test_the_first_call_is_answered_after_fewer_than_ten_commands(installe
     assert len(installed.log) <= MOST_COMMANDS, "\n".join(installed.log)
 
 
-def test_each_finding_is_gone_once_its_cure_is_tried(installed, tmp_path):
+def test_each_finding_is_gone_after_its_fix(installed, tmp_path):
     shutil.copytree(installed.place, tmp_path / "clinic")
-    mended = Newcomer(tmp_path / "clinic")
-    mended.append("office/settings.py", 'INSTALLED_APPS += ["drf_mcp.contrib.operators"]\n')
-    report = json.loads(mended.run("mcp_tools", "findings", "--json"))
+    project = Newcomer(tmp_path / "clinic")
+    project.append("office/settings.py", 'INSTALLED_APPS += ["drf_mcp.contrib.operators"]\n')
+    report = json.loads(project.run("mcp_tools", "findings", "--json"))
     causes = {finding["cause"] for finding in report["findings"]}
-    assert causes == CURES.keys()
-    for edits in CURES.values():
+    assert causes == FIXES.keys()
+    for edits in FIXES.values():
         for edit in edits:
-            mended.mend(*edit)
-    assert "nothing to mend" in mended.run("mcp_tools", "findings")
+            project.replace(*edit)
+    assert "nothing to mend" in project.run("mcp_tools", "findings")
 
 
-def test_the_lines_that_a_newcomer_writes_are_those_of_the_pages():
+def test_the_changed_lines_are_those_of_the_pages():
     install = (DOCS / "install.md").read_text()
     assert INSTALLED.strip() in install
     assert MOUNTED.strip() in install

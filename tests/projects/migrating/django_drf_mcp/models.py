@@ -1,4 +1,4 @@
-"""Tasks of projects."""
+"""Projects and tasks."""
 
 from django.db import models
 
@@ -37,7 +37,7 @@ def make_rows(user) -> None:
     Task.objects.create(pk=1, project=project, title="Pack the books")
 
 
-# Calls that agents of before sent: a tool, its arguments.
+# Calls of agents before the move: the tool and its arguments.
 WRITES = [
     ("projects_create", {"id": 0, "name": "Paint"}),
     ("projects_partial_update", {"id__path": 1, "name": "Move out"}),

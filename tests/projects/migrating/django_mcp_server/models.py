@@ -1,4 +1,4 @@
-"""Birds that were counted, and where."""
+"""Counted birds and their locations."""
 
 from django.db import models
 
@@ -35,7 +35,7 @@ def make_rows(user) -> None:
     Bird.objects.create(pk=1, location=park, species="Robin", count=3)
 
 
-# Calls that agents of before sent: a tool, its arguments.
+# Calls of agents before the move: the tool and its arguments.
 WRITES = [
     ("LocationCreateView_CreateTool", {"body": {"name": "Wood", "description": "Dark."}}),
     ("LocationView_UpdateTool", {"id": "1", "body": {"name": "Garden"}}),

@@ -34,7 +34,7 @@ def make_rows(user) -> None:
     Customer.objects.create(pk=1, name="Josh", email="josh@mail.example")
 
 
-# Calls that agents of before sent: a tool, its arguments.
+# Calls of agents before the move: the tool and its arguments.
 WRITES = [
     ("write_post", {"body": {"title": "More", "content": "Go on.", "signed": True}}),
     ("write_posts", {"body": [{"title": "One", "content": "1"}, {"title": "Two", "content": "2"}]}),

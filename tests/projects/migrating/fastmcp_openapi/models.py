@@ -1,4 +1,4 @@
-"""Books and who wrote them."""
+"""Books and their authors."""
 
 from django.db import models
 
@@ -33,7 +33,7 @@ def make_rows(user) -> None:
     LibraryBook.objects.create(pk=1, title="The Dispossessed", author=author, year=1974)
 
 
-# Calls that agents of before sent: a tool, its arguments.
+# Calls of agents before the move: the tool and its arguments.
 WRITES = [
     ("books_create", {"id": 0, "title": "Lavinia", "author": 1, "year": 2008}),
     ("books_partial_update", {"id__path": 1, "year": 1975}),
