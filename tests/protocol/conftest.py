@@ -1,4 +1,4 @@
-"""The official types judge what is sent and what is taken for valid."""
+"""Fixtures that check responses against the official types."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The hosts of docs/clients.md: how each opens a connection, and what the server then does.
+"""The hosts of docs/clients.md: how each opens a connection, and what the server does.
 
-Of the hosts that are programs of ours to run, the first message was recorded. Of the others it was
-reported which revision they open with, and that they declare forms.
+For hosts that are programs, the first message was recorded. For the others, reports give the
+revision of the first message and whether it declares forms.
 """
 
 from __future__ import annotations
@@ -15,23 +15,24 @@ from tests.agents import STATELESS
 FORMS = {"elicitation": {"form": {}}}
 TASKS = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
 
-# What the server does, in the words of the table.
-ASKED, TOLD = "asked", "missing arguments"
-A_TASK, WAITS = "a task", "waits"
-NAMED, NO_PAGES = "named", "none"
+# What the server does, in the words of the table of docs/clients.md.
+FORM_SENT, ARGUMENTS_NAMED = "asked", "missing arguments"
+TASK_STARTED, CLIENT_WAITS = "a task", "waits"
+PAGE_NAMED, PAGE_OMITTED = "named", "none"
 
 
 @dataclass(frozen=True)
 class Host:
-    """A host, and what the server does.
+    """A row of the table of docs/clients.md.
 
     Attributes:
-        name: the host.
-        version: which was seen, "" where none was reported.
-        seen: how and when.
-        revision: that of its first message.
-        declares: the capabilities, as in that message; None where its program names them.
-        forms, tasks, pages: what the server does about them.
+        name: the name of the host.
+        version: the version of the host, or \"\" if no report gives it.
+        seen: when the first message was seen, and whether it was recorded or reported.
+        revision: the protocol revision of the first message.
+        declares: the capabilities in the first message, or None if a program chooses them.
+        forms, tasks, pages: what the server does.
+        client: the name and version in the first message.
     """
 
     name: str
@@ -40,17 +41,17 @@ class Host:
     revision: str
     declares: dict[str, Any] | None
     forms: str
-    tasks: str = WAITS
-    pages: str = NAMED
+    tasks: str = CLIENT_WAITS
+    pages: str = PAGE_NAMED
     client: dict[str, str] = field(default_factory=lambda: {"name": "tests", "version": "1"})
 
     @property
     def capabilities(self) -> dict[str, Any]:
-        """What is sent: forms and tasks, where the host's program decides."""
+        """The capabilities in the first message: forms and tasks if a program chooses them."""
         return {**FORMS, **TASKS} if self.declares is None else self.declares
 
     def write_row(self) -> str:
-        """Return the row of the table."""
+        """Return the row as Markdown."""
         declared = "what its program names" if self.declares is None else self.name_declared()
         opening = "" if self.revision == STATELESS else ", by `initialize`"
         cells = (
@@ -79,36 +80,36 @@ INSPECTOR_DECLARES = {
     "extensions": {"io.modelcontextprotocol/tasks": {}, "io.modelcontextprotocol/skills": {}},
 }
 HOSTS = (
-    Host("Claude Code", "2.1.237", REPORTED, STATELESS, FORMS, ASKED),
-    Host("VS Code", "1.132", REPORTED, "2025-11-25", FORMS, ASKED),
-    Host("Cursor", "", REPORTED, "2025-11-25", FORMS, ASKED),
-    Host("Codex, by default", "", REPORTED, "2025-11-25", FORMS, ASKED),
+    Host("Claude Code", "2.1.237", REPORTED, STATELESS, FORMS, FORM_SENT),
+    Host("VS Code", "1.132", REPORTED, "2025-11-25", FORMS, FORM_SENT),
+    Host("Cursor", "", REPORTED, "2025-11-25", FORMS, FORM_SENT),
+    Host("Codex, by default", "", REPORTED, "2025-11-25", FORMS, FORM_SENT),
     Host(
         "MCP Inspector, command line",
         "2.12.0",
         RECORDED,
         "2025-11-25",
         INSPECTOR_DECLARES,
-        TOLD,
+        ARGUMENTS_NAMED,
         client={"name": "inspector-cli", "version": "2.12.0"},
     ),
-    Host("Python SDK", "2.3.0", RECORDED, STATELESS, None, ASKED, A_TASK, client=PYTHON),
-    Host("FastMCP", "4.1.2", RECORDED, STATELESS, {}, TOLD, client=PYTHON),
-    Host("TypeScript SDK 1", "1.32.2", RECORDED, "2025-11-25", None, ASKED),
-    Host("TypeScript SDK 2", "2.4.0", RECORDED, "2025-11-25", None, ASKED),
+    Host("Python SDK", "2.3.0", RECORDED, STATELESS, None, FORM_SENT, TASK_STARTED, client=PYTHON),
+    Host("FastMCP", "4.1.2", RECORDED, STATELESS, {}, ARGUMENTS_NAMED, client=PYTHON),
+    Host("TypeScript SDK 1", "1.32.2", RECORDED, "2025-11-25", None, FORM_SENT),
+    Host("TypeScript SDK 2", "2.4.0", RECORDED, "2025-11-25", None, FORM_SENT),
     Host(
         'TypeScript SDK 2, `versionNegotiation: {mode: "auto"}`',
         "2.4.0",
         RECORDED,
         STATELESS,
         None,
-        ASKED,
-        A_TASK,
+        FORM_SENT,
+        TASK_STARTED,
     ),
-    Host("Any other", "", "", STATELESS, None, ASKED, A_TASK),
-    Host("Any other", "", "", "2025-11-25", None, ASKED),
-    Host("Any other", "", "", "2025-06-18", None, ASKED),
-    Host("Any other", "", "", "2025-03-26", None, TOLD, pages=NO_PAGES),
+    Host("Any other", "", "", STATELESS, None, FORM_SENT, TASK_STARTED),
+    Host("Any other", "", "", "2025-11-25", None, FORM_SENT),
+    Host("Any other", "", "", "2025-06-18", None, FORM_SENT),
+    Host("Any other", "", "", "2025-03-26", None, ARGUMENTS_NAMED, pages=PAGE_OMITTED),
 )
 HEADING = (
     "| Host | Version | Seen | Opens with | Declares | Forms | Long work | Pages |\n"
@@ -117,5 +118,5 @@ HEADING = (
 
 
 def write_table() -> str:
-    """Return the table of docs/clients.md."""
+    """Return the table of docs/clients.md as Markdown."""
     return HEADING + "".join(f"{host.write_row()}\n" for host in HOSTS)

@@ -1,4 +1,4 @@
-"""Which era a message belongs to, and what the era makes of it."""
+"""The era of a message, and how the era validates messages and finishes results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from drf_mcp.server import Server
 from drf_mcp.tools import registry
 from drf_mcp.tools.capability import ToolsCapability
 
-# Of the methods that every server has, and of those of the tools.
+# The methods of every server, and those of the tools capability.
 RESULT_MEMBERS = {
     revision: {**constants.RESULT_MEMBERS[revision], **ToolsCapability.result_members[revision]}
     for revision in constants.REVISIONS
@@ -80,7 +80,7 @@ def era_of(revision):
     return select_by_headers({"MCP-Protocol-Version": revision})
 
 
-def named(revision, **others):
+def revision_headers(revision, **others):
     return CaseInsensitiveMapping({"MCP-Protocol-Version": revision, **others})
 
 
@@ -92,38 +92,45 @@ NO_HEADERS = CaseInsensitiveMapping({})
 
 
 class TestSelect:
-    def test_by_header(self, subtests):
+    def test_the_revision_in_the_header_selects_the_era(self, subtests):
         for method in ["tools/list", "notifications/initialized", "nonsense"]:
             for revision in REVISIONS:
                 with subtests.test(method=method, revision=revision):
-                    assert select_era(Message(1, method), named(revision)).revision == revision
+                    assert (
+                        select_era(Message(1, method), revision_headers(revision)).revision
+                        == revision
+                    )
 
-    def test_whitespace_around_the_header(self):
-        assert select_era(Message(1, "ping"), named(" 2025-06-18 ")).revision == "2025-06-18"
+    def test_whitespace_around_the_header_is_ignored(self):
+        assert (
+            select_era(Message(1, "ping"), revision_headers(" 2025-06-18 ")).revision
+            == "2025-06-18"
+        )
 
-    def test_revision_in_the_body(self, subtests):
-        """A body that names a revision is stateless, whatever its headers say."""
-        for headers in [None, NO_HEADERS, named("2025-11-25"), named("v999")]:
+    def test_a_body_that_names_a_revision_is_stateless(self, subtests):
+        """The headers do not matter."""
+        for headers in [None, NO_HEADERS, revision_headers("2025-11-25"), revision_headers("v999")]:
             for id in [1, None]:
                 for method in ["initialize", "tools/list"]:
                     with subtests.test(headers=headers, id=id, method=method):
                         message = Message(id, method, {"_meta": VERSION_META})
                         assert isinstance(select_era(message, headers), StatelessEra)
 
-    def test_any_revision_in_the_body(self, subtests):
-        """The stateless era then says what is wrong with it."""
+    def test_a_body_with_an_unknown_revision_is_stateless(self, subtests):
+        """`StatelessEra.validate` then refuses the revision."""
         for revision in ["v999", "2025-06-18", None, 1]:
             with subtests.test(revision=revision):
                 message = Message(1, "tools/list", {"_meta": {PROTOCOL_VERSION_KEY: revision}})
                 assert isinstance(select_era(message, NO_HEADERS), StatelessEra)
 
-    def test_unknown_header(self, subtests):
+    def test_an_unknown_revision_in_the_header_is_refused(self, subtests):
         for method in ["tools/list", "initialize", "notifications/initialized"]:
             for revision in ["2024-11-05", "v999", "", "2025-06-18,2025-06-18"]:
                 with subtests.test(method=method, revision=revision):
                     with pytest.raises(UnsupportedProtocolVersion) as caught:
                         select_era(
-                            Message(1, method, {"protocolVersion": "2025-06-18"}), named(revision)
+                            Message(1, method, {"protocolVersion": "2025-06-18"}),
+                            revision_headers(revision),
                         )
                     assert (caught.value.code, caught.value.http_status) == (-32022, 400)
                     assert caught.value.data == {
@@ -131,34 +138,34 @@ class TestSelect:
                         "requested": revision,
                     }
 
-    def test_endless_header_is_not_repeated_whole(self):
+    def test_an_error_repeats_only_the_start_of_a_long_header(self):
         with pytest.raises(UnsupportedProtocolVersion) as caught:
-            select_era(Message(1, "ping"), named("v" * 5000))
+            select_era(Message(1, "ping"), revision_headers("v" * 5000))
         assert caught.value.data["requested"] == "v" * 100
 
-    def test_malformed_header(self):
+    def test_a_malformed_header_is_refused(self):
         with pytest.raises(HeaderMismatch):
-            select_era(Message(1, "ping"), named("2025-06-18é"))
+            select_era(Message(1, "ping"), revision_headers("2025-06-18é"))
 
-    def test_at_a_door_without_headers(self):
+    def test_without_headers_the_latest_handshake_revision_is_selected(self):
         era = select_era(Message(1, "tools/list"), None)
         assert (type(era), era.revision) == (HandshakeEra, LATEST_HANDSHAKE_REVISION)
 
-    def test_initialize_under_the_stateless_header(self):
+    def test_initialize_with_the_stateless_header_is_stateless(self):
         message = Message(1, "initialize", {"protocolVersion": "2025-06-18"})
-        assert isinstance(select_era(message, named(STATELESS_REVISION)), StatelessEra)
+        assert isinstance(select_era(message, revision_headers(STATELESS_REVISION)), StatelessEra)
 
-    def test_by_headers_alone(self, subtests):
+    def test_the_headers_alone_select_the_revision(self, subtests):
         for headers, revision in [
             (None, LATEST_HANDSHAKE_REVISION),
             (NO_HEADERS, DEFAULT_REVISION),
-        ] + [(named(revision), revision) for revision in REVISIONS]:
+        ] + [(revision_headers(revision), revision) for revision in REVISIONS]:
             with subtests.test(headers=headers, revision=revision):
                 assert select_by_headers(headers).revision == revision
 
 
 class TestRevisions:
-    def test_methods_are_official(self, subtests):
+    def test_the_methods_are_the_official_ones(self, subtests):
         for revision in REVISIONS:
             with subtests.test(revision=revision):
                 for method in RESULT_MEMBERS[revision]:
@@ -178,7 +185,7 @@ class TestRevisions:
 
 
 class TestMethods:
-    def test_own_methods(self, subtests):
+    def test_the_server_has_a_handler_for_each_method(self, subtests):
         for revision in REVISIONS:
             with subtests.test(revision=revision):
                 for method, members in RESULT_MEMBERS[revision].items():
@@ -188,7 +195,7 @@ class TestMethods:
 
 
 class TestHandshakeValidation:
-    def test_nothing_else_is_asked(self, subtests):
+    def test_the_handshake_era_accepts_any_request(self, subtests):
         for id in [1, None]:
             for method in ["tools/call", "ping", "notifications/initialized"]:
                 with subtests.test(id=id, method=method):
@@ -207,66 +214,66 @@ class TestStatelessValidation:
         return caught.value
 
     @pytest.mark.parametrize("method", ["server/discover", "tools/list", "unknown/method"])
-    def test_valid(self, stateless_request, method):
-        """The method need not exist; `require` asks that."""
+    def test_a_request_with_any_method_is_valid(self, stateless_request, method):
+        """`find_handler` checks that the method exists."""
         message, headers = stateless_request(method)
         self.era.validate(message, headers, NAMES)
 
-    def test_valid_call(self, stateless_request):
+    def test_a_tool_call_is_valid(self, stateless_request):
         message, headers = stateless_request("tools/call", name="orders_list", arguments={})
         methods.validate_client_request("tools/call", STATELESS_REVISION, message.params)
         self.era.validate(message, headers, NAMES)
 
-    def test_client_info_is_optional_and_not_judged(self, stateless_request):
+    def test_the_client_info_is_not_validated(self, stateless_request):
         meta = {"io.modelcontextprotocol/clientInfo": None}
         self.era.validate(*stateless_request("tools/list", meta), NAMES)
 
     @pytest.mark.parametrize("capabilities", [None, [], "x", True])
-    def test_capabilities_not_an_object(self, stateless_request, capabilities):
+    def test_capabilities_that_are_not_an_object_are_refused(self, stateless_request, capabilities):
         meta = {CLIENT_CAPABILITIES_KEY: capabilities}
         exc = self.refusal(InvalidParams, *stateless_request("tools/list", meta))
         assert CLIENT_CAPABILITIES_KEY in exc.message
 
     @pytest.mark.parametrize("revision", [None, 1, {}, []])
-    def test_revision_not_a_string(self, stateless_request, revision):
+    def test_a_revision_that_is_not_a_string_is_refused(self, stateless_request, revision):
         meta = {PROTOCOL_VERSION_KEY: revision}
         exc = self.refusal(InvalidParams, *stateless_request("tools/list", meta))
         assert PROTOCOL_VERSION_KEY in exc.message
 
     @pytest.mark.parametrize("revision", ["v999.0.0", "2025-11-25"])
-    def test_revision_differs_from_the_header(self, stateless_request, revision):
-        """This comes before the revision itself is judged."""
+    def test_a_revision_that_differs_from_the_header_is_refused(self, stateless_request, revision):
+        """The headers are compared before the revision is validated."""
         meta = {PROTOCOL_VERSION_KEY: revision}
         self.refusal(HeaderMismatch, *stateless_request("server/discover", meta))
 
-    def test_other_revision_in_both(self, subtests):
-        """This comes before the rest of the _meta is judged."""
+    def test_a_revision_that_is_not_stateless_is_refused(self, subtests):
+        """The revision is validated before the rest of the _meta."""
         for revision in ["v999.0.0", "2025-11-25"]:
             with subtests.test(revision=revision):
                 message = Message(1, "server/discover", {"_meta": {PROTOCOL_VERSION_KEY: revision}})
-                headers = named(revision, **{"Mcp-Method": "server/discover"})
+                headers = revision_headers(revision, **{"Mcp-Method": "server/discover"})
                 exc = self.refusal(UnsupportedProtocolVersion, message, headers)
                 assert exc.data == {"supported": list(REVISIONS), "requested": revision}
 
-    def test_no_headers_to_compare(self, stateless_request):
+    def test_without_headers_the_body_is_not_compared(self, stateless_request):
         message, _ = stateless_request("tools/call", name="orders_list")
         self.era.validate(message, None, NAMES)
 
-    def test_meta_at_a_door_without_headers(self):
+    def test_without_headers_the_capabilities_are_required(self):
         self.refusal(InvalidParams, Message(1, "tools/list", {"_meta": VERSION_META}), None)
 
-    def test_revision_at_a_door_without_headers(self):
+    def test_without_headers_an_unknown_revision_is_refused(self):
         message = Message(1, "tools/list", {"_meta": {PROTOCOL_VERSION_KEY: "v999"}})
         self.refusal(UnsupportedProtocolVersion, message, None)
 
-    def test_notification_owes_no_meta(self):
+    def test_a_notification_needs_no_meta(self):
         message = Message(None, "notifications/cancelled")
-        self.era.validate(message, named(STATELESS_REVISION), NAMES)
+        self.era.validate(message, revision_headers(STATELESS_REVISION), NAMES)
 
-    def test_notification_of_another_revision(self):
+    def test_a_notification_with_an_unknown_revision_is_refused(self):
         meta = {PROTOCOL_VERSION_KEY: "v999"}
         message = Message(None, "notifications/cancelled", {"_meta": meta})
-        self.refusal(UnsupportedProtocolVersion, message, named("v999"))
+        self.refusal(UnsupportedProtocolVersion, message, revision_headers("v999"))
 
 
 def finish(revision, method, given):
@@ -278,14 +285,14 @@ class TestFinish:
         ("revision", "method"),
         [(revision, method) for revision in REVISIONS for method in RESULT_MEMBERS[revision]],
     )
-    def test_is_an_official_result(self, read_result, revision, method):
-        """Valid in its revision, and without members that the revision does not define."""
+    def test_a_result_is_an_official_one(self, read_result, revision, method):
+        """The result is valid in its revision and has no other members."""
         finished = finish(revision, method, RESULTS[method])
         result = read_result(jsonrpc.encode_result(1, finished), method, revision)
         assert result.keys() <= RESULT_MEMBERS[revision][method]
 
     def test_the_handshake_era_adds_nothing(self, subtests):
-        """Nor does it say anything of caching, even when asked to."""
+        """It also removes the cache scope."""
         for revision in HANDSHAKE_REVISIONS:
             for method in ["initialize", "ping", "tools/list"]:
                 with subtests.test(revision=revision, method=method):
@@ -296,7 +303,7 @@ class TestFinish:
                     }
                     assert finish(revision, method, RESULTS[method]) == given
 
-    def test_meta_is_kept(self, subtests):
+    def test_the_meta_of_a_result_is_kept(self, subtests):
         for revision in REVISIONS:
             with subtests.test(revision=revision):
                 given = {**RESULTS["tools/call"], "_meta": {"a": 1}}
@@ -304,22 +311,22 @@ class TestFinish:
                 assert finished["_meta"]["a"] == 1
                 assert given["_meta"] == {"a": 1}
 
-    def test_cacheable_results(self, subtests):
-        """Private, unless the caller says otherwise."""
+    def test_results_that_a_client_may_cache_have_a_time_to_live(self, subtests):
+        """The scope is private by default."""
         for method in ["server/discover", "tools/list"]:
             with subtests.test(method=method):
                 finished = finish(STATELESS_REVISION, method, RESULTS[method])
                 expected = RESULTS[method].get("cacheScope", "private")
                 assert (finished["ttlMs"], finished["cacheScope"]) == (60_000, expected)
 
-    def test_a_call_is_not_cacheable(self):
+    def test_a_call_may_not_be_cached(self):
         given = {**RESULTS["tools/call"], "cacheScope": "public"}
         finished = finish(STATELESS_REVISION, "tools/call", given)
         assert not finished.keys() & {"ttlMs", "cacheScope"}
 
 
 class TestObjects:
-    def test_tool(self, subtests):
+    def test_a_tool_has_the_members_of_the_revision(self, subtests):
         for revision, absent in [
             ("2025-03-26", {"title", "outputSchema", "icons", "execution", "_meta"}),
             ("2025-06-18", {"icons", "execution"}),
@@ -339,7 +346,7 @@ class TestObjects:
     def test_the_title_is_sent_once(self, revision, annotations):
         assert era_of(revision).tool_members(TOOL)["annotations"] == annotations
 
-    def test_implementation(self, subtests):
+    def test_the_server_info_has_the_members_of_the_revision(self, subtests):
         for revision, present in [
             ("2025-03-26", {"name", "version"}),
             ("2025-06-18", {"name", "version", "title"}),
@@ -356,6 +363,6 @@ class TestObjects:
                 given = dict.fromkeys(members(model), "x")
                 assert era_of(revision).tool_members(given) == given
 
-    def test_resource_links_are_unknown_to_the_oldest_revision(self):
+    def test_the_oldest_revision_has_no_resource_links(self):
         having = [r for r in REVISIONS if "resource_link" in era_of(r).content_types]
         assert having == ["2026-07-28", "2025-11-25", "2025-06-18"]

@@ -1,4 +1,4 @@
-"""HTTP headers against the body."""
+"""HTTP headers are compared with the body."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check(message, **values):
     era.check_headers(headers, message, REVISION, NAMES.get(message.method))
 
 
-def mismatch(message, **values):
+def read_mismatch(message, **values):
     with pytest.raises(HeaderMismatch) as caught:
         check(message, **values)
     assert (caught.value.code, caught.value.http_status) == (-32020, 400)
@@ -42,18 +42,18 @@ def value(headers, name):
 
 
 class TestHeaderValue:
-    def test_name_in_any_case(self):
+    def test_the_case_of_a_header_name_does_not_matter(self):
         headers = http_headers(Mcp_Method="ping")
         assert value(headers, "MCP-METHOD") == value(headers, "mcp-method") == "ping"
 
-    def test_absent(self):
+    def test_an_absent_header_is_none(self):
         assert value(http_headers(), "Mcp-Method") is None
 
-    def test_whitespace_around_it_is_stripped(self):
+    def test_whitespace_around_a_value_is_removed(self):
         assert value(http_headers(Mcp_Method=" \tping\t "), "Mcp-Method") == "ping"
 
     @pytest.mark.parametrize("value", ["é", "a\x00", "a\x7fb", "a\nb", "\xa0a"])
-    def test_forbidden_character(self, value):
+    def test_a_forbidden_character_is_refused(self, value):
         with pytest.raises(HeaderMismatch):
             HeaderValue(value)
 
@@ -71,18 +71,18 @@ class TestDecodeValue:
             ("=?base64??=", ""),
         ],
     )
-    def test_specified_examples(self, value, decoded):
+    def test_the_examples_of_the_specification_are_decoded(self, value, decoded):
         assert HeaderValue(value).to_text() == decoded
 
     @pytest.mark.parametrize(
         "value",
         ["SGVsbG8=", "=?base64?SGVsbG8=", "SGVsbG8=?=", "=?BASE64?SGVsbG8=?=", "=?base64?="],
     )
-    def test_without_the_exact_markers_it_is_literal(self, value):
+    def test_a_value_without_the_exact_markers_is_not_decoded(self, value):
         assert HeaderValue(value).to_text() == value
 
-    def test_not_base64_of_utf8(self, subtests):
-        """Wrong padding, wrong alphabet, stray bits and other encodings are refused."""
+    def test_a_value_that_is_not_base64_of_utf8_is_refused(self, subtests):
+        """The padding, the alphabet, the last bits or the encoding of the text is wrong."""
         for payload in [
             "SGVsbG8",
             "SGVs!!!bG8=",
@@ -98,12 +98,12 @@ class TestDecodeValue:
                 HeaderValue(f"=?base64?{payload}?=").to_text()
 
     @given(st.text())
-    def test_undoes_the_official_encoder(self, text):
+    def test_the_output_of_the_official_encoder_is_decoded(self, text):
         assert HeaderValue(encode_header_value(text)).to_text() == text
 
     @given(st.binary())
-    def test_any_payload(self, payload):
-        """Any Base64 either gives text that encodes to itself or is refused."""
+    def test_any_base64_is_decoded_or_refused(self, payload):
+        """A decoded text encodes to the same bytes."""
         value = f"=?base64?{base64.b64encode(payload).decode()}?="
         try:
             assert HeaderValue(value).to_text().encode() == payload
@@ -112,8 +112,8 @@ class TestDecodeValue:
                 payload.decode()
 
     @given(st.text())
-    def test_any_value(self, value):
-        """A value is refused, or stands for itself, or is in the encoded form."""
+    def test_any_value_is_decoded_or_refused(self, value):
+        """A value without the markers is its own text."""
         try:
             decoded = HeaderValue(value).to_text()
         except HeaderMismatch:
@@ -127,14 +127,14 @@ CANCELLED = Message(None, "notifications/cancelled")
 
 
 class TestCheck:
-    """Each message with its own revision and method in the headers, unless a test says others."""
+    """``check`` repeats the revision and the method in the headers unless a test passes others."""
 
-    def test_headers_that_repeat_the_body(self, subtests):
+    def test_headers_that_repeat_the_body_are_accepted(self, subtests):
         for message, headers in [
             (CALL, {"Mcp_Name": " orders_list "}),
             (CALL, {"Mcp_Name": "=?base64?b3JkZXJzX2xpc3Q=?="}),
             (READ, {"Mcp_Name": "file:///a"}),
-            # Other methods need no name, and a call without a name is refused by the method.
+            # Only these methods need a name. The method itself refuses a call without a name.
             (Message(1, "tools/list"), {}),
             (Message(1, "tools/call"), {}),
             (CANCELLED, {"Mcp_Method": None}),
@@ -142,14 +142,14 @@ class TestCheck:
             with subtests.test(message=message, headers=headers):
                 check(message, **headers)
 
-    def test_headers_that_differ(self, subtests):
-        """The message names the header, and both values where there are two."""
+    def test_headers_that_differ_from_the_body_are_refused(self, subtests):
+        """The error message names the header, and both values if the header has a value."""
         for message, headers, named in [
             (CALL, {"Mcp_Protocol_Version": None, "Mcp_Name": "orders_list"}, "MCP-Protocol-Ver"),
             (CALL, {"Mcp_Method": None, "Mcp_Name": "orders_list"}, "Mcp-Method"),
             (CALL, {}, "Mcp-Name"),
             (CALL, {"Mcp_Name": "x"}, "'x' does not match body value 'orders_list'"),
-            # Only names may come in the encoded form.
+            # Only the header of a name may be in the encoded form.
             (Message(1, "ping"), {"Mcp_Method": "=?base64?cGluZw==?="}, "Mcp-Method"),
             (Message(1, "prompts/get", {"name": "a"}), {"Mcp_Name": "b"}, "Mcp-Name"),
             (Message(1, "tools/call", {}), {"Mcp_Name": "1"}, "Mcp-Name"),
@@ -162,8 +162,8 @@ class TestCheck:
             ),
         ]:
             with subtests.test(message=message, headers=headers, named=named):
-                assert named in mismatch(message, **headers)
+                assert named in read_mismatch(message, **headers)
 
-    def test_long_values_are_shortened(self):
+    def test_long_values_are_shortened_in_the_error_message(self):
         message = Message(1, "tools/call", {"name": "a" * 100_000})
-        assert len(mismatch(message, Mcp_Name="b" * 5000)) < 400
+        assert len(read_mismatch(message, Mcp_Name="b" * 5000)) < 400

@@ -1,4 +1,4 @@
-"""Each host of docs/clients.md opens as it does, and gets what the table says."""
+"""Each host of docs/clients.md gets what the table of the page says."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from drf_mcp import call_context, mcp_tool
 from drf_mcp.transports.http import BufferedStream
 from tests.agents import STATELESS, make_agent
 from tests.protocol.hosts import (
-    A_TASK,
-    ASKED,
+    CLIENT_WAITS,
+    FORM_SENT,
     HOSTS,
-    NAMED,
-    NO_PAGES,
+    PAGE_NAMED,
+    PAGE_OMITTED,
+    TASK_STARTED,
     TASKS,
-    WAITS,
     Host,
     write_table,
 )
@@ -66,16 +66,16 @@ class WordsView(APIView):
 
 
 class Connection:
-    """A host that has opened its connection.
+    """A connection as a host opens it.
 
     Attributes:
-        opened: what the server answered to the first message.
+        opened: the result of the first request.
     """
 
     def __init__(self, host: Host) -> None:
         self.host = host
         self.http = make_agent("alice", revision=host.revision)
-        # As a server with threads says of itself.
+        # The value that a server with threads sets.
         self.http.http.defaults["wsgi.multithread"] = True
         self.session: dict[str, str] = {}
         if host.revision == STATELESS:
@@ -88,7 +88,7 @@ class Connection:
         }
         methods.validate_client_request("initialize", host.revision, handshake)
         message = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": handshake}
-        # The first message has no header of the revision: it is what is being settled.
+        # Only the first message has no header of the revision, because it negotiates the revision.
         response = self.http.post(message, {"Accept": BOTH})
         self.opened = response.json()["result"]
         if session := response.get("Mcp-Session-Id"):
@@ -105,7 +105,7 @@ class Connection:
     def read_all(
         self, method: str, params: Mapping[str, Any], **meta: Any
     ) -> Iterator[dict[str, Any]]:
-        """Send a request and yield the messages of the answer as they come."""
+        """Send a request and yield the messages of the response as they arrive."""
         if self.host.revision == STATELESS:
             meta[f"{PROTOCOL}/clientCapabilities"] = self.host.capabilities
             meta[f"{PROTOCOL}/clientInfo"] = self.host.client
@@ -119,13 +119,13 @@ class Connection:
                     yield json.loads(line.removeprefix("data: "))
 
     def call(self, name: str) -> dict[str, Any]:
-        """Call a tool without arguments and return the first message that comes back."""
+        """Call a tool without arguments and return the first message of the response."""
         return next(iter(self.read_all("tools/call", {"name": name, "arguments": {}})))
 
-    def ask(self, name: str) -> dict[str, Any]:
-        """Return the question that comes in the response of a call, and answer it.
+    def answer_question(self, name: str) -> dict[str, Any]:
+        """Call a tool, decline the question that its view asks, and return the question.
 
-        The response comes as a server that keeps it open would send it.
+        The stream of the response stays open, as on a server with threads.
         """
         questions: list[dict[str, Any]] = []
         connection = self
@@ -159,7 +159,7 @@ def connection(request, expose, db) -> Connection:
     return Connection(request.param)
 
 
-def test_the_page_has_the_hosts():
+def test_the_page_has_the_table_of_the_hosts():
     assert write_table() in DOCS.read_text()
 
 
@@ -171,12 +171,12 @@ def test_a_host_gets_the_revision_that_it_opens_with(connection):
         assert offered["protocolVersion"] == connection.host.revision
 
 
-def test_a_host_that_declared_forms_is_asked_or_its_model_gets_the_arguments(connection):
-    if connection.host.forms == ASKED and connection.host.revision != STATELESS:
-        assert connection.ask("refund")["method"] == "elicitation/create"
+def test_a_host_that_declares_forms_gets_a_question_and_others_the_missing_arguments(connection):
+    if connection.host.forms == FORM_SENT and connection.host.revision != STATELESS:
+        assert connection.answer_question("refund")["method"] == "elicitation/create"
         return
     result = connection.call("refund")["result"]
-    if connection.host.forms == ASKED:
+    if connection.host.forms == FORM_SENT:
         (question,) = result["inputRequests"].values()
         assert question["method"] == "elicitation/create"
     else:
@@ -185,15 +185,15 @@ def test_a_host_that_declared_forms_is_asked_or_its_model_gets_the_arguments(con
         assert "reason" in str(envelope)
 
 
-def test_a_host_that_declared_tasks_gets_a_task_or_waits(connection):
+def test_a_host_that_declares_tasks_gets_a_task_and_others_wait(connection):
     result = connection.call("export")["result"]
     is_task = result.get("resultType") == "task"
-    assert connection.host.tasks == (A_TASK if is_task else WAITS)
+    assert connection.host.tasks == (TASK_STARTED if is_task else CLIENT_WAITS)
     if not is_task:
         assert json.loads(result["content"][0]["text"])["data"] == {"done": True}
 
 
-def test_tasks_are_offered_to_hosts_that_can_take_them(connection):
+def test_tasks_are_offered_in_the_stateless_revision_only(connection):
     offered = connection.opened["capabilities"].get("extensions", {})
     assert (TASKS["extensions"].keys() <= offered.keys()) == (connection.host.revision == STATELESS)
 
@@ -206,14 +206,14 @@ def test_every_host_that_wants_progress_gets_it(connection):
     assert json.loads(answer["result"]["content"][0]["text"])["data"] == {"done": True}
 
 
-def test_a_tool_names_its_page_where_the_revision_has_a_place(connection):
+def test_a_tool_names_its_page_in_revisions_that_have_pages(connection):
     tools = {tool["name"]: tool for tool in connection.read("tools/list", {})["tools"]}
     ui = tools["words"].get("_meta", {}).get("ui", {})
-    assert connection.host.pages == (NAMED if "resourceUri" in ui else NO_PAGES)
+    assert connection.host.pages == (PAGE_NAMED if "resourceUri" in ui else PAGE_OMITTED)
 
 
 def test_every_host_gets_resources_and_prompts(connection):
-    # Those of the example shop.
+    # The resources and prompts of the example shop.
     assert connection.read("resources/list", {})["resources"]
     assert connection.read("prompts/list", {})["prompts"]
     assert {"resources", "prompts"} <= connection.opened["capabilities"].keys()

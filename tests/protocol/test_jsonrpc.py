@@ -1,4 +1,4 @@
-"""Bytes to messages and back."""
+"""JSON-RPC messages are decoded and encoded."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def refusal(body, exception):
     return caught.value
 
 
-def decode_any(body):
+def decode_and_check(body):
     try:
         decoded = decode(body)
     except ProtocolError as exc:
@@ -65,7 +65,7 @@ def decode_any(body):
 
 
 class TestMessages:
-    def test_request(self):
+    def test_a_request_is_decoded(self):
         body = request(method="tools/call", params={"name": "x"})
         assert JSONRPCRequest.model_validate_json(body)
         assert decode(body) == Message(1, "tools/call", {"name": "x"})
@@ -73,20 +73,20 @@ class TestMessages:
     def test_absent_params_are_empty(self):
         assert decode(request()).params == {}
 
-    def test_without_id_it_is_a_notification(self):
+    def test_a_message_without_id_is_a_notification(self):
         message = decode(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
         assert message.is_notification
 
-    def test_meta(self):
+    def test_a_meta_of_null_is_empty(self):
         assert decode(request(params={"_meta": {"progressToken": 1}})).meta == {"progressToken": 1}
 
-    def test_client_response(self, subtests):
+    def test_the_response_of_a_client_is_decoded(self, subtests):
         for answer in [{"result": {}}, {"error": {"code": 1, "message": ""}}]:
             with subtests.test(answer=answer):
                 body = json.dumps({"jsonrpc": "2.0", "id": 7, **answer}).encode()
                 assert decode(body) == ClientResponse(7, answer.get("result"))
 
-    def test_client_response_without_a_valid_id(self):
+    def test_the_response_of_a_client_may_have_no_valid_id(self):
         assert decode(b'{"jsonrpc":"2.0","id":null,"error":{}}') == ClientResponse(None)
 
     def test_unknown_members_are_ignored(self):
@@ -94,20 +94,20 @@ class TestMessages:
 
 
 class TestInvalidMessages:
-    def test_id_neither_string_nor_integer(self, subtests):
-        """MCP forbids the null ids of plain JSON-RPC too."""
+    def test_an_id_that_is_neither_string_nor_integer_is_refused(self, subtests):
+        """MCP also forbids the null ids that JSON-RPC allows."""
         for id in [None, True, False, 1.5, 2.0**53 + 2, [], {}]:
             with subtests.test(id=id):
                 assert refusal(request(id=id), InvalidRequest).id is None
 
 
 class TestNull:
-    def test_meta(self):
+    def test_a_meta_of_null_is_empty(self):
         assert decode(request(params={"_meta": None})).meta == {}
 
 
 class TestInvalidJSON:
-    def test_refused(self, subtests):
+    def test_invalid_json_is_refused(self, subtests):
         for body in [
             b"",
             b"{",
@@ -135,21 +135,21 @@ class TestInvalidJSON:
                 exc = refusal(body, ParseError)
                 assert (exc.code, exc.http_status, exc.id) == (-32700, 400, None)
 
-    def test_integer_of_too_many_digits(self):
+    def test_an_integer_of_too_many_digits_is_refused(self):
         refusal(b"[" + b"9" * 10_000 + b"]", ParseError)
 
-    def test_number_too_large_only_by_its_digits(self):
+    def test_a_number_too_large_for_a_float_is_refused(self):
         refusal(b"[" + b"9" * 400 + b".0]", ParseError)
 
     def test_duplicate_key_is_named(self):
         body = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"colour":1,"colour":2}}'
         assert '"colour"' in refusal(body, ParseError).message
 
-    def test_same_key_in_different_objects_is_no_duplicate(self):
+    def test_the_same_key_in_different_objects_is_no_duplicate(self):
         assert decode(request(params={"id": {"id": 1}})).params == {"id": {"id": 1}}
 
-    def test_lone_surrogate_keeps_the_id(self):
-        """A client that truncated an emoji is told which of its calls failed."""
+    def test_an_error_about_a_lone_surrogate_has_the_id_of_the_request(self):
+        """A client that cut an emoji in two learns which request failed."""
         body = b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"a":"\\ud83d"}}'
         assert refusal(body, ParseError).id == 9
 
@@ -157,46 +157,44 @@ class TestInvalidJSON:
         body = b'{"jsonrpc":"2.0","id":"\\ud83d","method":"ping"}'
         assert refusal(body, ParseError).id is None
 
-    def test_surrogate_pair(self):
+    def test_a_surrogate_pair_is_one_character(self):
         assert decode(request(id="\U0001f600")).id == "\U0001f600"
 
-    def test_escaped_backslash_before_u(self):
-        """A backslash in the text does not make an escape."""
+    def test_an_escaped_backslash_starts_no_escape(self):
         assert decode(request(id="\\ud800")).id == "\\ud800"
 
-    def test_nul_character(self):
+    def test_a_nul_character_in_a_text_is_kept(self):
         assert decode(request(params={"a": "\0"})).params == {"a": "\0"}
 
 
 class TestDepth:
-    def test_deepest(self):
-        """The message and its params are two levels of the allowed."""
+    def test_the_deepest_message_is_decoded(self):
+        """The message and its params are the first two levels."""
         inner = "[" * (MAX_DEPTH - 2) + "]" * (MAX_DEPTH - 2)
         body = f'{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":{inner}}}}}'
         assert isinstance(decode(body.encode()), Message)
 
-    def test_one_too_deep(self):
+    def test_a_message_one_level_too_deep_is_refused(self):
         inner = "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1)
         body = f'{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":{inner}}}}}'
         assert refusal(body.encode(), ParseError).id == 1
 
-    def test_far_too_deep(self, subtests):
-        """Deeper than Python's own recursion goes."""
+    def test_a_message_deeper_than_the_recursion_limit_is_refused(self, subtests):
         for bracket in [b"[", b'{"a":']:
             with subtests.test(bracket=bracket):
                 refusal(bracket * 200_000, ParseError)
 
-    def test_many_brackets_side_by_side(self):
+    def test_many_brackets_on_one_level_are_decoded(self):
         assert decode(request(params={"a": [[]] * 1000})).params == {"a": [[]] * 1000}
 
-    def test_brackets_in_strings(self):
-        """Text is not nesting, whatever quotes and backslashes it holds."""
+    def test_brackets_in_strings_are_not_counted(self):
+        """The string also has quotes and backslashes."""
         text = '"[\\' * 1000
         assert decode(request(params={"a": text})).params == {"a": text}
 
 
 class TestBatch:
-    def test_items(self):
+    def test_each_item_of_a_batch_is_decoded(self):
         body = b"""[{"jsonrpc":"2.0","id":1,"method":"ping"},
                     {"jsonrpc":"2.0","method":"notifications/cancelled"},
                     {"jsonrpc":"2.0","id":2,"result":{}},
@@ -215,23 +213,23 @@ class TestBatch:
             (InvalidRequest, None),
         ]
 
-    def test_duplicate_key_refuses_the_whole_batch(self):
+    def test_a_duplicate_key_refuses_the_whole_batch(self):
         refusal(b'[{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"}]', ParseError)
 
-    def test_joined_responses(self):
+    def test_responses_are_joined(self):
         responses = [jsonrpc.encode_result(1, {}), jsonrpc.encode_result(2, {})]
         assert [item["id"] for item in json.loads(jsonrpc.join_batch(responses))] == [1, 2]
 
 
 class TestEncode:
-    def test_compact_utf8(self):
+    def test_json_is_compact_utf8(self):
         assert encode({"a": [1, "ü"]}) == '{"a":[1,"ü"]}'.encode()
 
-    def test_no_line_breaks(self):
-        """Over stdio a message is one line."""
+    def test_a_message_has_no_line_breaks(self):
+        """A message over stdio is one line."""
         assert b"\n" not in encode({"a": "\n\r"})
 
-    def test_no_infinity(self, subtests):
+    def test_infinite_numbers_are_refused(self, subtests):
         for value in [math.nan, math.inf, -math.inf]:
             with subtests.test(value=value):
                 with pytest.raises(ValueError, match="not JSON compliant"):
@@ -242,19 +240,19 @@ class TestEncode:
 
 
 class TestResult:
-    def test_values(self, read_result):
+    def test_a_result_is_encoded(self, read_result):
         content = [{"type": "text", "text": "ü"}]
         response = jsonrpc.encode_result("a", {"content": content, "isError": True})
         result = read_result(response, "tools/call", "2025-11-25")
         assert result == {"content": content, "isError": True}
         assert json.loads(response)["id"] == "a"
 
-    def test_encoded_is_copied_as_it_is(self):
+    def test_encoded_members_are_copied_unchanged(self):
         assert b'"structuredContent":{"a" :  1}' in jsonrpc.encode_result(
             1, {"structuredContent": Encoded(b'{"a" :  1}')}
         )
 
-    def test_encoded_beside_values(self, read_result):
+    def test_a_result_may_mix_values_and_encoded_members(self, read_result):
         members = {
             "content": Encoded(b'[{"type":"text","text":"{}"}]'),
             "isError": False,
@@ -267,7 +265,7 @@ class TestResult:
         }
 
     @given(ids, st.dictionaries(st.text(), st.tuples(json_values, st.booleans()), max_size=5))
-    def test_any_mixture_of_values_and_encoded(self, id, members):
+    def test_any_mixture_of_values_and_encoded_members_is_encoded(self, id, members):
         given = {
             name: Encoded(encode(value)) if splice else value
             for name, (value, splice) in members.items()
@@ -280,13 +278,13 @@ class TestResult:
         }
 
     @given(ids, st.dictionaries(st.text(), json_values, max_size=5))
-    def test_is_an_official_response(self, id, members):
+    def test_any_result_is_an_official_response(self, id, members):
         response = JSONRPCResponse.model_validate_json(jsonrpc.encode_result(id, members))
         assert response.id == id
 
 
 class TestError:
-    def test_members(self, read_error):
+    def test_an_error_is_encoded(self, read_error):
         exc = UnsupportedProtocolVersion("1900-01-01", ["2026-07-28"])
         assert read_error(jsonrpc.encode_error(5, exc)) == (
             5,
@@ -303,26 +301,26 @@ class TestError:
 
     @pytest.mark.parametrize("data", [0, False, "", [], {}])
     def test_empty_data_is_sent(self, read_error, data):
-        """Only None means no data."""
+        """Only data of None is left out."""
         _, error = read_error(jsonrpc.encode_error(1, InvalidParams("no", data=data)))
         assert error["data"] == data
 
-    def test_known_id_is_never_left_out(self):
+    def test_a_known_id_is_never_left_out(self):
         assert json.loads(jsonrpc.encode_error(0, ParseError("no"), null_id=False))["id"] == 0
 
 
 class TestArbitraryInput:
     @given(st.binary())
-    def test_any_bytes(self, body):
-        decode_any(body)
+    def test_any_bytes_are_decoded_or_refused(self, body):
+        decode_and_check(body)
 
     @given(st.text(alphabet='{}[]":,\\ud8019eE.-NaIftrnl jsorpcmthi2.0'))
-    def test_any_near_json(self, text):
-        decode_any(text.encode())
+    def test_any_text_like_json_is_decoded_or_refused(self, text):
+        decode_and_check(text.encode())
 
     @given(json_values)
-    def test_any_value(self, value):
-        decode_any(encode(value))
+    def test_any_json_value_is_decoded_or_refused(self, value):
+        decode_and_check(encode(value))
 
     @given(
         st.fixed_dictionaries(
@@ -337,11 +335,11 @@ class TestArbitraryInput:
             },
         )
     )
-    def test_any_message(self, value):
-        decode_any(encode(value))
-        decode_any(encode([value]))
+    def test_any_message_is_decoded_or_refused(self, value):
+        decode_and_check(encode(value))
+        decode_and_check(encode([value]))
 
     @given(ids, st.text(), st.dictionaries(st.text().filter("_meta".__ne__), json_values))
-    def test_round_trip(self, id, method, params):
+    def test_an_encoded_message_is_decoded(self, id, method, params):
         body = encode({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
         assert decode(body) == Message(id, method, params)
