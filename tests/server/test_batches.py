@@ -1,4 +1,4 @@
-"""Batches: several messages in one body, at 2025-03-26 only."""
+"""Batches: several messages in one body, in revision 2025-03-26 only."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def test_notifications_of_a_batch_are_not_answered(agent):
     assert [answer["id"] for answer in answers] == [1]
 
 
-def test_a_batch_that_asks_nothing_is_taken_without_an_answer(subtests, agent):
+def test_a_batch_without_requests_gets_no_response_body(subtests, agent):
     for item in [ping(), {"jsonrpc": "2.0", "id": 1, "result": {}}]:
         with subtests.test(item=item):
             response = send(agent, [item, item])
             assert (response.status_code, response.content) == (202, b"")
 
 
-def test_malformed_items_are_answered_in_their_places(agent):
+def test_errors_of_malformed_items_keep_the_order_of_the_batch(agent):
     items = [ping(1), 5, {"jsonrpc": "2.0", "id": 2}, call(3, "x"), {"jsonrpc": "2.0", "id": []}]
     response = send(agent, items)
     answers = json.loads(response.content)
@@ -77,14 +77,14 @@ def test_malformed_items_are_answered_in_their_places(agent):
     assert codes == [None, -32600, -32600, None, -32600]
 
 
-def test_an_error_of_one_item_leaves_the_others_alone(agent):
+def test_an_error_of_one_item_does_not_affect_the_others(agent):
     unknown = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "nope"}}
     first, second = json.loads(send(agent, [unknown, call(2, "fine")]).content)
     assert first["error"]["code"] == -32602
     assert "fine" in second["result"]["content"][0]["text"]
 
 
-def test_initialize_has_no_place_in_a_batch(agent):
+def test_initialize_is_refused_in_a_batch(agent):
     params = {"protocolVersion": BATCHES, "capabilities": {}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
     refused, pinged = json.loads(send(agent, [message, ping(2)]).content)
@@ -92,7 +92,7 @@ def test_initialize_has_no_place_in_a_batch(agent):
     assert pinged == {"jsonrpc": "2.0", "id": 2, "result": {}}
 
 
-def test_other_revisions_have_no_batches(subtests, agent):
+def test_other_revisions_refuse_batches(subtests, agent):
     for revision in [r for r in REVISIONS if r != BATCHES]:
         with subtests.test(revision=revision):
             response = send(agent, [ping(1)], revision)
@@ -126,7 +126,7 @@ def test_a_batch_may_have_20_messages_and_no_more(expose, monkeypatch):
     assert len(called) == limit
 
 
-def test_a_batch_of_a_stranger_is_turned_away_whole(settings, client):
+def test_a_batch_without_credentials_is_refused_as_a_whole(settings, client):
     agent = Agent(client)
     response = send(agent, [5, ping(1), call(2, "x")])
     assert response.status_code == 401

@@ -1,4 +1,4 @@
-"""A server with a capability of the project's own beside the tools, served in both eras."""
+"""A server with a custom capability and tools, in both eras."""
 
 from __future__ import annotations
 
@@ -56,6 +56,7 @@ def send(endpoint, revision, method, params, **headers):
 
 @pytest.fixture(autouse=True)
 def check_every_message(watch):
+    # The types of the specification do not know the method of the custom capability.
     yield
     watch.messages.clear()
 
@@ -65,14 +66,14 @@ def revision(request):
     return request.param
 
 
-def test_its_method_is_served_and_sends_what_the_revision_defines(endpoint, revision):
+def test_a_custom_method_has_a_result_with_the_members_of_the_revision(endpoint, revision):
     response = send(endpoint, revision, "dictionary/plural", {"word": "cat"}, **{"Mcp-Name": "cat"})
     result = response.json()["result"]
     assert result["plural"] == "cats"
     assert result.keys() - {"resultType", "_meta"} == {"plural"}
 
 
-def test_it_is_advertised_beside_the_tools(endpoint, revision):
+def test_a_custom_capability_is_declared_with_the_tools(endpoint, revision):
     handshake = {"2026-07-28": "server/discover"}.get(revision, "initialize")
     params = {"protocolVersion": revision, "capabilities": {}, "clientInfo": {}}
     result = send(endpoint, revision, handshake, params).json()["result"]
@@ -82,20 +83,20 @@ def test_it_is_advertised_beside_the_tools(endpoint, revision):
     assert known["name"] == "words"
 
 
-def test_the_name_header_is_held_against_its_parameter(endpoint):
+def test_the_name_header_is_compared_with_its_parameter(endpoint):
     response = send(
         endpoint, "2026-07-28", "dictionary/plural", {"word": "cat"}, **{"Mcp-Name": "dog"}
     )
     assert (response.status_code, response.json()["error"]["code"]) == (400, -32020)
 
 
-def test_a_method_without_a_result_in_the_revision_does_not_exist(endpoint, monkeypatch):
+def test_a_method_without_result_members_in_the_revision_does_not_exist(endpoint, monkeypatch):
     monkeypatch.setattr(Dictionary, "result_members", {})
     response = send(endpoint, "2025-11-25", "dictionary/plural", {"word": "cat"})
     assert response.json()["error"]["code"] == -32601
 
 
-def test_tools_that_the_capability_does_not_give_are_neither_listed_nor_called(settings, expose):
+def test_tools_that_the_capability_leaves_out_are_neither_listed_nor_callable(settings, expose):
     class NoWords(ToolsCapability):
         def get_tools(self, context):
             tools = super().get_tools(context)
@@ -113,7 +114,7 @@ def test_tools_that_the_capability_does_not_give_are_neither_listed_nor_called(s
     assert "word" in refused["error"]["message"]
 
 
-def test_an_endpoint_chooses_who_may_call_by_hooks(settings):
+def test_hooks_of_the_view_choose_authenticators_and_permissions(settings):
     from rest_framework.authentication import TokenAuthentication
     from rest_framework.permissions import IsAuthenticated
 

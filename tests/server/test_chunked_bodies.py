@@ -1,4 +1,4 @@
-"""Bodies without a Content-Length: read where the server says where they end, else 411."""
+"""Bodies without a Content-Length: read if the server marks the end of the body, otherwise 411."""
 
 from __future__ import annotations
 
@@ -17,13 +17,8 @@ PING = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode()
 PONG = {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 
-class Broken(io.BytesIO):
-    def read(self, size=-1, /) -> bytes:
-        raise OSError("the chunk has no length")
-
-
 def chunked(body: bytes | io.BytesIO, **meta) -> WSGIRequest:
-    """Return a request as gunicorn passes it on: the chunks put together, no length."""
+    """Return the request that gunicorn makes of chunks: the joined body without a length."""
     environ = RequestFactory()._base_environ(
         REQUEST_METHOD="POST", PATH_INFO="/mcp", CONTENT_TYPE="application/json"
     )
@@ -33,7 +28,7 @@ def chunked(body: bytes | io.BytesIO, **meta) -> WSGIRequest:
     return WSGIRequest(environ | {"wsgi.input_terminated": True} | meta)
 
 
-def answered(request: WSGIRequest) -> HttpResponse:
+def get_response(request: WSGIRequest) -> HttpResponse:
     return MCPView.as_view()(request)
 
 
@@ -42,66 +37,70 @@ def _open_endpoint(expose) -> None:
     expose(MAX_BODY_BYTES=200)
 
 
-def test_a_body_that_the_server_ends_is_read():
+def test_a_body_with_a_marked_end_is_read():
     request = chunked(PING)
-    response = answered(request)
+    response = get_response(request)
     assert (response.status_code, json.loads(response.content)) == (200, PONG)
-    # Authentication sees the body too.
+    # Authentication classes may read the body too.
     assert request.body == PING
 
 
-def test_a_body_that_middleware_found_empty_is_read_all_the_same():
+def test_a_body_is_read_although_middleware_found_it_empty():
     request = chunked(PING)
     assert request.body == b""
-    assert answered(request).status_code == 200
+    assert get_response(request).status_code == 200
 
 
-def test_a_body_that_middleware_put_together_is_left_alone():
+def test_a_body_that_middleware_read_is_used():
     request = chunked(b"")
     request._body = PING
-    assert answered(request).status_code == 200
+    assert get_response(request).status_code == 200
 
 
-def test_the_limit_holds(subtests):
+def test_a_body_over_the_limit_is_refused(subtests):
     for size, status in [(200, 200), (201, 413)]:
         with subtests.test(size=size, status=status):
             request = chunked(PING.ljust(size))
-            assert answered(request).status_code == status
+            assert get_response(request).status_code == status
 
 
-def test_no_more_than_the_limit_is_read():
+def test_reading_stops_after_the_limit():
     stream = io.BytesIO(PING.ljust(100_000))
-    answered(chunked(stream))
+    get_response(chunked(stream))
     assert stream.tell() == 201
 
 
-def test_djangos_own_limit_holds(settings):
+def test_the_limit_of_django_applies(settings):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
     request = chunked(PING.ljust(101))
-    assert answered(request).status_code == 413
+    assert get_response(request).status_code == 413
 
 
-def test_a_server_that_would_block_is_answered_411():
-    response = answered(chunked(PING, **{"wsgi.input_terminated": False}))
+def test_a_body_without_a_marked_end_gets_411():
+    response = get_response(chunked(PING, **{"wsgi.input_terminated": False}))
     assert response.status_code == 411
     assert "Content-Length" in json.loads(response.content)["error"]["message"]
 
 
-class Malformed(io.BytesIO):
+class FailingStream(io.BytesIO):
+    def __init__(self, exception: Exception) -> None:
+        super().__init__()
+        self.exception = exception
+
     def read(self, size=-1, /) -> bytes:
-        # As gunicorn's own exceptions of chunks, of which none is an OSError.
-        raise InvalidChunkSize(b"zz")
+        raise self.exception
 
 
-def test_a_body_that_breaks_off_or_is_malformed_is_answered_400(subtests):
-    for stream in [Broken(), Malformed()]:
+def test_a_body_that_cannot_be_read_gets_400(subtests):
+    # The exceptions of gunicorn about chunks are no OSError.
+    for stream in [FailingStream(OSError("reset")), FailingStream(InvalidChunkSize(b"zz"))]:
         with subtests.test(stream=stream):
-            response = answered(chunked(stream))
+            response = get_response(chunked(stream))
             assert response.status_code == 400
 
 
-def test_a_request_without_any_body_is_no_json(settings):
+def test_an_empty_body_is_no_json():
     request = chunked(b"", **{"wsgi.input_terminated": False})
     del request.META["HTTP_TRANSFER_ENCODING"]
-    response = answered(request)
+    response = get_response(request)
     assert (response.status_code, json.loads(response.content)["error"]["code"]) == (400, -32700)

@@ -1,4 +1,4 @@
-"""Errors of the wire: their JSON-RPC code, their HTTP status, their words."""
+"""Protocol errors: their JSON-RPC code, HTTP status and message."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def error_of(response) -> tuple[int, int]:
     return response.status_code, answer["error"]["code"]
 
 
-def refused(agent: Agent, method: str, params: dict | None = None, **headers: str | None):
+def post(agent: Agent, method: str, params: dict | None = None, **headers: str | None):
     message, framed = agent.frame(method, params or {})
     framed.update({name.replace("_", "-"): value for name, value in headers.items()})
     return agent.post(message, {name: v for name, v in framed.items() if v is not None})
 
 
-def test_what_is_no_json_is_a_parse_error(subtests, agent):
+def test_a_body_that_is_no_json_is_a_parse_error(subtests, agent):
     for body in [b"", b"{", b"nonsense", b'{"a": 1}}', b"\xff\xfe", b'{"jsonrpc": NaN}', b"\x00"]:
         with subtests.test(body=body):
             response = agent.post(body)
@@ -67,7 +67,7 @@ def test_params_that_are_no_object_are_invalid(subtests, agent):
             assert error_of(agent.post(message)) == (400, -32602)
 
 
-def test_a_malformed_message_is_answered_under_its_id_or_null(subtests, agent):
+def test_the_error_of_a_malformed_message_has_its_id_or_null(subtests, agent):
     for id, method, known in [
         *((id, "ping", None) for id in (1.5, None, True, [1], {})),
         ("mine", 5, "mine"),
@@ -100,15 +100,15 @@ def test_an_error_without_an_id_has_no_id_since_2025_11_25_and_null_before(subte
                 assert {name: answer[name] for name in answer if name == "id"} == members
 
 
-def test_an_error_of_a_readable_request_has_its_id_in_every_revision(subtests, expose):
+def test_the_error_of_a_readable_request_has_its_id_in_every_revision(subtests, expose):
     for revision in REVISIONS:
         with subtests.test(revision=revision):
             expose()
-            response = refused(Agent(Client(), revision=revision), "nonsense")
+            response = post(Agent(Client(), revision=revision), "nonsense")
             assert json.loads(response.content)["id"] == 7
 
 
-def test_params_that_are_null_are_as_good_as_none(subtests, expose):
+def test_params_of_null_are_empty(subtests, expose):
     for revision in HANDSHAKE:
         with subtests.test(revision=revision):
             expose()
@@ -120,22 +120,22 @@ def test_params_that_are_null_are_as_good_as_none(subtests, expose):
 LOG_LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
 
-def test_a_log_level_is_taken(subtests, agent):
+def test_a_log_level_is_accepted(subtests, agent):
     for level in LOG_LEVELS:
         with subtests.test(level=level):
-            response = refused(agent, "tools/list", {"_meta": {META + "logLevel": level}})
+            response = post(agent, "tools/list", {"_meta": {META + "logLevel": level}})
             assert response.status_code == 200
 
 
-def test_a_log_level_that_does_not_exist_is_refused(subtests, agent):
+def test_an_unknown_log_level_is_refused(subtests, agent):
     for level in ["verbose", "ERROR", "", None, 3, [], {}, ["error"]]:
         with subtests.test(level=level):
-            response = refused(agent, "tools/list", {"_meta": {META + "logLevel": level}})
+            response = post(agent, "tools/list", {"_meta": {META + "logLevel": level}})
             assert error_of(response) == (400, -32602)
             assert "debug, info" in json.loads(response.content)["error"]["message"]
 
 
-def test_the_id_comes_back_as_it_was_sent(subtests, agent):
+def test_the_response_has_the_id_of_the_request(subtests, agent):
     for id, known in [
         *((id, id) for id in (0, -1, 10**30, "", "0", "ü", "a" * 500)),
         # A number without a fraction is an integer.
@@ -146,21 +146,21 @@ def test_the_id_comes_back_as_it_was_sent(subtests, agent):
             assert json.loads(response.content) == {"jsonrpc": "2.0", "id": known, "result": {}}
 
 
-def test_an_unknown_tool_is_refused_and_the_nearest_named(subtests, expose):
+def test_the_error_about_an_unknown_tool_names_the_nearest(subtests, expose):
     for revision in REVISIONS:
         with subtests.test(revision=revision):
             expose(path("word/", Word.as_view()))
             agent = Agent(Client(), revision=revision)
-            response = refused(agent, "tools/call", {"name": "words"})
+            response = post(agent, "tools/call", {"name": "words"})
             assert error_of(response) == (200, -32602)
             message = json.loads(response.content)["error"]["message"]
             assert message == "Unknown tool: words. Did you mean word?"
 
 
-def test_a_call_that_names_no_tool_is_malformed(subtests, agent):
+def test_a_call_without_a_tool_name_is_invalid(subtests, agent):
     for params in [{}, {"name": 5}, {"name": None}, {"name": ["word"]}]:
         with subtests.test(params=params):
-            assert error_of(refused(agent, "tools/call", params)) == (400, -32602)
+            assert error_of(post(agent, "tools/call", params)) == (400, -32602)
 
 
 def test_a_method_unknown_to_a_handshake_revision_is_named(subtests, expose):
@@ -168,7 +168,7 @@ def test_a_method_unknown_to_a_handshake_revision_is_named(subtests, expose):
         for method in ["skills/list", "server/discover", "nonsense", ""]:
             with subtests.test(revision=revision, method=method):
                 expose()
-                response = refused(Agent(Client(), revision=revision), method)
+                response = post(Agent(Client(), revision=revision), method)
                 assert error_of(response) == (200, -32601)
                 assert (
                     json.loads(response.content)["error"]["message"]
@@ -179,7 +179,7 @@ def test_a_method_unknown_to_a_handshake_revision_is_named(subtests, expose):
 def test_a_method_unknown_to_the_stateless_revision_is_not_found(subtests, agent):
     for method in ["initialize", "ping", "logging/setLevel", "nonsense"]:
         with subtests.test(method=method):
-            assert error_of(refused(agent, method)) == (404, -32601)
+            assert error_of(post(agent, method)) == (404, -32601)
 
 
 def test_a_stateless_request_needs_its_meta(subtests, agent):
@@ -207,15 +207,15 @@ def test_a_header_that_contradicts_the_body_is_a_mismatch(subtests, agent):
             method, params = "tools/list", {}
             if "Mcp_Name" in headers:
                 method, params = "tools/call", {"name": "word"}
-            assert error_of(refused(agent, method, params, **headers)) == (400, -32020)
+            assert error_of(post(agent, method, params, **headers)) == (400, -32020)
 
 
-def test_a_name_may_come_in_base64(agent):
-    response = refused(agent, "tools/call", {"name": "word"}, Mcp_Name="=?base64?d29yZA==?=")
+def test_the_name_header_may_be_in_base64(agent):
+    response = post(agent, "tools/call", {"name": "word"}, Mcp_Name="=?base64?d29yZA==?=")
     assert "result" in json.loads(response.content)
 
 
-def test_an_unknown_revision_in_header_or_meta_is_answered_with_the_known_ones(subtests, agent):
+def test_an_error_about_an_unknown_revision_lists_the_supported_ones(subtests, agent):
     for revision in ["1999-01-01", "2027-01-01"]:
         with subtests.test(revision=revision):
             message, headers = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {}
@@ -231,18 +231,18 @@ def test_an_unknown_revision_in_header_or_meta_is_answered_with_the_known_ones(s
 def test_initialize_must_name_a_revision(expose):
     expose()
     agent = Agent(Client(), revision="2025-11-25")
-    assert error_of(refused(agent, "initialize", {"capabilities": {}})) == (400, -32602)
+    assert error_of(post(agent, "initialize", {"capabilities": {}})) == (400, -32602)
 
 
-def test_a_notification_that_is_refused_gets_a_status_and_no_message(agent):
+def test_a_refused_notification_gets_a_status_and_no_body(agent):
     message, headers = agent.frame("notifications/cancelled", {})
     del message["id"]
     response = agent.post(message, {**headers, "MCP-Protocol-Version": "1999-01-01"})
     assert (response.status_code, response.content) == (400, b"")
 
 
-def test_a_cursor_that_was_not_given_out_is_refused(subtests, agent):
+def test_an_invalid_cursor_is_refused(subtests, agent):
     for cursor in ["nonsense", "", "d29yZHM=", 5, [], "ü", "====", "é\ud7ff"]:
         with subtests.test(cursor=cursor):
-            response = refused(agent, "tools/list", {"cursor": cursor})
+            response = post(agent, "tools/list", {"cursor": cursor})
             assert error_of(response) == (400, -32602)

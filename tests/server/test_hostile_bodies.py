@@ -1,4 +1,4 @@
-"""Whatever is posted, the answer is clean: valid JSON-RPC or nothing, never a 500."""
+"""Any body gets valid JSON-RPC or an empty response, and never status 500."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ revisions = st.sampled_from([*REVISIONS, "", "1999-01-01", "ü"]) | st.none()
 
 
 class Echo(APIView):
-    """Say what was sent."""
+    """Return the body and the query."""
 
     permission_classes = []
 
@@ -84,7 +84,7 @@ def agent(expose) -> Agent:
     return Agent(Client())
 
 
-def assert_clean(response) -> None:
+def check_response(response) -> None:
     assert response.status_code in CLEAN, response.content
     if not response.content:
         return
@@ -94,20 +94,20 @@ def assert_clean(response) -> None:
 
 
 @given(st.binary(max_size=200), revisions)
-def test_arbitrary_bytes_are_answered_cleanly(agent, body, revision):
-    assert_clean(agent.post(body, versioned(revision)))
+def test_arbitrary_bytes_get_a_valid_response(agent, body, revision):
+    check_response(agent.post(body, revision_header(revision)))
 
 
 @given(messages | st.lists(messages | values, max_size=4) | values, revisions)
-def test_arbitrary_values_are_answered_cleanly(agent, value, revision):
-    assert_clean(agent.post(value, versioned(revision)))
+def test_arbitrary_values_get_a_valid_response(agent, value, revision):
+    check_response(agent.post(value, revision_header(revision)))
 
 
 @given(plausible, revisions)
-def test_plausible_requests_are_answered_cleanly_and_under_their_id(agent, message, revision):
-    headers = versioned(revision) | {"Mcp-Method": message["method"]}
+def test_plausible_requests_get_a_valid_response_with_their_id(agent, message, revision):
+    headers = revision_header(revision) | {"Mcp-Method": message["method"]}
     response = agent.post(message, headers)
-    assert_clean(response)
+    check_response(response)
     assert json.loads(response.content)["id"] == message["id"]
 
 
@@ -117,7 +117,7 @@ def test_arbitrary_arguments_give_a_result(agent, arguments):
     assert "content" in agent.read("tools/call", agent.post(message, headers))["result"]
 
 
-def versioned(revision: str | None) -> dict[str, str]:
+def revision_header(revision: str | None) -> dict[str, str]:
     return {} if revision is None else {"MCP-Protocol-Version": revision}
 
 
@@ -127,7 +127,7 @@ def call_with(literal: str) -> bytes:
     return f"{head}{params}}}".encode("utf-8", "surrogatepass")
 
 
-def test_json_that_parsers_disagree_about_is_a_parse_error(subtests, agent):
+def test_json_that_parsers_read_differently_is_a_parse_error(subtests, agent):
     for literal in [
         "[" * 5000 + "]" * 5000,
         '{"a":' * 5000 + "1" + "}" * 5000,
@@ -151,7 +151,7 @@ def test_json_that_parsers_disagree_about_is_a_parse_error(subtests, agent):
             assert json.loads(response.content)["error"]["code"] == -32700
 
 
-def test_unusual_values_reach_the_view_as_they_are(subtests, agent):
+def test_unusual_values_reach_the_view_unchanged(subtests, agent):
     for literal in [
         '"\\u0000"',
         '"a\\u0000b"',
@@ -166,7 +166,7 @@ def test_unusual_values_reach_the_view_as_they_are(subtests, agent):
             assert envelope["data"]["body"] == json.loads(literal)
 
 
-def test_any_character_of_a_text_survives_the_round_trip(subtests, agent):
+def test_any_character_reaches_the_view_and_comes_back(subtests, agent):
     for text in ["\x00", "\x7f", "\u2028", "😀", "\ufeff", "\uffff", "</script>"]:
         with subtests.test(text=text):
             assert agent.call("echo", body={"text": text}, query={"q": text}).data == {
@@ -175,7 +175,7 @@ def test_any_character_of_a_text_survives_the_round_trip(subtests, agent):
             }
 
 
-def test_other_encodings_than_plain_utf_8_are_parse_errors(subtests, agent):
+def test_encodings_other_than_utf_8_without_a_mark_are_parse_errors(subtests, agent):
     for encoding in ["utf-8-sig", "utf-16", "utf-32", "latin-1"]:
         with subtests.test(encoding=encoding):
             body = call_with('"ü"').decode().encode(encoding)
@@ -195,13 +195,13 @@ def test_a_strange_tool_name_is_an_unknown_tool(subtests, agent):
             assert len(error["message"]) < 300
 
 
-def test_a_strange_method_is_not_echoed_whole(agent):
+def test_an_error_does_not_repeat_a_long_method_name(agent):
     message, headers = agent.frame("x" * 100_000, {})
     response = agent.post(message, {**headers, "MCP-Protocol-Version": "2025-11-25"})
     assert len(response.content) < 1000
 
 
-def test_a_strange_header_is_a_clean_error(subtests, agent):
+def test_a_strange_header_is_a_mismatch(subtests, agent):
     for value in ["ü", "\x01", "a" * 9000, "=?base64?=?="]:
         with subtests.test(value=value):
             message, headers = agent.frame("tools/call", {"name": "echo"})
@@ -213,7 +213,7 @@ def test_a_strange_header_is_a_clean_error(subtests, agent):
             )
 
 
-def test_many_unknown_arguments_are_refused_quickly_and_briefly(agent):
+def test_many_unknown_arguments_get_a_short_error(agent):
     arguments = {f"unknown_{number}": 1 for number in range(20_000)}
     result = agent.call_with("echo", arguments)
     assert result.is_error

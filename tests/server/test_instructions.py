@@ -1,4 +1,4 @@
-"""Instructions that are written from the tools a caller sees."""
+"""Instructions that are written from the tools of the caller."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Secrets(Plants):
 
 
 @pytest.fixture
-def told(expose):
+def write_instructions(expose):
     def instructions(*patterns, client: Client | None = None, **mcp_settings) -> str | None:
         expose(*patterns, **mcp_settings)
         agent = Agent(client or Client(), revision=STATELESS)
@@ -55,8 +55,8 @@ def routes(**viewsets_by_name):
     return router.urls
 
 
-def test_they_name_groups_of_tools_with_their_actions(told):
-    text = told(*routes(plants=Plants), path("word/", Word.as_view()))
+def test_instructions_name_groups_of_tools_with_their_actions(write_instructions):
+    text = write_instructions(*routes(plants=Plants), path("word/", Word.as_view()))
     assert text.splitlines()[:3] == [
         "Tools by what they are about:",
         "plants: list, water",
@@ -65,24 +65,24 @@ def test_they_name_groups_of_tools_with_their_actions(told):
     assert "such as plants_list" in text
 
 
-def test_they_name_no_tool_that_the_caller_does_not_see(told, admin_client):
+def test_instructions_name_no_tool_that_the_caller_may_not_call(write_instructions, admin_client):
     patterns = routes(plants=Plants, secrets=Secrets)
-    assert "secrets" not in told(*patterns)
-    assert "secrets: list, water" in told(*patterns, client=admin_client)
+    assert "secrets" not in write_instructions(*patterns)
+    assert "secrets: list, water" in write_instructions(*patterns, client=admin_client)
 
 
-def test_without_a_tool_there_are_none(told):
-    assert told(*routes(secrets=Secrets)) is None
+def test_without_tools_there_are_no_instructions(write_instructions):
+    assert write_instructions(*routes(secrets=Secrets)) is None
 
 
 @pytest.mark.parametrize("text", ["", "Ask first."])
-def test_the_setting_replaces_them(told, text):
-    assert told(*routes(plants=Plants), INSTRUCTIONS=text) == (text or None)
+def test_the_setting_replaces_the_instructions(write_instructions, text):
+    assert write_instructions(*routes(plants=Plants), INSTRUCTIONS=text) == (text or None)
 
 
 @pytest.mark.parametrize("on", [True, False])
-def test_they_explain_fields_where_reads_take_them(told, on):
-    assert ("`fields`" in told(*routes(plants=Plants), FIELDS_ARGUMENT=on)) is on
+def test_instructions_explain_fields_if_tools_take_the_argument(write_instructions, on):
+    assert ("`fields`" in write_instructions(*routes(plants=Plants), FIELDS_ARGUMENT=on)) is on
 
 
 def tools_of(settings, *patterns):
@@ -91,21 +91,21 @@ def tools_of(settings, *patterns):
     return Registry().tools(urlconf)
 
 
-def test_nothing_is_introspected_for_them(settings):
+def test_instructions_are_written_without_introspection(settings):
     tools = tools_of(settings, *routes(plants=Plants))
     assert Instructions(tools.values()).get_text()
     assert not [tool for tool in tools.values() if "schema" in vars(tool)]
 
 
-def test_the_tool_that_fetches_the_rest_is_explained_and_no_group(settings):
+def test_instructions_of_search_mode_name_no_groups(settings):
     tools = tools_of(settings, *routes(plants=Plants), path("remainder/", Word.as_view()))
     text = Instructions(tools.values(), "remainder").get_text()
     assert "Others" not in text
     assert text.endswith("remainder fetches what a shortened result left out.")
 
 
-class Named:
-    """A tool as far as instructions look at it."""
+class NamedTool:
+    """The attributes of a tool that instructions read."""
 
     selects = True
 
@@ -118,16 +118,16 @@ words = st.from_regex(r"[a-z][a-z0-9_]{0,40}", fullmatch=True)
 
 
 @given(st.lists(st.tuples(words, st.sampled_from(["list", "sort", ""])), max_size=400))
-def test_they_are_never_cut_by_a_client(named):
-    tools = [Named(f"{noun}_{action}" if action else noun, action) for noun, action in named]
+def test_instructions_are_never_longer_than_clients_accept(named):
+    tools = [NamedTool(f"{noun}_{action}" if action else noun, action) for noun, action in named]
     assert len(Instructions(tools).get_text()) <= MAX_LENGTH
 
 
-def test_many_groups_are_named_without_their_actions_and_then_counted(subtests):
+def test_many_groups_are_named_without_their_actions_and_the_rest_is_counted(subtests):
     for groups, rest in [(90, ""), (1000, "more.")]:
         with subtests.test(groups=groups, rest=rest):
             tools = [
-                Named(f"noun{number}_{action}", action)
+                NamedTool(f"noun{number}_{action}", action)
                 for number in range(groups)
                 for action in ("list", "retrieve", "create", "destroy")
             ]

@@ -1,4 +1,4 @@
-"""What is refused before it is a call is told in LANGUAGE as well, at each door."""
+"""Messages that are refused before a tool is called are refused in LANGUAGE."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
 @pytest.fixture(autouse=True)
-def tagged(monkeypatch, settings, expose) -> None:
-    """Texts begin with the language that they are looked up in."""
+def mark_texts(monkeypatch, settings, expose) -> None:
+    """Write the active language in front of each translated text."""
     settings.LANGUAGE_CODE = "en"
     expose(LANGUAGE="de", MAX_BODY_BYTES=100, BROWSABLE_PAGE=True)
     tag = lambda text: f"{translation.get_language()}: {text}"  # noqa: E731
@@ -33,7 +33,7 @@ def message_of(body: bytes) -> str:
     return json.loads(body)["error"]["message"]
 
 
-def test_a_message_that_is_not_read_is_refused_in_language(subtests):
+def test_a_body_is_refused_in_the_language_of_the_setting(subtests):
     for body, headers, message in [
         (b"{", {}, "de: The body is not JSON"),
         (b"[]", {}, "de: A batch must hold"),
@@ -45,14 +45,14 @@ def test_a_message_that_is_not_read_is_refused_in_language(subtests):
             assert message_of(response.content).startswith(message)
 
 
-def test_a_browser_has_the_page_in_the_language_of_its_reader():
+def test_the_browsable_page_is_in_the_language_of_the_request():
     page = Client(headers={"Accept": "text/html"}).get("/mcp").content.decode()
     assert "<html" in page
     assert "en: " in page
     assert "de: " not in page
 
 
-def test_a_line_that_is_not_read_is_refused_in_language(subtests):
+def test_a_line_over_stdio_is_refused_in_the_language_of_the_setting(subtests):
     for line, message in [(b"{\n", "de: The body is not JSON"), (b" " * 101, "de: The line is")]:
         with subtests.test(line=line, message=message):
             alice, written = User.objects.get(username="alice"), []

@@ -1,4 +1,4 @@
-"""``tools/list``: pages, order, caching, and what a definition holds."""
+"""``tools/list``: pages, order, caching and the members of a definition."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class StaffOnly(Word):
     permission_classes = [IsAdminUser]
 
 
-class AskedAnew(Word):
-    """Choose permissions by the request."""
+class StaffOnlyByMethod(Word):
+    """Choose the permissions in a method."""
 
     def get_permissions(self) -> list:
         return [IsAdminUser()]
@@ -41,11 +41,11 @@ class AskedAnew(Word):
 
 @mcp_tool(envelope_class=OkEnvelope)
 class Ok(Word):
-    """Answer in an envelope of its own."""
+    """Have an envelope class."""
 
 
 class Broken(APIView):
-    """Cannot be described."""
+    """Have properties that raise."""
 
     permission_classes = []
 
@@ -62,7 +62,7 @@ class Broken(APIView):
 
 
 @pytest.fixture
-def five(expose):
+def serve_five_tools(expose):
     def serve(**mcp_settings) -> Agent:
         expose(*(path(f"{name}/", Word.as_view()) for name in "caebd"), **mcp_settings)
         return Agent(Client())
@@ -90,12 +90,14 @@ def pages_of(agent: Agent) -> list[list[str]]:
         (9, [["c", "a", "e", "b", "d"]]),
     ],
 )
-def test_cursors_lead_through_every_tool_once_in_the_order_of_the_urlconf(five, size, pages):
-    agent = five(**({"TOOLS_PAGE_SIZE": size} if size else {}))
+def test_cursors_lead_through_every_tool_once_in_the_order_of_the_urlconf(
+    serve_five_tools, size, pages
+):
+    agent = serve_five_tools(**({"TOOLS_PAGE_SIZE": size} if size else {}))
     assert pages_of(agent) == pages_of(agent) == pages
 
 
-class Asked(BasePermission):
+class CountedPermission(BasePermission):
     paths: list[str] = []
 
     def has_permission(self, request, view) -> bool:
@@ -103,30 +105,33 @@ class Asked(BasePermission):
         return request.path != "/b/"
 
 
-def test_a_page_asks_the_permissions_of_its_own_tools_only(expose, monkeypatch):
-    """And of the one that tells whether another page follows."""
-    monkeypatch.setattr(Asked, "paths", [])
+def test_a_page_checks_the_permissions_of_its_own_tools_only(expose, monkeypatch):
+    """It also checks the first tool of the next page, to know whether there is one."""
+    monkeypatch.setattr(CountedPermission, "paths", [])
     expose(
-        *(path(f"{name}/", Word.as_view(permission_classes=[Asked])) for name in "abcdef"),
+        *(
+            path(f"{name}/", Word.as_view(permission_classes=[CountedPermission]))
+            for name in "abcdef"
+        ),
         TOOLS_PAGE_SIZE=2,
     )
     agent = Agent(Client())
     assert pages_of(agent) == [["a", "c"], ["d", "e"], ["f"]]
-    Asked.paths.clear()
+    CountedPermission.paths.clear()
     agent.result("tools/list")
-    assert Asked.paths == ["/a/", "/b/", "/c/", "/d/"]
+    assert CountedPermission.paths == ["/a/", "/b/", "/c/", "/d/"]
 
 
-def test_a_null_cursor_asks_for_the_first_page(five):
-    agent = five(TOOLS_PAGE_SIZE=2)
+def test_a_null_cursor_gives_the_first_page(serve_five_tools):
+    agent = serve_five_tools(TOOLS_PAGE_SIZE=2)
     message, headers = agent.frame("tools/list", {"cursor": None})
     answer = json.loads(agent.post(message, headers).content)
     assert [tool["name"] for tool in answer["result"]["tools"]] == ["c", "a"]
 
 
-def test_a_cursor_that_names_a_tool_no_longer_listed_is_refused(five):
+def test_the_cursor_of_a_tool_that_is_no_longer_listed_is_refused(serve_five_tools):
     cursor = base64.urlsafe_b64encode(b"gone").decode()
-    error = five(TOOLS_PAGE_SIZE=2).error("tools/list", cursor=cursor)
+    error = serve_five_tools(TOOLS_PAGE_SIZE=2).error("tools/list", cursor=cursor)
     assert (error["code"], error["message"]) == (-32602, "Invalid cursor.")
 
 
@@ -134,7 +139,7 @@ def test_a_cursor_that_names_a_tool_no_longer_listed_is_refused(five):
 
 
 def test_a_list_that_depends_on_the_caller_is_private(subtests, expose):
-    for view in [StaffOnly, AskedAnew]:
+    for view in [StaffOnly, StaffOnlyByMethod]:
         with subtests.test(view=view):
             expose(path("word/", Word.as_view()), path("other/", view.as_view()))
             agent = Agent(Client())
@@ -144,11 +149,11 @@ def test_a_list_that_depends_on_the_caller_is_private(subtests, expose):
 
 @pytest.mark.slow
 @pytest.mark.django_db
-def test_a_list_of_a_closed_endpoint_is_private(agent_of):
+def test_a_list_that_needs_credentials_is_private(agent_of):
     assert agent_of("alice").result("tools/list")["cacheScope"] == "private"
 
 
-def test_a_list_may_be_kept_for_a_minute(subtests, expose):
+def test_a_client_may_cache_a_list_for_a_minute(subtests, expose):
     for method in ["tools/list", "server/discover"]:
         with subtests.test(method=method):
             expose()
@@ -158,14 +163,14 @@ def test_a_list_may_be_kept_for_a_minute(subtests, expose):
 # --- Definitions --------------------------------------------------------------------------
 
 
-def test_a_definition_says_everything_that_clients_ask_for(expose):
+def test_a_definition_has_its_members(expose):
     expose(path("word/", Word.as_view()))
     tool = Agent(Client()).tools()["word"]
     assert (tool["name"], tool["title"]) == ("word", "Word")
     assert tool["description"] == "Repeat a word."
     assert tool["inputSchema"] == {
         "type": "object",
-        # Of an answer that is not known before, any field may be asked for.
+        # The fields of the response are not known, so a caller may name any field.
         "properties": {
             "fields": {
                 "type": "array",
@@ -183,21 +188,21 @@ def test_a_definition_says_everything_that_clients_ask_for(expose):
     }
 
 
-def test_output_schemas_can_be_switched_on(expose):
+def test_the_setting_adds_output_schemas(expose):
     expose(path("word/", Word.as_view()), OUTPUT_SCHEMA="envelope")
     agent = Agent(Client())
     assert agent.tools()["word"]["outputSchema"]["type"] == "object"
     assert "structuredContent" in agent.call("word").raw
 
 
-def test_output_schemas_are_off_by_default(expose):
+def test_there_are_no_output_schemas_by_default(expose):
     expose(path("word/", Word.as_view()))
     agent = Agent(Client())
     assert "outputSchema" not in agent.tools()["word"]
     assert "structuredContent" in agent.call("word").raw
 
 
-def test_a_tool_that_cannot_be_described_is_listed_and_works(expose):
+def test_a_tool_whose_view_cannot_be_introspected_is_listed_and_works(expose):
     expose(path("broken/", Broken.as_view()), path("word/", Word.as_view()))
     agent = Agent(Client())
     assert list(agent.tools()) == ["broken", "word"]
@@ -223,31 +228,31 @@ class Things(viewsets.ModelViewSet):
     permission_classes = []
 
 
-def test_a_list_reads_the_same_whoever_asks_first(expose):
+def test_the_list_does_not_depend_on_the_language_of_the_first_request(expose):
     router = SimpleRouter()
     router.register("things", Things)
     lists = []
     for language in ("de", "en"):
         expose(*router.urls)
         with translation.override(language):
-            lists.append(list_with(Agent(Client()), language))
+            lists.append(list_tools(Agent(Client()), language))
     assert lists[0] == lists[1]
 
 
-def list_with(agent: Agent, language: str) -> list:
+def list_tools(agent: Agent, language: str) -> list:
     message, headers = agent.frame("tools/list", {})
     response = agent.post(message, {**headers, "Accept-Language": language})
     return json.loads(response.content)["result"]["tools"]
 
 
-def test_a_listing_introspects_each_view_once(expose, monkeypatch):
-    asked = []
+def test_a_view_is_introspected_once(expose, monkeypatch):
+    introspected = []
 
     class Counted(generics.ListAPIView):
         permission_classes = []
 
         def get_queryset(self):
-            asked.append(self)
+            introspected.append(self)
             return Thing.objects.none()
 
         serializer_class = ThingSerializer
@@ -255,16 +260,16 @@ def test_a_listing_introspects_each_view_once(expose, monkeypatch):
     expose(path("counted/", Counted.as_view()))
     agent = Agent(Client())
     agent.result("tools/list")
-    first = len(asked)
+    first = len(introspected)
     agent.result("tools/list")
     Agent(Client(), revision="2025-06-18").result("tools/list")
-    assert len(asked) == first > 0
+    assert len(introspected) == first > 0
 
 
 # --- Envelopes ----------------------------------------------------------------------------
 
 
-def test_the_default_envelope_is_response_v2_in_both_channels(subtests, expose):
+def test_the_default_envelope_is_response_v2_in_text_and_structured_content(subtests, expose):
     for revision in REVISIONS:
         with subtests.test(revision=revision):
             expose(path("word/", Word.as_view()))
@@ -274,7 +279,7 @@ def test_the_default_envelope_is_response_v2_in_both_channels(subtests, expose):
             assert json.loads(block["text"]) == result.raw.get("structuredContent", result.envelope)
 
 
-def test_an_endpoint_chooses_its_envelope_over_the_setting(expose, settings):
+def test_the_envelope_of_an_endpoint_has_precedence_over_the_setting(expose, settings):
     expose(path("word/", Word.as_view()), ENVELOPE_CLASS=StatusEnvelope)
     settings.ROOT_URLCONF.urlpatterns.append(
         path("plain", MCPView.as_view(envelope_class=OkEnvelope))
@@ -284,7 +289,7 @@ def test_an_endpoint_chooses_its_envelope_over_the_setting(expose, settings):
     assert Agent(Client()).call("word").envelope["status"] == "success"
 
 
-def test_a_tool_chooses_its_envelope_over_the_endpoint(expose, settings):
+def test_the_envelope_of_a_tool_has_precedence_over_that_of_the_endpoint(expose, settings):
     expose(path("ok/", Ok.as_view()), path("word/", Word.as_view()))
     settings.ROOT_URLCONF.urlpatterns.append(
         path("status", MCPView.as_view(envelope_class=StatusEnvelope))
@@ -295,7 +300,7 @@ def test_a_tool_chooses_its_envelope_over_the_endpoint(expose, settings):
     assert agent.call("word").envelope["status"] == "success"
 
 
-def test_the_plain_envelope_is_text_alone_in_every_revision(subtests, expose):
+def test_the_plain_envelope_has_no_structured_content_in_any_revision(subtests, expose):
     for revision in REVISIONS:
         with subtests.test(revision=revision):
             expose(
@@ -313,33 +318,33 @@ class AsAdmin(BaseAuthentication):
         return get_user_model().objects.get(username="admin"), None
 
 
-class OwnIdentity(StaffOnly):
-    """Repeat a word to whoever it takes for staff."""
+class AuthenticatedAsAdmin(StaffOnly):
+    """Repeat a word to admin, whose identity an authentication class sets."""
 
     authentication_classes = [AsAdmin]
 
 
-class FoundIdentity(StaffOnly):
-    """Repeat a word to whoever it finds to be staff."""
+class AuthenticatedAsAdminByMethod(StaffOnly):
+    """Repeat a word to admin, whose identity a method sets."""
 
     def get_authenticators(self) -> list:
         return [AsAdmin()]
 
 
 class Lenient(StaffOnly):
-    """Repeat a word to everybody, although it asks."""
+    """Repeat a word although the permission is denied."""
 
     def permission_denied(self, request, message=None, code=None) -> None:
         return None
 
 
 @pytest.fixture
-def alike(expose):
+def expose_equal_permissions(expose):
     expose(
         *(path(f"{name}/", StaffOnly.as_view()) for name in ("first", "second", "third")),
         path("anybody/", StaffOnly.as_view(permission_classes=[AllowAny])),
-        path("own/", OwnIdentity.as_view()),
-        path("found/", FoundIdentity.as_view()),
+        path("own/", AuthenticatedAsAdmin.as_view()),
+        path("found/", AuthenticatedAsAdminByMethod.as_view()),
         path("lenient/", Lenient.as_view()),
         AUTHENTICATION_CLASSES=["rest_framework.authentication.TokenAuthentication"],
     )
@@ -351,20 +356,20 @@ OPEN = {"anybody", "own", "found", "lenient"}
 @pytest.mark.parametrize(
     ("username", "seen"), [("alice", OPEN), ("carol", {*OPEN, "first", "second", "third"})]
 )
-def test_tools_that_ask_the_same_have_one_answer_and_others_their_own(
-    alike, agent_of, username, seen
+def test_each_tool_is_listed_by_its_own_permissions(
+    expose_equal_permissions, agent_of, username, seen
 ):
     assert set(agent_of(username).tools()) == seen
 
 
-def test_tools_that_ask_the_same_are_asked_once(alike, agent_of, monkeypatch):
-    asked = []
+def test_equal_permissions_are_checked_once(expose_equal_permissions, agent_of, monkeypatch):
+    usernames = []
 
     def has_permission(self, request, view) -> bool:
-        asked.append(request.user.username)
+        usernames.append(request.user.username)
         return True
 
     monkeypatch.setattr(IsAdminUser, "has_permission", has_permission)
     agent_of("alice").result("tools/list")
-    # Of three alike, one; of Lenient, one; of those who take everybody for staff, one each.
-    assert sorted(asked) == ["admin", "admin", "alice", "alice"]
+    # Once for the three equal views and once for each of the other three.
+    assert sorted(usernames) == ["admin", "admin", "alice", "alice"]

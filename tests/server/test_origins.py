@@ -1,4 +1,4 @@
-"""Browser pages of other sites are refused, those of ours and of allowed ones are not."""
+"""Requests from pages of other sites are refused, and requests from allowed sites are not."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def status_of(expose, settings):
     return status
 
 
-# A client that is no browser sends none.
+# A client that is no browser sends no Origin header.
 @pytest.mark.parametrize("origin", [None, "http://localhost", "http://LOCALHOST:80"])
-def test_a_page_of_the_endpoints_own_origin_is_let_in(status_of, origin):
+def test_a_page_of_the_same_origin_is_allowed(status_of, origin):
     assert status_of(origin) == 200
 
 
@@ -50,7 +50,7 @@ def test_a_page_of_the_endpoints_own_origin_is_let_in(status_of, origin):
         ("http://[::1]:6274", "http://[::1]:6275"),
     ],
 )
-def test_an_origin_counts_with_scheme_and_port(status_of, place, other):
+def test_an_origin_is_compared_with_scheme_and_port(status_of, place, other):
     scheme, _, host = place.partition("://")
     own = {"host": host, "secure": scheme == "https"}
     assert status_of(place, **own) == 200
@@ -58,8 +58,8 @@ def test_an_origin_counts_with_scheme_and_port(status_of, place, other):
     assert status_of(other, (other,), **own) == 200
 
 
-def test_a_browser_may_know_better_than_django_what_the_endpoints_origin_is(status_of):
-    """Behind a proxy that ends TLS and says nothing of it."""
+def test_a_page_of_the_same_origin_is_allowed_behind_a_proxy_that_hides_https(status_of):
+    """The browser says `same-origin`, although Django sees another scheme."""
     assert status_of("https://localhost", site="same-origin") == 200
     assert status_of("https://evil.example", site="same-origin") == 403
 
@@ -79,7 +79,7 @@ def test_a_browser_may_know_better_than_django_what_the_endpoints_origin_is(stat
         "//",
     ],
 )
-def test_any_other_origin_is_forbidden(status_of, origin):
+def test_any_other_origin_is_refused(status_of, origin):
     assert status_of(origin) == 403
 
 
@@ -98,12 +98,12 @@ APP = "https://app.example.com"
     [
         (APP, APP, 200),
         ("null", "null", 200),
-        # An origin counts with its scheme and port.
+        # The scheme and the port are compared too.
         ("http://app.example.com", APP, 403),
         (f"{APP}:8443", APP, 403),
     ],
 )
-def test_an_allowed_origin_is_let_in(status_of, origin, allowed, status):
+def test_an_origin_in_the_setting_is_allowed(status_of, origin, allowed, status):
     assert status_of(origin, (allowed,)) == status
 
 
@@ -111,15 +111,15 @@ def test_an_allowed_origin_is_let_in(status_of, origin, allowed, status):
     ("hosts", "debug", "admitted", "refused"),
     [
         ([".example.com", "localhost"], False, APP, "https://example.org"),
-        # A name of anybody's may be pointed at this server: "*" admits no origin by itself.
+        # Anybody can point a domain at this server, so "*" allows no origin.
         (["*"], False, None, "http://localhost"),
         (["*", "app.example.com"], False, APP, "https://evil.example"),
         (["*"], True, "http://localhost:8000", "https://evil.example"),
         ([], True, "http://app.localhost:5173", "https://evil.example"),
     ],
 )
-def test_allowed_hosts_decide_on_origins(status_of, settings, hosts, debug, admitted, refused):
-    """The page has the origin of the request in either case."""
+def test_allowed_hosts_limit_the_origins(status_of, settings, hosts, debug, admitted, refused):
+    """The Origin header equals the origin of the request in each case."""
     settings.ALLOWED_HOSTS, settings.DEBUG = hosts, debug
     places = [(admitted, 200), (refused, 403 if "*" in hosts else 400)]
     for origin, status in places:
@@ -129,34 +129,34 @@ def test_allowed_hosts_decide_on_origins(status_of, settings, hosts, debug, admi
     assert status_of("https://other.example", ("https://other.example",), host=own) == 200
 
 
-# --- What the browser says of the page ----------------------------------------------------
+# --- The Sec-Fetch-Site header ------------------------------------------------------------
 
 
 @pytest.mark.parametrize("site", ["same-origin", "none"])
-def test_a_page_of_this_origin_is_let_in(status_of, site):
+def test_a_request_that_is_not_from_another_site_is_allowed(status_of, site):
     assert status_of("http://localhost", site=site) == 200
 
 
 @pytest.mark.parametrize("site", ["same-site", "cross-site", "something-new", ""])
-def test_a_page_of_another_origin_needs_to_be_allowed_by_name(status_of, site):
+def test_a_request_from_another_site_needs_an_allowed_origin(status_of, site):
     """Another port or subdomain of an allowed host is another origin."""
     assert status_of("http://localhost:3000", site=site) == 403
     assert status_of("http://localhost:3000", ("http://localhost:3000",), site) == 200
     assert status_of(None, site=site) == 403
 
 
-def test_the_browser_is_asked_for_posts_only(expose):
-    """A link from another site leads to the page."""
+def test_the_header_is_checked_for_posts_only(expose):
+    """A link on another site may lead to the page."""
     expose(BROWSABLE_PAGE=True)
     headers = {"accept": "text/html", "sec-fetch-site": "cross-site"}
     assert Client(headers=headers).get("/mcp").status_code == 200
 
 
-def test_a_refused_origin_is_told_before_a_missing_credential(client):
+def test_the_origin_is_checked_before_the_credentials(client):
     assert Agent(client).post(PING, {"Origin": "https://evil.example"}).status_code == 403
 
 
-def test_an_origin_is_refused_whatever_the_method(subtests, expose):
+def test_the_origin_is_checked_for_every_method(subtests, expose):
     for method in ["get", "delete"]:
         with subtests.test(method=method):
             expose()

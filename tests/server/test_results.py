@@ -1,4 +1,4 @@
-"""Results of ``tools/call``: refused arguments, crashes, and what cannot be written."""
+"""Results of ``tools/call``: refused arguments, exceptions, and data that is no JSON."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class Word(APIView):
         return Response({"pk": pk})
 
 
-class Answers(APIView):
-    """Answer with what the test wants."""
+class Responding(APIView):
+    """Return the data of the test."""
 
     permission_classes = []
-    answer: object = None
+    data: object = None
 
     def get(self, request) -> Response:
-        return Response(self.answer)
+        return Response(self.data)
 
 
-class Crashes(APIView):
-    """Crash."""
+class Crashing(APIView):
+    """Raise an exception."""
 
     permission_classes = []
 
@@ -50,13 +50,13 @@ class Crashes(APIView):
 
 
 class CrashingPermission(BasePermission):
-    """Crashes when asked."""
+    """Raise an exception."""
 
     def has_permission(self, request, view) -> bool:
         raise RuntimeError(SECRET)
 
 
-class Guarded(Answers):
+class Guarded(Responding):
     permission_classes = [CrashingPermission]
 
 
@@ -66,18 +66,18 @@ def agent(expose) -> Agent:
     return Agent(Client())
 
 
-def sent(agent: Agent, name: str, arguments) -> Result:
+def call_with(agent: Agent, name: str, arguments) -> Result:
     message, headers = agent.frame("tools/call", {"name": name, "arguments": arguments})
     return Result(agent.read("tools/call", agent.post(message, headers))["result"])
 
 
-# --- Arguments that cannot be bound -------------------------------------------------------
+# --- Arguments of the wrong shape or name -------------------------------------------------
 
 
-def test_arguments_that_are_no_object_are_a_result_the_model_can_read(subtests, agent):
+def test_arguments_that_are_no_object_are_an_error_that_the_model_can_read(subtests, agent):
     for arguments in [[], [1], "", '{"pk": 1}', 5, True, 0.5]:
         with subtests.test(arguments=arguments):
-            result = sent(agent, "word", arguments)
+            result = call_with(agent, "word", arguments)
             assert result.is_error
             assert result.code == "INVALID_FORMAT"
             assert result.problems[0]["accepted"] == "a JSON object"
@@ -93,7 +93,7 @@ def test_a_missing_path_argument_is_named(subtests, agent):
             assert [(p["pointer"], p["code"]) for p in result.problems] == [("/pk", "required")]
 
 
-def test_an_unknown_argument_is_refused_with_the_nearest_name_before_the_view(agent):
+def test_an_unknown_argument_is_refused_with_the_nearest_name_before_the_view_runs(agent):
     before = Word.ran
     result = agent.call("word", pkk=5)
     problem = next(p for p in result.problems if p["code"] == "unknown")
@@ -103,7 +103,7 @@ def test_an_unknown_argument_is_refused_with_the_nearest_name_before_the_view(ag
     assert Word.ran == before
 
 
-def test_refused_arguments_are_is_error_in_every_revision_and_envelope(subtests, expose):
+def test_refused_arguments_are_an_error_in_every_revision_and_envelope(subtests, expose):
     for revision in REVISIONS:
         for envelope in ENVELOPES:
             with subtests.test(revision=revision, envelope=envelope):
@@ -111,7 +111,7 @@ def test_refused_arguments_are_is_error_in_every_revision_and_envelope(subtests,
                 assert Agent(Client(), revision=revision).call("word", nonsense=1).is_error
 
 
-def test_a_value_that_the_route_refuses_is_not_found(subtests, agent):
+def test_a_value_that_the_route_does_not_match_is_not_found(subtests, agent):
     for value in ["x", -1, 1.5, True, [1], {"a": 1}, "1/../2", "", "\uff11"]:
         with subtests.test(value=value):
             before = Word.ran
@@ -119,41 +119,43 @@ def test_a_value_that_the_route_refuses_is_not_found(subtests, agent):
             assert (result.code, Word.ran) == ("NOT_FOUND", before)
 
 
-def test_a_number_may_come_as_a_string(subtests, agent):
+def test_a_number_may_be_a_string(subtests, agent):
     for value in [7, "7"]:
         with subtests.test(value=value):
             assert agent.call("word", pk=value).data == {"pk": 7}
 
 
-# --- Crashes ------------------------------------------------------------------------------
+# --- Exceptions ---------------------------------------------------------------------------
 
 
-def test_a_crash_leaks_nothing_in_any_envelope(subtests, expose):
-    for view in [Crashes, Guarded]:
+def test_an_exception_is_hidden_in_every_envelope(subtests, expose):
+    for view in [Crashing, Guarded]:
         for envelope in ENVELOPES:
             with subtests.test(view=view, envelope=envelope):
-                expose(path("crashes/", view.as_view()), ENVELOPE_CLASS=envelope)
-                result = Agent(Client(raise_request_exception=False)).call("crashes")
+                expose(path("crashing/", view.as_view()), ENVELOPE_CLASS=envelope)
+                result = Agent(Client(raise_request_exception=False)).call("crashing")
                 assert result.is_error
                 assert "hunter2" not in str(result.raw)
                 assert "RuntimeError" not in str(result.raw)
 
 
-# --- What cannot be written ---------------------------------------------------------------
+# --- Data that is no JSON -----------------------------------------------------------------
 
 
 @pytest.fixture
-def unwritable(expose):
+def call_responding(expose):
     def call(value: object, **mcp_settings) -> Result:
-        expose(path("answers/", Answers.as_view(answer=value)), **mcp_settings)
-        return Agent(Client(raise_request_exception=False)).call("answers")
+        expose(path("responding/", Responding.as_view(data=value)), **mcp_settings)
+        return Agent(Client(raise_request_exception=False)).call("responding")
 
     return call
 
 
-def test_a_value_that_is_no_json_is_logged_once_and_reported_once(unwritable, reported, caplog):
+def test_a_value_that_is_no_json_is_logged_once_and_reported_once(
+    call_responding, reported, caplog
+):
     with caplog.at_level(logging.WARNING):
-        result = unwritable(float("nan"))
+        result = call_responding(float("nan"))
     (record,) = caplog.records
     assert result.code == "INTERNAL_ERROR"
     assert result.envelope["meta"]["request_id"] in record.getMessage()
@@ -161,12 +163,14 @@ def test_a_value_that_is_no_json_is_logged_once_and_reported_once(unwritable, re
     assert len(reported) == 1
 
 
-def test_half_a_surrogate_pair_of_a_view_is_replaced(unwritable):
-    assert unwritable({"text": "a\ud800b"}).data == {"text": "a\ufffdb"}
+def test_a_lone_surrogate_of_a_view_is_replaced(call_responding):
+    assert call_responding({"text": "a\ud800b"}).data == {"text": "a\ufffdb"}
 
 
 @pytest.mark.parametrize("envelope", [ResponseV2Envelope, OkEnvelope, StatusEnvelope])
-def test_a_large_answer_in_unicode_is_valid_in_both_channels(unwritable, envelope):
+def test_large_data_in_unicode_is_the_same_in_text_and_structured_content(
+    call_responding, envelope
+):
     rows = [{"id": n, "text": 'ü😀\u2028\x00"\\'} for n in range(50)]
-    result = unwritable(rows, ENVELOPE_CLASS=envelope)
+    result = call_responding(rows, ENVELOPE_CLASS=envelope)
     assert json.loads(result.raw["content"][0]["text"]) == result.raw["structuredContent"]

@@ -1,4 +1,4 @@
-"""What each revision of the protocol answers."""
+"""The results and capabilities of each protocol revision."""
 
 from __future__ import annotations
 
@@ -34,35 +34,35 @@ def initialize(agent: Agent, revision: str) -> dict:
     )
 
 
-def test_initialize_echoes_a_revision_that_is_served_and_else_offers_the_latest(subtests, serve):
-    for asked, offered in [
+def test_initialize_offers_the_requested_revision_or_the_latest(subtests, serve):
+    for requested, offered in [
         *zip(HANDSHAKE, HANDSHAKE, strict=True),
-        *((asked, "2025-11-25") for asked in ("2024-11-05", STATELESS, "9999-01-01", "")),
+        *((requested, "2025-11-25") for requested in ("2024-11-05", STATELESS, "9999-01-01", "")),
     ]:
-        with subtests.test(asked=asked, offered=offered):
-            assert initialize(serve(offered), asked)["protocolVersion"] == offered
+        with subtests.test(requested=requested, offered=offered):
+            assert initialize(serve(offered), requested)["protocolVersion"] == offered
 
 
-def test_initialize_without_a_version_header_is_answered(serve):
+def test_initialize_needs_no_version_header(serve):
     agent = serve("2025-06-18")
     message, _ = agent.frame("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}})
     answer = json.loads(agent.post(message).content)
     assert answer["result"]["protocolVersion"] == "2025-06-18"
 
 
-def test_initialize_promises_what_is_installed_and_no_changing_list(serve):
+def test_initialize_declares_the_installed_capabilities_and_no_list_changes(serve):
     declared = initialize(serve("2025-11-25"), "2025-11-25")["capabilities"]
-    # The prompts of the example are in the registry.
+    # The example shop has prompts and resources.
     assert declared == {"tools": {}, "prompts": {}, "completions": {}, "resources": {}}
 
 
-def test_ping_is_answered_with_nothing(subtests, serve):
+def test_the_result_of_ping_is_empty(subtests, serve):
     for revision in HANDSHAKE:
         with subtests.test(revision=revision):
             assert serve(revision).result("ping") == {}
 
 
-def test_a_notification_is_taken_and_not_answered(subtests, serve):
+def test_a_notification_is_accepted_without_a_response_body(subtests, serve):
     for revision in REVISIONS:
         for method in ["notifications/initialized", "notifications/whatever"]:
             with subtests.test(revision=revision, method=method):
@@ -73,7 +73,7 @@ def test_a_notification_is_taken_and_not_answered(subtests, serve):
                 assert (response.status_code, response.content) == (202, b"")
 
 
-def test_a_client_response_is_taken_where_the_revision_has_them(subtests, serve):
+def test_a_client_response_is_accepted_in_revisions_that_have_them(subtests, serve):
     for revision in REVISIONS:
         for member in ["result", "error"]:
             with subtests.test(revision=revision, member=member):
@@ -94,13 +94,13 @@ def test_a_call_works_without_a_handshake_and_has_the_members_of_its_revision(su
         with subtests.test(revision=revision):
             result = serve(revision).call("word")
             assert result.data == {"word": "hello"}
-            # A success does not say that it is no error.
+            # A successful result has no isError.
             assert "isError" not in result.raw
             assert ("structuredContent" in result.raw) == (revision != "2025-03-26")
             assert result.raw.get("resultType") == ("complete" if revision == STATELESS else None)
 
 
-def test_a_tool_definition_holds_the_members_of_its_revision_only(subtests, serve):
+def test_a_tool_definition_has_the_members_of_its_revision_only(subtests, serve):
     for revision in REVISIONS:
         with subtests.test(revision=revision):
             members = {"name", "description", "inputSchema", "annotations"}
@@ -109,7 +109,7 @@ def test_a_tool_definition_holds_the_members_of_its_revision_only(subtests, serv
             assert set(serve(revision, OUTPUT_SCHEMA="envelope").tools()["word"]) == members
 
 
-def test_a_list_may_be_kept_in_the_stateless_revision_only(subtests, serve):
+def test_a_list_has_a_time_to_live_in_the_stateless_revision_only(subtests, serve):
     for revision in REVISIONS:
         with subtests.test(revision=revision):
             result = serve(revision).result("tools/list")
@@ -123,14 +123,14 @@ def test_without_a_version_header_the_oldest_revision_answers(serve):
     assert "structuredContent" not in result
 
 
-def test_meta_selects_the_stateless_revision_before_the_header(serve):
+def test_the_revision_in_meta_has_precedence_over_the_header(serve):
     agent = serve(STATELESS)
     message, headers = agent.frame("tools/list", {})
     response = agent.post(message, {**headers, "MCP-Protocol-Version": "2025-11-25"})
     assert json.loads(response.content)["error"]["code"] == -32020
 
 
-def test_the_server_is_what_the_settings_call_it(subtests, serve):
+def test_the_server_has_the_names_of_the_settings(subtests, serve):
     for revision in HANDSHAKE:
         with subtests.test(revision=revision):
             names = {"SERVER_NAME": "shop", "SERVER_TITLE": "The shop", "SERVER_VERSION": "7.1"}
@@ -147,26 +147,26 @@ DESCRIBED = {
 }
 
 
-def test_the_server_is_described_where_the_revision_has_a_place(subtests, serve):
+def test_the_server_info_has_the_members_of_its_revision_only(subtests, serve):
     for revision in HANDSHAKE:
         with subtests.test(revision=revision):
             info = initialize(serve(revision, SERVER_INFO=DESCRIBED), revision)["serverInfo"]
-            told = {name: value for name, value in info.items() if name in DESCRIBED}
-            assert told == (DESCRIBED if revision == "2025-11-25" else {})
+            described = {name: value for name, value in info.items() if name in DESCRIBED}
+            assert described == (DESCRIBED if revision == "2025-11-25" else {})
 
 
-def test_discovery_describes_the_server_and_no_other_result_does(serve):
+def test_discovery_describes_the_server_and_other_results_do_not(serve):
     agent = serve(STATELESS, SERVER_INFO=DESCRIBED)
     assert agent.result("server/discover")["_meta"][SERVER_INFO].items() >= DESCRIBED.items()
     assert not agent.result("tools/list")["_meta"][SERVER_INFO].keys() & DESCRIBED.keys()
 
 
-def test_the_server_has_this_packages_version_by_default(serve):
+def test_the_version_of_the_server_is_that_of_the_package_by_default(serve):
     agent = serve("2025-11-25")
     assert initialize(agent, "2025-11-25")["serverInfo"]["version"] == drf_mcp.__version__
 
 
-def test_every_stateless_result_says_who_the_server_is(subtests, serve):
+def test_every_stateless_result_names_the_server(subtests, serve):
     for method in ["server/discover", "tools/list", "tools/call"]:
         with subtests.test(method=method):
             agent = serve(STATELESS, SERVER_NAME="shop")
@@ -174,7 +174,7 @@ def test_every_stateless_result_says_who_the_server_is(subtests, serve):
             assert agent.result(method, **params)["_meta"][SERVER_INFO]["name"] == "shop"
 
 
-def test_instructions_are_sent_with_the_handshake_and_with_discovery(subtests, serve):
+def test_instructions_are_sent_with_initialize_and_discover(subtests, serve):
     for text in ["", "Ask before deleting."]:
         with subtests.test(text=text):
             agent = serve("2025-11-25", INSTRUCTIONS=text)

@@ -1,4 +1,4 @@
-"""A view for tests that ask only how it is reached."""
+"""A view for tests that need any tool."""
 
 from __future__ import annotations
 

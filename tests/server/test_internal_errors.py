@@ -1,4 +1,4 @@
-"""Whatever leaves the pipeline is a JSON-RPC error with an id to look up in the log."""
+"""An unexpected exception becomes a JSON-RPC error with the request id that is logged."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class BreakingPermission(BasePermission):
 
 
 @pytest.fixture
-def quiet() -> Client:
-    """A client that does not raise what the server has dealt with."""
+def client() -> Client:
+    """A client that does not raise exceptions of the server."""
     return Client(raise_request_exception=False)
 
 
-def assert_broken(response, caplog, *, secret: str = SECRET) -> dict:
+def check_internal_error(response, caplog, *, secret: str = SECRET) -> dict:
     assert (response.status_code, response["Content-Type"]) == (500, "application/json")
     answer = json.loads(response.content)
     request_id = answer["error"]["data"]["request_id"]
@@ -78,27 +78,27 @@ def assert_broken(response, caplog, *, secret: str = SECRET) -> dict:
     ],
     ids=["authenticator", "permission"],
 )
-def test_a_class_of_the_endpoint_that_breaks(
-    expose, settings, quiet, reported, caplog, classes, method, debug
+def test_a_class_of_the_endpoint_that_breaks_is_an_internal_error(
+    expose, settings, client, reported, caplog, classes, method, debug
 ):
     settings.DEBUG = debug
     expose(path("word/", Word.as_view()), **classes)
-    agent = Agent(quiet, revision="2025-11-25" if method == "ping" else STATELESS)
+    agent = Agent(client, revision="2025-11-25" if method == "ping" else STATELESS)
     message, headers = agent.frame(method, {"name": "word"})
-    answer = assert_broken(agent.post(message, headers), caplog)
+    answer = check_internal_error(agent.post(message, headers), caplog)
     assert answer["id"] == message["id"]
     assert len(reported) == 1
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_a_challenge_that_breaks(expose, quiet, reported, caplog, revision):
+def test_a_challenge_that_breaks_is_an_internal_error(expose, client, reported, caplog, revision):
     expose(
         AUTHENTICATION_CLASSES=[BreakingChallenge],
         PERMISSION_CLASSES=["rest_framework.permissions.IsAuthenticated"],
     )
-    agent = Agent(quiet, revision=revision)
+    agent = Agent(client, revision=revision)
     message, headers = agent.frame("tools/list", {})
-    answer = assert_broken(agent.post(message, headers), caplog)
+    answer = check_internal_error(agent.post(message, headers), caplog)
     assert answer["id"] == message["id"]
     assert len(reported) == 1
 
@@ -110,30 +110,32 @@ BROKEN_SETTINGS = {
 }
 
 
-@pytest.mark.parametrize(("wrong", "told"), BROKEN_SETTINGS.values(), ids=BROKEN_SETTINGS)
-def test_a_broken_setting_at_request_time(expose, settings, quiet, reported, caplog, wrong, told):
+@pytest.mark.parametrize(("wrong", "logged"), BROKEN_SETTINGS.values(), ids=BROKEN_SETTINGS)
+def test_an_invalid_setting_is_an_internal_error(
+    expose, settings, client, reported, caplog, wrong, logged
+):
     expose(path("word/", Word.as_view()))
-    agent = Agent(quiet)
+    agent = Agent(client)
     message, headers = agent.frame("tools/call", {"name": "word"})
     settings.DRF_MCP = {"EXPOSE": "urlconf", **wrong}
-    assert_broken(agent.post(message, headers), caplog, secret=told)
+    check_internal_error(agent.post(message, headers), caplog, secret=logged)
     assert len(reported) == 1
 
 
-def test_a_page_that_breaks(expose, quiet, reported, caplog):
+def test_a_browsable_page_that_breaks_is_an_internal_error(expose, client, reported, caplog):
     expose(AUTHENTICATION_CLASSES=[Breaking], BROWSABLE_PAGE=True)
-    assert_broken(quiet.get("/mcp", headers={"accept": "text/html"}), caplog)
+    check_internal_error(client.get("/mcp", headers={"accept": "text/html"}), caplog)
     assert len(reported) == 1
 
 
-def test_a_notification_that_breaks_gets_the_status_alone(expose, quiet, reported):
+def test_a_notification_that_breaks_gets_a_status_and_no_body(expose, client, reported):
     expose(AUTHENTICATION_CLASSES=[Breaking])
-    response = Agent(quiet).post({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    response = Agent(client).post({"jsonrpc": "2.0", "method": "notifications/initialized"})
     assert (response.status_code, response.content) == (500, b"")
     assert len(reported) == 1
 
 
-def test_a_receiver_that_breaks_breaks_nothing(expose, quiet, caplog):
+def test_a_receiver_of_the_exception_that_breaks_changes_nothing(expose, client, caplog):
     expose(AUTHENTICATION_CLASSES=[Breaking])
 
     def receive(**kwargs) -> None:
@@ -141,13 +143,13 @@ def test_a_receiver_that_breaks_breaks_nothing(expose, quiet, caplog):
 
     got_request_exception.connect(receive)
     try:
-        response = Agent(quiet).post({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+        response = Agent(client).post({"jsonrpc": "2.0", "id": 1, "method": "ping"})
     finally:
         got_request_exception.disconnect(receive)
     assert json.loads(response.content)["error"]["code"] == -32603
 
 
-def test_the_other_doors_answer_the_same(expose):
+def test_other_transports_answer_with_the_same_error(expose):
     expose(AUTHENTICATION_CLASSES=[Breaking])
     assert InProcessClient().send("tools/list", {})["error"]["code"] == -32603
     client = AsyncClient(raise_request_exception=False)
@@ -160,7 +162,7 @@ def test_the_other_doors_answer_the_same(expose):
 
 
 @contextmanager
-def stopping_after(statement: str | None):
+def stop_database_after(statement: str | None):
     stopped = statement is None
 
     def execute(execute, sql, params, many, context):
@@ -177,14 +179,14 @@ def stopping_after(statement: str | None):
 
 
 class Groups(APIView):
-    """Make and count groups."""
+    """Create and count groups."""
 
     def get(self, request) -> Response:
         """Count the groups."""
         return Response({"count": Group.objects.count()})
 
     def post(self, request) -> Response:
-        """Make a group."""
+        """Create a group."""
         return Response({"pk": Group.objects.create(name="Made").pk}, status=201)
 
 
@@ -196,7 +198,7 @@ def calls(*names: str) -> list[dict]:
     return [*messages, {"jsonrpc": "2.0", "id": "last", "method": "ping"}]
 
 
-def test_a_batch_keeps_its_answers_when_the_database_stops_in_the_middle(expose, quiet, reported):
+def test_a_batch_keeps_its_results_when_the_database_stops_in_the_middle(expose, client, reported):
     expose(
         path("groups/", Groups.as_view()),
         PERMISSION_CLASSES=["rest_framework.permissions.IsAuthenticated"],
@@ -206,28 +208,26 @@ def test_a_batch_keeps_its_answers_when_the_database_stops_in_the_middle(expose,
         "MCP-Protocol-Version": "2025-03-26",
         "Authorization": f"Token {token.key}",
     }
-    with stopping_after("INSERT"):
-        response = Agent(quiet).post(calls("groups_post", "groups_get"), headers)
+    with stop_database_after("INSERT"):
+        response = Agent(client).post(calls("groups_post", "groups_get"), headers)
     made, failed, pong = json.loads(response.content)
     assert response.status_code == 200
     assert Group.objects.filter(name="Made").count() == 1
     assert json.loads(made["result"]["content"][0]["text"])["data"]["pk"]
-    told = json.loads(failed["result"]["content"][0]["text"])
+    envelope = json.loads(failed["result"]["content"][0]["text"])
     assert (failed["id"], failed["result"]["isError"]) == (2, True)
-    assert told["data"]["error_code"] == "INTERNAL_ERROR"
-    assert "req_" in told["error"]
+    assert envelope["data"]["error_code"] == "INTERNAL_ERROR"
+    assert "req_" in envelope["error"]
     assert "closed" not in failed["result"]["content"][0]["text"]
     assert pong == {"jsonrpc": "2.0", "id": "last", "result": {}}
     assert len(reported) == 1
 
 
-def test_a_batch_keeps_its_answers_when_one_message_breaks_outside_of_a_view(
-    expose, quiet, settings
-):
+def test_a_batch_keeps_its_results_when_a_message_breaks_outside_a_view(expose, client, settings):
     expose(path("groups/", Groups.as_view()), path("word/", Word.as_view()))
     settings.DRF_MCP = {**settings.DRF_MCP, "OUTPUT_SCHEMA": "nonsense"}
     listing = {"jsonrpc": "2.0", "id": "list", "method": "tools/list"}
-    response = Agent(quiet).post(
+    response = Agent(client).post(
         [*calls("word")[:1], listing, *calls("word")],
         {"MCP-Protocol-Version": "2025-03-26"},
     )
@@ -239,32 +239,32 @@ def test_a_batch_keeps_its_answers_when_one_message_breaks_outside_of_a_view(
 
 
 @pytest.mark.parametrize("method", ["tools/list", "tools/call", "server/discover"])
-def test_a_database_that_is_down_when_the_caller_is_authenticated(
-    expose, quiet, reported, caplog, method
+def test_a_database_that_is_down_during_authentication_is_an_internal_error(
+    expose, client, reported, caplog, method
 ):
     expose(
         path("word/", Word.as_view()),
         PERMISSION_CLASSES=["rest_framework.permissions.IsAuthenticated"],
     )
     token = Token.objects.get(user__username="alice")
-    agent = Agent(quiet)
+    agent = Agent(client)
     message, headers = agent.frame(method, {"name": "word"})
-    with stopping_after(None):
+    with stop_database_after(None):
         response = agent.post(message, {**headers, "Authorization": f"Token {token.key}"})
-    assert_broken(response, caplog, secret="server closed the connection")
+    check_internal_error(response, caplog, secret="server closed the connection")
     assert len(reported) == 1
 
 
-def test_connections_that_a_call_broke_are_closed_before_the_next_of_a_batch(
-    expose, quiet, monkeypatch
+def test_broken_connections_are_closed_before_the_next_message_of_a_batch(
+    expose, client, monkeypatch
 ):
-    """As between requests: the database may be there again."""
+    """Django does the same between requests, because the database may work again."""
     closed = []
     monkeypatch.setattr(connection, "close_if_unusable_or_obsolete", lambda: closed.append(1))
     monkeypatch.setattr(connection, "errors_occurred", False)
 
     class Broken(APIView):
-        """Break the connection."""
+        """Break the connection to the database."""
 
         permission_classes = []
 
@@ -274,13 +274,13 @@ def test_connections_that_a_call_broke_are_closed_before_the_next_of_a_batch(
 
     expose(path("word/", Word.as_view()), path("broken/", Broken.as_view()))
     headers = {"MCP-Protocol-Version": "2025-03-26"}
-    Agent(quiet).post(calls("word", "word"), headers)
+    Agent(client).post(calls("word", "word"), headers)
     assert closed == []
-    Agent(quiet).post(calls("word", "broken"), headers)
+    Agent(client).post(calls("word", "broken"), headers)
     assert closed != []
 
 
-# --- What is read while the answer is written ---------------------------------------------
+# --- Data that is read while the response is rendered -------------------------------------
 
 
 def failing_rows():
@@ -293,7 +293,7 @@ class FailingRows:
 
 
 class Lazy(APIView):
-    """Answer with what is read later."""
+    """Return data that is read later."""
 
     permission_classes = []
     answer = staticmethod(failing_rows)
@@ -315,21 +315,21 @@ LAZY = {
 
 @pytest.mark.parametrize("envelope", ENVELOPES)
 @pytest.mark.parametrize("answer", LAZY.values(), ids=LAZY)
-def test_a_lazy_answer_that_fails_is_a_failure_and_is_read_once(
-    expose, quiet, reported, caplog, answer, envelope
+def test_lazy_data_that_fails_is_an_error_and_is_read_once(
+    expose, client, reported, caplog, answer, envelope
 ):
     expose(
         path("lazy/", Lazy.as_view(answer=answer)),
         ENVELOPE_CLASS=f"drf_mcp.envelopes.{envelope}",
         AUTHENTICATION_CLASSES=[],
     )
-    tried = []
+    statements = []
 
     def execute(execute, sql, params, many, context):
-        tried.append(sql)
+        statements.append(sql)
         return execute(sql, params, many, context)
 
-    agent = Agent(quiet)
+    agent = Agent(client)
     message, headers = agent.frame("tools/call", {"name": "lazy"})
     with connection.execute_wrapper(execute):
         response = agent.post(message, headers)
@@ -339,21 +339,21 @@ def test_a_lazy_answer_that_fails_is_a_failure_and_is_read_once(
     assert "An unexpected error occurred. It was logged under the id req_" in text
     assert "no_such_column" not in text
     assert "no such column" in caplog.text
-    assert len(tried) == 1
+    assert len(statements) == 1
     assert len(reported) == 1
 
 
-def test_a_bug_while_a_lazy_answer_is_read_is_not_taken_for_a_type_json_lacks(expose, quiet):
+def test_a_bug_in_lazy_data_is_an_internal_error(expose, client):
     texts = ["1", "one"]
     answer = staticmethod(lambda: {"rows": (int(text) for text in texts)})
     expose(path("lazy/", Lazy.as_view(answer=answer)))
-    text = Agent(quiet).call("lazy").envelope["error"]
+    text = Agent(client).call("lazy").envelope["error"]
     assert text.startswith("An unexpected error occurred.")
 
 
-def test_a_batch_keeps_its_answers_when_one_cannot_be_written(expose, quiet):
+def test_a_batch_keeps_its_results_when_one_cannot_be_rendered(expose, client):
     expose(path("lazy/", Lazy.as_view()), path("word/", Word.as_view()))
-    response = Agent(quiet).post(
+    response = Agent(client).post(
         calls("word", "lazy", "word"), {"MCP-Protocol-Version": "2025-03-26"}
     )
     first, lazy, third, _ = json.loads(response.content)
@@ -362,7 +362,7 @@ def test_a_batch_keeps_its_answers_when_one_cannot_be_written(expose, quiet):
     assert "isError" not in third["result"]
 
 
-def test_the_endpoint_itself_can_be_given_a_class_that_breaks(settings, quiet, caplog):
+def test_a_class_of_one_endpoint_that_breaks_is_an_internal_error(settings, client, caplog):
     endpoint = MCPView.as_view(authentication_classes=[Breaking])
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [path("mcp", endpoint)]})
-    assert_broken(Agent(quiet).post({"jsonrpc": "2.0", "id": 1, "method": "ping"}), caplog)
+    check_internal_error(Agent(client).post({"jsonrpc": "2.0", "id": 1, "method": "ping"}), caplog)

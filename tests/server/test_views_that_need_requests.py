@@ -1,4 +1,4 @@
-"""Tools whose views cannot be asked like others: without a body, a request or an instance."""
+"""Tools of views whose permissions, instances or classes depend on a request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from drf_mcp.management.tool_reports import name_permissions
 from drf_mcp.tools import registry
 from tests.agents import Agent
 
-CANNOT_TELL = [
+UNDECIDED = [
     exceptions.ParseError("Attribute 'product' is required."),
     exceptions.ValidationError({"product": ["This field is required."]}),
     exceptions.NotFound(),
@@ -27,7 +27,7 @@ CANNOT_TELL = [
     KeyError("product"),
     RuntimeError("No connection."),
 ]
-REFUSED = [
+DENIED = [
     exceptions.NotAuthenticated(),
     exceptions.AuthenticationFailed(),
     exceptions.PermissionDenied(),
@@ -35,15 +35,15 @@ REFUSED = [
 ]
 
 
-def raising(exc: Exception) -> type[APIView]:
-    class Raising(BasePermission):
+def make_view(exc: Exception) -> type[APIView]:
+    class RaisingPermission(BasePermission):
         def has_permission(self, request, view) -> bool:
             raise exc
 
     class Adding(APIView):
-        """Add."""
+        """Add something."""
 
-        permission_classes = [Raising]
+        permission_classes = [RaisingPermission]
 
         def post(self, request) -> Response:
             return Response()
@@ -60,35 +60,35 @@ def agent_at(expose, db):
     return agent
 
 
-# --- Permissions that cannot be asked -----------------------------------------------------
+# --- Permissions that raise ---------------------------------------------------------------
 
 
-def test_a_permission_hides_the_tool_only_where_it_turns_the_caller_away(subtests, agent_at):
+def test_a_permission_hides_the_tool_only_if_it_denies_access(subtests, agent_at):
     for exc, names in [
-        *((exc, ["adding"]) for exc in CANNOT_TELL),
-        *((exc, []) for exc in REFUSED),
+        *((exc, ["adding"]) for exc in UNDECIDED),
+        *((exc, []) for exc in DENIED),
     ]:
         with subtests.test(exc=exc, names=names):
-            assert list(agent_at(raising(exc)).tools()) == names
+            assert list(agent_at(make_view(exc)).tools()) == names
 
 
-def test_a_permission_may_ask_what_was_negotiated(agent_at):
-    class Negotiated(BasePermission):
+def test_a_permission_may_use_the_negotiated_media_type_and_version(agent_at):
+    class NegotiatedPermission(BasePermission):
         def has_permission(self, request, view) -> bool:
             return (request.accepted_media_type, request.version) != ("application/json", "2")
 
-    class Adding(raising(KeyError())):
-        permission_classes = [Negotiated]
+    class Adding(make_view(KeyError())):
+        permission_classes = [NegotiatedPermission]
         versioning_class = type("Scheme", (AcceptHeaderVersioning,), {"default_version": "2"})
 
     assert list(agent_at(Adding).tools()) == []
 
 
-# --- Views that cannot be made without a request ------------------------------------------
+# --- Views whose instances need a request -------------------------------------------------
 
 
-class Unmakeable(APIView):
-    """Answer; but only an instance that was made for a request."""
+class NeedsRequest(APIView):
+    """Answer, if a request made the instance."""
 
     permission_classes = [AllowAny]
 
@@ -99,26 +99,28 @@ class Unmakeable(APIView):
         return Response({})
 
 
-class Guarded(Unmakeable):
+class NeedsRequestOfStaff(NeedsRequest):
     """Answer to staff."""
 
     permission_classes = [IsAdminUser]
 
 
-def test_a_view_that_cannot_be_made_is_listed_by_its_class_and_asked_its_permissions(agent_at):
-    tools = agent_at(Unmakeable, Guarded).tools()
+def test_a_view_without_an_instance_is_described_by_its_class_and_hidden_by_its_permissions(
+    agent_at,
+):
+    tools = agent_at(NeedsRequest, NeedsRequestOfStaff).tools()
     assert {name: tool["description"] for name, tool in tools.items()} == {
-        "unmakeable": Unmakeable.__doc__
+        "needsrequest": NeedsRequest.__doc__
     }
 
 
-def test_its_call_fails_as_over_http_and_says_nothing_of_why(agent_at):
-    result = agent_at(Unmakeable).call("unmakeable")
+def test_the_call_of_a_view_without_an_instance_is_an_internal_error(agent_at):
+    result = agent_at(NeedsRequest).call("needsrequest")
     assert result.code == "INTERNAL_ERROR"
     assert "no request" not in str(result.raw)
 
 
-# --- Views whose classes only an instance can tell ----------------------------------------
+# --- Views with properties for their classes ----------------------------------------------
 
 
 CLASSES = {
@@ -139,19 +141,19 @@ class Answering(APIView):
         return Response({})
 
 
-def choosing(**classes) -> type[APIView]:
+def make_view_with_properties(**classes) -> type[APIView]:
     chosen = {name: property(lambda self, value=value: value) for name, value in classes.items()}
     return type("Choosing", (Answering,), chosen)
 
 
-def test_a_view_that_chooses_its_classes_is_a_tool_like_any_other(subtests, agent_at):
+def test_a_view_with_a_property_for_its_classes_is_a_tool(subtests, agent_at):
     for name in CLASSES:
         with subtests.test(name=name):
-            agent = agent_at(choosing(**{name: CLASSES[name]}))
+            agent = agent_at(make_view_with_properties(**{name: CLASSES[name]}))
             assert list(agent.tools()) == ["choosing"]
             assert not agent.call("choosing").is_error
 
 
-def test_permissions_that_the_view_chooses_are_asked_and_in_the_lock_file(agent_at):
-    assert list(agent_at(choosing(permission_classes=[IsAdminUser])).tools()) == []
+def test_permissions_of_a_property_are_checked_and_in_the_lock_file(agent_at):
+    assert list(agent_at(make_view_with_properties(permission_classes=[IsAdminUser])).tools()) == []
     assert name_permissions(registry.tools()["choosing"]) == ["chosen by the view"]

@@ -1,4 +1,4 @@
-"""The HTTP door: methods, paths, sizes, sessions, and what surrounds a Django view."""
+"""The HTTP endpoint: methods, paths, content types, sizes, credentials and the server around it."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def agent(expose) -> Agent:
     return Agent(Client())
 
 
-def test_only_posts_are_served(subtests, agent):
+def test_only_posts_are_answered(subtests, agent):
     for method in ["get", "delete", "put", "patch", "options", "head"]:
         with subtests.test(method=method):
             response = getattr(agent.http, method)("/mcp")
             assert (response.status_code, response.headers["Allow"]) == (405, "POST")
 
 
-def test_both_spellings_of_the_path_answer_without_a_redirect(subtests, agent, settings):
+def test_the_path_with_and_without_a_slash_answers_without_a_redirect(subtests, agent, settings):
     for url in ["/mcp", "/mcp/"]:
         for append_slash in [True, False]:
             with subtests.test(url=url, append_slash=append_slash):
@@ -61,7 +61,7 @@ def test_both_spellings_of_the_path_answer_without_a_redirect(subtests, agent, s
                 assert (response.status_code, json.loads(response.content)) == (200, PONG)
 
 
-def test_a_session_id_is_ignored_where_a_session_says_nothing(subtests, expose):
+def test_a_session_id_is_ignored_in_revisions_without_sessions(subtests, expose):
     for revision in ("2026-07-28", "2025-03-26"):
         with subtests.test(revision=revision):
             expose()
@@ -76,7 +76,7 @@ def test_a_session_id_is_ignored_where_a_session_says_nothing(subtests, expose):
 # --- Content type -------------------------------------------------------------------------
 
 
-def test_json_is_read_with_any_parameters(subtests, agent):
+def test_json_is_read_with_any_parameters_of_the_content_type(subtests, agent):
     for content_type in [
         "application/json",
         "application/json; charset=utf-8",
@@ -119,7 +119,7 @@ def test_a_missing_content_type_is_refused(expose):
 
 
 class Cookie(BaseAuthentication):
-    """Knows whoever has the cookie, and asks for no CSRF token."""
+    """Authenticate the user that a cookie names, without a CSRF token."""
 
     def authenticate(self, request):
         name = request.COOKIES.get("who")
@@ -130,8 +130,8 @@ class Cookie(BaseAuthentication):
 @pytest.mark.parametrize(
     "headers", [{}, {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}]
 )
-def test_a_form_of_another_page_calls_no_tool(expose, settings, headers):
-    """The request that a page can send with the cookies of a user, without asking the server."""
+def test_a_form_of_another_site_cannot_call_a_tool(expose, settings, headers):
+    """A page of another site can send this request with cookies and without a preflight."""
     called = []
 
     class Refund(APIView):
@@ -178,8 +178,8 @@ def posted(body: bytes, **environ):
     return MCPView.as_view()(request)
 
 
-# The header may claim too little, or be missing.
-def test_a_body_may_have_max_body_bytes_and_no_more(subtests, expose):
+# The Content-Length header may be too small or missing.
+def test_a_body_over_max_body_bytes_is_refused(subtests, expose):
     for environ in [{}, {"CONTENT_LENGTH": "10"}, {"CONTENT_LENGTH": ""}]:
         with subtests.test(environ=environ):
             expose(MAX_BODY_BYTES=200)
@@ -192,7 +192,7 @@ def test_a_body_may_have_max_body_bytes_and_no_more(subtests, expose):
             assert answer["error"]["message"] == "The request body is larger than 200 bytes."
 
 
-def test_djangos_own_limit_is_a_413_too(agent, settings):
+def test_a_body_over_the_limit_of_django_gets_413(agent, settings):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 150
     answer = agent.post(padded(151))
     assert answer.status_code == 413
@@ -207,7 +207,7 @@ def test_a_content_length_that_claims_too_much_is_a_413_before_the_body_is_read(
     assert not hasattr(request, "_body")
 
 
-def test_a_content_length_that_is_no_number_is_a_clean_error(subtests, expose):
+def test_a_content_length_that_is_no_number_gets_400(subtests, expose):
     for length in ["abc", "1e3", "9" * 5000]:
         with subtests.test(length=length):
             expose()
@@ -217,23 +217,23 @@ def test_a_content_length_that_is_no_number_is_a_clean_error(subtests, expose):
 
 
 class Interrupted(io.BytesIO):
-    """A connection that breaks off."""
+    """A connection that ends before the body does."""
 
     def read(self, *args: int) -> bytes:
         raise OSError("connection reset")
 
 
-def test_a_body_that_breaks_off_is_a_clean_error(expose):
+def test_a_body_that_ends_too_early_gets_400(expose):
     expose()
     request = RequestFactory().post("/mcp", b"{}", content_type="application/json")
     request._stream = Interrupted()
     assert MCPView.as_view()(request).status_code == 400
 
 
-# --- Who may come in ----------------------------------------------------------------------
+# --- Credentials --------------------------------------------------------------------------
 
 
-def test_a_stranger_is_turned_away_with_a_challenge(client):
+def test_a_request_without_credentials_gets_401_and_a_challenge(client):
     response = Agent(client).post(PING)
     assert (response.status_code, response.headers["WWW-Authenticate"]) == (401, "Token")
     answer = json.loads(response.content)
@@ -251,7 +251,7 @@ def test_a_stranger_is_turned_away_with_a_challenge(client):
         (json.dumps(PING).encode(), 415),
     ],
 )
-def test_a_refusal_carries_the_id_of_the_request_where_it_can_be_read(
+def test_a_refusal_has_the_id_of_the_request_if_the_id_can_be_read(
     client, expose, revision, body, status
 ):
     if status != 401:
@@ -273,7 +273,7 @@ def test_a_refusal_carries_the_id_of_the_request_where_it_can_be_read(
         b'{"jsonrpc": "2.0", "method": "notifications/initialized"}',
     ],
 )
-def test_a_refusal_of_what_has_no_readable_id_has_null_or_none(client, revision, body):
+def test_a_refusal_of_a_message_without_a_readable_id_has_a_null_id_or_none(client, revision, body):
     headers = {"MCP-Protocol-Version": revision}
     answer = client.post("/mcp", body, content_type="application/json", headers=headers).json()
     assert answer["error"]["code"] == 401
@@ -296,7 +296,7 @@ def test_a_refusal_of_what_has_no_readable_id_has_null_or_none(client, revision,
         ([TokenAuthentication], "<b>!</b> abc", ""),
     ],
 )
-def test_a_credential_of_another_scheme_is_answered_with_the_one_that_is_taken(
+def test_a_refusal_of_another_scheme_names_the_schemes_that_are_accepted(
     settings, client, classes, sent, advice
 ):
     endpoint = path("mcp", MCPView.as_view(authentication_classes=classes))
@@ -311,8 +311,8 @@ def test_a_credential_of_another_scheme_is_answered_with_the_one_that_is_taken(
         assert response.headers["WWW-Authenticate"].split()[0] in advice
 
 
-def test_a_refusal_of_several_members_is_told_in_its_sentence(settings, client):
-    """Classes such as those for JSON Web Tokens put a dict into the exception."""
+def test_a_refusal_with_a_dict_has_the_detail_as_its_message(settings, client):
+    """Authentication classes for JSON Web Tokens raise the exception with a dict."""
 
     class Refusing(BaseAuthentication):
         def authenticate(self, request):
@@ -325,12 +325,12 @@ def test_a_refusal_of_several_members_is_told_in_its_sentence(settings, client):
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b'{"jsonrpc": "2.0", "id": 1, "method": "none"}'])
-def test_a_stranger_learns_nothing_about_the_message(client, body):
+def test_a_message_without_credentials_is_not_validated(client, body):
     assert Agent(client).post(body).status_code == 401
 
 
 @pytest.mark.parametrize("authentication", [[SessionAuthentication], [Silent]])
-def test_a_challenge_is_sent_even_where_no_class_has_one(settings, client, authentication):
+def test_a_401_has_a_challenge_although_no_class_has_one(settings, client, authentication):
     settings.DRF_MCP = {"AUTHENTICATION_CLASSES": authentication}
     response = Agent(client).post(PING)
     assert response.status_code == 401
@@ -345,14 +345,14 @@ def test_a_challenge_is_sent_even_where_no_class_has_one(settings, client, authe
         {"permission_classes": ()},
     ],
 )
-def test_an_endpoint_may_have_classes_of_its_own_or_none(settings, client, classes):
+def test_an_endpoint_may_have_its_own_classes_or_none(settings, client, classes):
     endpoint = path("mcp", MCPView.as_view(**classes))
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [endpoint]})
     assert Agent(client).post(PING).status_code == 200
 
 
 @pytest.mark.django_db
-def test_no_authentication_classes_means_that_nobody_is_authenticated(expose):
+def test_without_authentication_classes_credentials_are_ignored(expose):
     expose(path("word/", Word.as_view()), AUTHENTICATION_CLASSES=[])
     agent = Agent(Client(headers={"authorization": "Token nonsense"}))
     assert agent.post(PING).status_code == 200
@@ -366,10 +366,10 @@ def test_login_required_middleware_does_not_redirect(agent, settings):
     assert agent.post(PING).status_code == 200
 
 
-# --- Around the view ----------------------------------------------------------------------
+# --- The server around the endpoint -------------------------------------------------------
 
 
-def test_atomic_requests_wraps_the_views_and_not_the_endpoint(monkeypatch):
+def test_atomic_requests_applies_to_views_and_not_to_the_endpoint(monkeypatch):
     monkeypatch.setitem(connections.settings["default"], "ATOMIC_REQUESTS", True)
     endpoint, word = MCPView.as_view(), Word.as_view()
     atomic = BaseHandler().make_view_atomic
@@ -391,7 +391,7 @@ def test_an_asynchronous_server_authenticates_and_answers(settings):
     assert (response.status_code, json.loads(response.content)) == (200, PONG)
 
 
-def test_a_chunked_body_of_an_asynchronous_server_is_held_to_the_limit(expose):
+def test_the_limit_applies_to_a_chunked_body_of_an_asynchronous_server(expose):
     expose(MAX_BODY_BYTES=200)
     headers = [
         (b"host", b"testserver"),
