@@ -1,4 +1,4 @@
-"""One connection in this process: what is read, what is answered, in what order."""
+"""A stdio connection: the lines that are read, and the responses and their order."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def written() -> list[dict]:
 @pytest.fixture
 def connection(written) -> StdioConnection:
     alice = User.objects.get(username="alice")
-    return made(written, lambda: LocalEndpoint().make_caller(alice))
+    return make_connection(written, lambda: LocalEndpoint().make_caller(alice))
 
 
-def made(written: list, caller) -> StdioConnection:
+def make_connection(written: list, caller) -> StdioConnection:
     return StdioConnection(Server(registry), caller, lambda body: written.append(json.loads(body)))
 
 
@@ -50,7 +50,7 @@ def answer(connection: StdioConnection, line: bytes) -> None:
 @pytest.mark.parametrize(
     "line", [message("ping", "1"), message("initialize", 1, protocolVersion="2025-06-18")]
 )
-def test_a_request_of_another_id_and_the_handshake_cannot_be_cancelled(connection, written, line):
+def test_a_request_with_another_id_and_initialize_cannot_be_cancelled(connection, written, line):
     work = connection.receive(line)
     connection.receive(message("notifications/cancelled", requestId=1))
     connection.answer(work)
@@ -58,17 +58,17 @@ def test_a_request_of_another_id_and_the_handshake_cannot_be_cancelled(connectio
 
 
 @pytest.mark.parametrize("number", [1, 1.0])
-def test_a_request_cancelled_before_its_turn_is_not_begun(connection, written, number):
+def test_a_request_that_is_cancelled_before_its_turn_is_not_processed(connection, written, number):
     work = connection.receive(message("tools/call", 1, name="stats", arguments={}))
     for unknown in (7, "x", None, [1], {}):
         connection.receive(message("notifications/cancelled", requestId=unknown))
     connection.receive(message("notifications/cancelled", requestId=number))
-    connection.server = None  # whoever asks it fails
+    connection.server = None  # A call of the server would fail.
     connection.answer(work)
     assert written == []
 
 
-def test_a_request_with_the_id_of_an_answered_one_can_be_cancelled_again(connection, written):
+def test_a_request_with_the_id_of_an_earlier_one_can_be_cancelled(connection, written):
     answer(connection, message("ping", 1))
     work = connection.receive(message("ping", 1))
     connection.receive(message("notifications/cancelled", requestId=1))
@@ -76,38 +76,38 @@ def test_a_request_with_the_id_of_an_answered_one_can_be_cancelled_again(connect
     assert len(written) == 1
 
 
-def test_a_batch_that_is_too_large_is_refused_whole(connection, written):
+def test_a_batch_that_is_too_large_is_refused_as_a_whole(connection, written):
     answer(connection, message("initialize", 0, protocolVersion="2025-03-26"))
     answer(connection, b"[" + b",".join(message("ping", n) for n in range(21)) + b"]")
     assert (written[1]["id"], written[1]["error"]["code"]) == (None, -32600)
     assert "at most 20 messages" in written[1]["error"]["message"]
 
 
-def test_a_user_who_is_gone_is_refused(written):
-    def gone():
+def test_a_user_who_no_longer_exists_is_refused(written):
+    def get_caller():
         raise AuthenticationFailed("There is no user 'alice'.")
 
-    answer(made(written, gone), message("ping", 1))
+    answer(make_connection(written, get_caller), message("ping", 1))
     assert (written[0]["id"], written[0]["error"]["code"]) == (1, 401)
 
 
-def test_what_nobody_expected_is_an_error_that_tells_nothing(written, caplog):
-    def broken():
+def test_an_unexpected_exception_is_an_error_without_its_message(written, caplog):
+    def get_caller():
         raise RuntimeError("password=1234")
 
-    answer(made(written, broken), message("ping", 1))
+    answer(make_connection(written, get_caller), message("ping", 1))
     error = written[0]["error"]
-    logged_under = error["data"]["request_id"]
+    request_id = error["data"]["request_id"]
     assert (written[0]["id"], error["code"]) == (1, -32603)
     assert error["message"] == (
-        f"An unexpected error occurred. It was logged under the id {logged_under}."
+        f"An unexpected error occurred. It was logged under the id {request_id}."
     )
-    assert f"[{logged_under}]" in caplog.text
+    assert f"[{request_id}]" in caplog.text
     assert "password=1234" in caplog.text
 
 
 @pytest.mark.parametrize("version", ["2025-06-18", "2025-11-25"])
-def test_a_line_that_cannot_be_read_is_answered_in_the_revision_spoken(
+def test_an_error_about_an_invalid_line_has_the_members_of_the_revision(
     connection, written, version
 ):
     answer(connection, b"{")
@@ -117,15 +117,15 @@ def test_a_line_that_cannot_be_read_is_answered_in_the_revision_spoken(
     assert ("id" in written[2]) == (version == "2025-06-18")
 
 
-def test_a_line_that_cannot_be_read_after_a_stateless_message_has_no_id(connection, written):
+def test_an_error_about_an_invalid_line_after_a_stateless_message_has_no_id(connection, written):
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
     answer(connection, message("server/discover", 0, _meta=meta))
     answer(connection, b"{")
     assert "id" not in written[1]
 
 
-def test_each_request_of_a_refused_batch_is_refused(written):
-    connection = made(written, LocalEndpoint().make_caller)
+def test_each_request_of_a_batch_of_a_refused_user_is_refused(written):
+    connection = make_connection(written, LocalEndpoint().make_caller)
     answer(connection, message("initialize", 0, protocolVersion="2025-03-26"))
     batch = [json.loads(message("ping", n)) for n in (1, 2)]
     batch.append(json.loads(message("notifications/initialized")))
@@ -134,36 +134,38 @@ def test_each_request_of_a_refused_batch_is_refused(written):
 
 
 def test_each_line_is_a_request_to_django(connection):
-    """Connections that are too old are closed, and caches let go, as between HTTP requests."""
+    """Django then closes old connections and clears caches."""
     seen = []
 
-    def started(**kwargs) -> None:
+    def receive_started(**kwargs) -> None:
         seen.append("started")
 
-    def finished(**kwargs) -> None:
+    def receive_finished(**kwargs) -> None:
         seen.append("finished")
 
-    request_started.connect(started)
-    request_finished.connect(finished)
+    request_started.connect(receive_started)
+    request_finished.connect(receive_finished)
     try:
         answer(connection, message("ping", 1))
     finally:
-        request_started.disconnect(started)
-        request_finished.disconnect(finished)
+        request_started.disconnect(receive_started)
+        request_finished.disconnect(receive_finished)
     assert seen == ["started", "finished"]
 
 
 @given(st.binary(max_size=200))
-def test_any_line_is_answered_or_ignored(line):
+def test_any_line_has_at_most_one_response(line):
     written = []
-    connection = made(written, lambda: LocalEndpoint().make_caller(User(pk=1, username="x")))
+    connection = make_connection(
+        written, lambda: LocalEndpoint().make_caller(User(pk=1, username="x"))
+    )
     work = connection.receive(line.replace(b"\n", b""))
     if work is not None:
         connection.answer(work)
     assert len(written) <= 1
 
 
-def test_lines_up_to_the_limit_are_read_and_longer_ones_refused(settings):
+def test_lines_longer_than_the_limit_are_refused(settings):
     settings.DRF_MCP = {"MAX_BODY_BYTES": 5}
     stream = io.BytesIO(b"12345\n123456\n" + b"x" * 50 + b"\n123\n12345")
     read = list(StdioServer(None, 1).read_lines(stream))
@@ -176,8 +178,8 @@ def test_lines_up_to_the_limit_are_read_and_longer_ones_refused(settings):
     ]
 
 
-class Stopping(io.BytesIO):
-    """A stream during which the process is told to end."""
+class StoppingStream(io.BytesIO):
+    """A stream whose end stops the process."""
 
     def readline(self, size=-1) -> bytes:
         line = super().readline(size)
@@ -186,31 +188,31 @@ class Stopping(io.BytesIO):
         return line
 
 
-def test_what_waits_is_given_up_when_the_process_is_told_to_end():
-    class Slow:
-        """Remembers what was answered; the first answer takes until the others are given up."""
+def test_waiting_requests_are_cancelled_when_the_process_stops():
+    class SlowConnection:
+        """Record the answered lines. The first waits until the others are cancelled."""
 
         def __init__(self) -> None:
-            self.given_up = threading.Event()
+            self.cancelled = threading.Event()
             self.answered = []
 
         def receive(self, line: bytes) -> Work:
             return Work(line, None)
 
         def cancel_waiting(self) -> None:
-            self.given_up.set()
+            self.cancelled.set()
 
         def answer(self, work: Work) -> None:
-            self.given_up.wait(10)
+            self.cancelled.wait(10)
             self.answered.append(work.decoded)
 
-    slow = Slow()
-    StdioServer(slow, threads=1).serve(Stopping(b"1\n2\n"))
-    assert slow.given_up.is_set()
-    assert slow.answered == [b"1\n", b"2\n"]
+    connection = SlowConnection()
+    StdioServer(connection, threads=1).serve(StoppingStream(b"1\n2\n"))
+    assert connection.cancelled.is_set()
+    assert connection.answered == [b"1\n", b"2\n"]
 
 
-def test_notifications_of_progress_are_lines_before_the_answer(connection, written, monkeypatch):
+def test_progress_notifications_are_lines_before_the_response(connection, written, monkeypatch):
     def answer_with_progress(item, headers, caller):
         caller.channel.send("notifications/progress", {"progressToken": 1, "progress": 2})
         return Reply(200, b'{"answer": true}')
@@ -220,15 +222,17 @@ def test_notifications_of_progress_are_lines_before_the_answer(connection, writt
     assert [line.get("method") for line in written] == ["notifications/progress", None]
 
 
-def test_a_call_that_is_given_up_is_told(connection, written, monkeypatch):
-    told = []
+def test_a_cancelled_call_is_marked_in_its_channel_and_writes_nothing(
+    connection, written, monkeypatch
+):
+    cancelled = []
 
-    def cancel_meanwhile(item, headers, caller):
+    def cancel_during_call(item, headers, caller):
         connection.receive(message("notifications/cancelled", requestId=1))
         caller.channel.send("notifications/progress", {"progressToken": 1, "progress": 2})
-        told.append(caller.channel.is_cancelled)
+        cancelled.append(caller.channel.is_cancelled)
         return Reply(200, b"{}")
 
-    monkeypatch.setattr(connection.server, "handle_message", cancel_meanwhile)
+    monkeypatch.setattr(connection.server, "handle_message", cancel_during_call)
     answer(connection, message("tools/call", 1))
-    assert (told, written) == ([True], [])
+    assert (cancelled, written) == ([True], [])
