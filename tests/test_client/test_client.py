@@ -1,4 +1,4 @@
-"""`MCPClient`: what `APIClient` can do, and tools."""
+"""``MCPClient``: the abilities of `APIClient`, and tools."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def client() -> MCPClient:
-    return signed_in()
+    return make_client()
 
 
-def signed_in(**options) -> MCPClient:
+def make_client(**options) -> MCPClient:
     client = MCPClient(**options)
     client.force_authenticate(User.objects.get(username="alice"))
     return client
@@ -45,7 +45,7 @@ class Crash(APIView):
         raise RuntimeError("broken")
 
 
-def test_it_is_an_api_client(client):
+def test_the_client_is_an_api_client(client):
     assert isinstance(client, APIClient)
     assert client.get("/api/stats/").data["customers"] == 30
 
@@ -54,22 +54,22 @@ def test_it_is_an_api_client(client):
 def test_tools_are_listed_by_name_in_every_revision(subtests):
     for revision in REVISIONS:
         with subtests.test(revision=revision):
-            tools = signed_in(revision=revision).list_tools()
+            tools = make_client(revision=revision).list_tools()
             assert tools["stats"]["inputSchema"]["type"] == "object"
             assert "customers_deactivate" not in tools
 
 
 @pytest.mark.slow
-def test_pages_of_tools_are_followed(client, settings):
+def test_every_page_of_tools_is_listed(client, settings):
     everything = client.list_tools()
     settings.DRF_MCP = {**settings.DRF_MCP, "TOOLS_PAGE_SIZE": 3}
     assert client.list_tools() == everything
 
 
-def test_a_call_gives_the_data(subtests):
+def test_a_result_has_the_data_of_the_tool(subtests):
     for revision in REVISIONS:
         with subtests.test(revision=revision):
-            result = signed_in(revision=revision).call_tool("customers_list", page_size=2)
+            result = make_client(revision=revision).call_tool("customers_list", page_size=2)
             assert result.ok
             assert not result.is_error
             assert len(result.data["results"]) == 2
@@ -80,7 +80,7 @@ def test_arguments_may_be_a_mapping(client):
     assert client.call_tool("customers_list", {"page_size": 1}, page=2).ok
 
 
-def test_a_failure_gives_code_message_and_problems(client):
+def test_an_error_has_code_message_and_problems(client):
     result = client.call_tool("quote", product="none", quantity=0)
     assert result.is_error
     assert result.data is None
@@ -90,10 +90,10 @@ def test_a_failure_gives_code_message_and_problems(client):
     assert result.problems[1].accepted == "an integer from 1 to 1000"
 
 
-def test_problems_read_the_same_in_other_envelopes(subtests):
+def test_problems_are_read_from_other_envelopes(subtests):
     for envelope_class in [OkEnvelope, StatusEnvelope]:
         with subtests.test(envelope_class=envelope_class):
-            result = signed_in(envelope_class=envelope_class).call_tool(
+            result = make_client(envelope_class=envelope_class).call_tool(
                 "quote", product="none", quantity=0
             )
             assert result.is_error
@@ -103,22 +103,22 @@ def test_problems_read_the_same_in_other_envelopes(subtests):
 
 
 @pytest.mark.parametrize("envelope_class", [OkEnvelope, StatusEnvelope, PlainEnvelope])
-def test_data_reads_the_same_in_other_envelopes(client, envelope_class):
+def test_data_is_read_from_other_envelopes(client, envelope_class):
     expected = client.call_tool("stats").data
-    assert signed_in(envelope_class=envelope_class).call_tool("stats").data == expected
+    assert make_client(envelope_class=envelope_class).call_tool("stats").data == expected
 
 
-def test_a_plain_failure_is_its_text():
-    result = signed_in(envelope_class=PlainEnvelope).call_tool("orders_retrieve", pk=0)
+def test_the_message_of_an_error_without_envelope_is_its_text():
+    result = make_client(envelope_class=PlainEnvelope).call_tool("orders_retrieve", pk=0)
     assert result.error.message.startswith("Error executing tool:")
 
 
-def test_choosing_an_envelope_lasts_for_the_call_alone(client):
-    signed_in(envelope_class=PlainEnvelope).call_tool("stats")
+def test_the_envelope_class_of_a_client_applies_to_that_client_only(client):
+    make_client(envelope_class=PlainEnvelope).call_tool("stats")
     assert client.call_tool("stats").envelope["meta"]["version"] == "response-v2"
 
 
-def test_raw_and_content_are_those_of_the_result(client):
+def test_a_result_has_the_raw_result_and_its_content(client):
     result = client.call_tool("stats")
     assert result.raw["content"] is result.content
     assert result.content[0]["type"] == "text"
@@ -126,7 +126,7 @@ def test_raw_and_content_are_those_of_the_result(client):
 
 
 @pytest.mark.slow
-def test_credentials_work():
+def test_credentials_are_sent():
     client = MCPClient()
     token = Token.objects.get(user__username="carol")
     client.credentials(HTTP_AUTHORIZATION=f"Token {token.key}")
@@ -141,7 +141,7 @@ def test_csrf_checks_can_be_enforced():
     assert refused.value.response.status_code == 403
 
 
-def test_a_stranger_is_refused():
+def test_a_client_without_credentials_is_refused():
     with pytest.raises(MCPRefused) as refused:
         MCPClient().list_tools()
     assert (refused.value.code, refused.value.response.status_code) == (401, 401)
@@ -153,13 +153,13 @@ def test_an_unknown_tool_is_refused(client):
     assert refused.value.code == -32602
 
 
-def test_defaults_of_the_client_reach_the_view(expose):
+def test_default_headers_of_the_client_reach_the_view(expose):
     expose(path("echo/", Echo.as_view()))
     client = MCPClient(headers={"x-client": "tests"})
     assert client.call_tool("echo").data == {"client": "tests"}
 
 
-def test_another_endpoint_can_be_named(settings):
+def test_the_path_chooses_the_endpoint(settings):
     urlpatterns = [
         path("elsewhere", MCPView.as_view(permission_classes=[])),
         path("echo/", Echo.as_view()),
@@ -169,7 +169,7 @@ def test_another_endpoint_can_be_named(settings):
     assert "echo" in MCPClient(path="/elsewhere").list_tools()
 
 
-def test_a_view_that_crashes_raises_as_in_djangos_client(expose):
+def test_an_exception_of_a_view_is_raised_as_by_djangos_client(expose):
     expose(path("crash/", Crash.as_view()))
     with pytest.raises(RuntimeError, match="broken"):
         MCPClient().call_tool("crash")
@@ -177,13 +177,13 @@ def test_a_view_that_crashes_raises_as_in_djangos_client(expose):
     assert client.call_tool("crash").error.code == "INTERNAL_ERROR"
 
 
-def test_what_came_instead_of_an_answer_is_told(subtests, settings):
-    for view, told in [
+def test_a_response_without_json_rpc_is_described(subtests, settings):
+    for view, described in [
         (RedirectView.as_view(url="/login/"), "a redirect to /login/ (HTTP 302)"),
         (lambda request: HttpResponseNotFound("<h1>No</h1>"), "text/html (HTTP 404)"),
     ]:
-        with subtests.test(view=view, told=told):
+        with subtests.test(view=view, described=described):
             settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [path("mcp", view)]})
             with pytest.raises(MCPRefused) as refused:
                 MCPClient().list_tools()
-            assert str(refused.value) == f"no JSON-RPC message, but {told}"
+            assert str(refused.value) == f"no JSON-RPC message, but {described}"

@@ -1,4 +1,4 @@
-"""Parity is asserted where it holds and denied where it does not."""
+"""``assert_parity`` passes if a tool and its view agree, and fails otherwise."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class GroupSerializer(serializers.ModelSerializer):
 
 
 class Open(APIView):
-    """A view that everybody may call."""
+    """A view without permissions."""
 
     permission_classes = []
 
@@ -48,12 +48,12 @@ class Different(Open):
         return Response({"tool": getattr(request._request, "is_mcp_request", False)})
 
 
-class Refusing(Open):
+class DenyingTools(Open):
     def get(self, request) -> Response:
         return Response(status=403 if getattr(request._request, "is_mcp_request", False) else 200)
 
 
-class Writing(Open):
+class WritingForTools(Open):
     def post(self, request) -> Response:
         if getattr(request._request, "is_mcp_request", False):
             Group.objects.create(name="x")
@@ -91,7 +91,7 @@ class TextRenderer(BaseRenderer):
 
 
 class TextFirst(Open):
-    """Answer in JSON whoever asks for it, and in text everybody else."""
+    """Render text unless the client accepts JSON only."""
 
     renderer_classes = [TextRenderer, JSONRenderer]
 
@@ -99,7 +99,7 @@ class TextFirst(Open):
         return Response({"a": 1})
 
 
-class Remembering(Open):
+class StartingSession(Open):
     def get(self, request) -> Response:
         request.session["seen"] = True
         return Response({})
@@ -119,18 +119,18 @@ class Groups(generics.ListCreateAPIView):
 
 
 @pytest.fixture
-def thing(expose):
-    def serve(view) -> None:
+def expose_thing(expose):
+    def expose_view(view) -> None:
         expose(path("thing/", view.as_view()))
 
-    return serve
+    return expose_view
 
 
-def test_the_same_request_both_ways_has_parity(client):
+def test_the_same_request_has_parity(client):
     assert_parity(client, "customers_list", {"page": 2}, "GET", "/api/customers/?page=2")
 
 
-def test_a_write_has_parity_and_is_undone(client):
+def test_a_write_has_parity_and_is_rolled_back(client):
     order = Order.objects.filter(status="paid", customer__owner__username="alice").first()
     path, body = f"/api/orders/{order.pk}/refund/", {"reason": "late"}
     assert_parity(client, "orders_refund", {"pk": order.pk, **body}, "POST", path, body)
@@ -138,7 +138,7 @@ def test_a_write_has_parity_and_is_undone(client):
     assert order.status == "paid"
 
 
-def test_a_refusal_has_parity(client):
+def test_a_denied_request_has_parity(client):
     assert_parity(client, "customers_deactivate", {"pk": 1}, "POST", "/api/customers/1/deactivate/")
 
 
@@ -150,7 +150,7 @@ def test_a_refusal_has_parity(client):
         ({}, "/api/customers/?page=99", "status"),
     ],
 )
-def test_another_request_has_none(client, arguments, path, part):
+def test_another_request_has_no_parity(client, arguments, path, part):
     with pytest.raises(AssertionError, match=f"{part} differs"):
         assert_parity(client, "customers_list", arguments, "GET", path)
 
@@ -159,44 +159,44 @@ def test_another_request_has_none(client, arguments, path, part):
     ("view", "method", "part"),
     [
         (Different, "GET", "data"),
-        (Refusing, "GET", "status"),
-        (Writing, "POST", "writes"),
+        (DenyingTools, "GET", "status"),
+        (WritingForTools, "POST", "writes"),
         (DifferentPicture, "GET", "content"),
     ],
 )
-def test_a_view_that_treats_tools_otherwise_has_none(thing, view, method, part):
-    thing(view)
+def test_a_view_that_treats_tools_differently_has_no_parity(expose_thing, view, method, part):
+    expose_thing(view)
     with pytest.raises(AssertionError, match=f"{part} differs"):
         assert_parity(MCPClient(), "thing", {}, method, "/thing/")
 
 
 @pytest.mark.parametrize("view", [Changing, Picture, Crash, Enveloped, TextFirst])
-def test_a_view_that_treats_everybody_alike_has_parity(thing, view):
-    thing(view)
+def test_a_view_that_treats_tools_like_others_has_parity(expose_thing, view):
+    expose_thing(view)
     assert_tool_parity(MCPClient(), "thing")
 
 
-def test_writes_to_tables_that_are_ignored_do_not_count(thing):
-    thing(Writing)
+def test_writes_to_ignored_tables_are_not_compared(expose_thing):
+    expose_thing(WritingForTools)
     with pytest.raises(AssertionError, match="writes differs"):
         assert_tool_parity(MCPClient(), "thing", ignored_writes=["auth_user"])
     assert_tool_parity(MCPClient(), "thing", ignored_writes=["auth_group"])
 
 
-def test_a_session_that_is_undone_leaves_no_cookie(thing):
-    thing(Remembering)
+def test_a_session_that_is_rolled_back_leaves_no_cookie(expose_thing):
+    expose_thing(StartingSession)
     client = MCPClient()
     assert_tool_parity(client, "thing")
     assert not client.cookies
 
 
-def test_rows_that_are_created_both_ways_have_parity_whatever_their_keys(thing):
-    thing(Groups)
+def test_created_rows_have_parity_although_their_keys_differ(expose_thing):
+    expose_thing(Groups)
     assert_parity(MCPClient(), "thing_create", {"name": "a"}, "POST", "/thing/", {"name": "a"})
     assert not Group.objects.exists()
 
 
-def test_a_caller_whom_only_the_endpoint_refuses_is_told_of(db):
+def test_the_failure_names_permission_classes_if_only_the_endpoint_refuses(db):
     with pytest.raises(AssertionError, match="PERMISSION_CLASSES"):
         assert_parity(MCPClient(), "products_list", {}, "GET", "/api/products/")
 
@@ -205,18 +205,18 @@ def test_a_caller_whom_both_refuse_has_parity(db):
     assert_parity(MCPClient(), "stats", {}, "GET", "/api/stats/")
 
 
-def test_an_unknown_tool_is_no_parity(client):
+def test_an_unknown_tool_has_no_parity(client):
     with pytest.raises(AssertionError, match="Unknown tool"):
         assert_parity(client, "no_such", {}, "GET", "/api/stats/")
 
 
-def test_samples_are_about_rows_that_the_user_sees():
+def test_samples_use_rows_that_the_user_may_see():
     alice = User.objects.get(username="alice")
     arguments = sample_arguments(registry.tool("customers_retrieve"), alice)
     assert alice.customers.filter(pk=arguments["id"]).exists()
 
 
-def test_samples_name_parents_and_related_rows():
+def test_samples_use_parents_and_related_rows():
     arguments = sample_arguments(registry.tool("customers_orders_retrieve"))
     assert Order.objects.filter(pk=arguments["id"], customer=arguments["customer_pk"]).exists()
     lines = sample_arguments(registry.tool("orders_create"))["lines"]
@@ -237,15 +237,15 @@ class Upload(Open):
         return Files(**kwargs)
 
     def post(self, request) -> Response:
-        """Take files."""
+        """Return the names of the files."""
         files = self.get_serializer(data=request.data)
         files.is_valid(raise_exception=True)
-        taken = [files.validated_data[name].name for name in ("image", "sheet")]
-        return Response([*taken, *(note.name for note in files.validated_data["notes"])])
+        names = [files.validated_data[name].name for name in ("image", "sheet")]
+        return Response([*names, *(note.name for note in files.validated_data["notes"])])
 
 
-def test_samples_of_files_are_of_a_type_that_is_taken(thing):
-    thing(Upload)
+def test_samples_of_files_have_an_accepted_type(expose_thing):
+    expose_thing(Upload)
     client = MCPClient()
     arguments = sample_arguments(registry.tool("thing"))
     names = client.call_tool("thing", arguments).data["results"]
@@ -253,13 +253,13 @@ def test_samples_of_files_are_of_a_type_that_is_taken(thing):
     assert_tool_parity(client, "thing")
 
 
-def test_arguments_for_which_no_request_stands_are_no_parity(thing):
-    thing(Upload)
+def test_arguments_that_no_http_request_has_fail(expose_thing):
+    expose_thing(Upload)
     with pytest.raises(AssertionError, match=r"no HTTP request matches .* image: The file is not"):
         assert_tool_parity(MCPClient(), "thing", {"image": 1, "sheet": "", "notes": []})
 
 
-def test_what_differs_between_two_runs_is_not_compared():
+def test_values_that_differ_between_two_runs_are_not_compared():
     expected = keep_stable_value({"a": 1, "b": [1, {"c": 2}]}, {"a": 2, "b": [1, {"c": 3}]})
     assert expected == {"a": VOLATILE, "b": [1, {"c": VOLATILE}]}
     assert is_equal(expected, {"a": "x", "b": [1, {"c": None}]})

@@ -1,4 +1,4 @@
-"""`assert_tool_surface`: a lock file in a project's own tests."""
+"""``assert_tool_surface``: a lock file in the tests of a project."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def lock(tmp_path):
     return path
 
 
-def test_tools_as_they_were_pass(lock):
+def test_unchanged_tools_pass(lock):
     assert_tool_surface(lock)
 
 
 @pytest.mark.slow
-def test_a_breaking_change_fails_and_is_named_with_the_way_to_accept_it(lock):
+def test_the_failure_names_a_breaking_change_and_the_command_that_accepts_it(lock):
     surface = json.loads(lock.read_text())
     surface["tools"]["stats"]["arguments"]["year"] = {"type": "integer"}
     lock.write_text(json.dumps(surface))

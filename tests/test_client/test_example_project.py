@@ -1,4 +1,4 @@
-"""The ready parity test over every tool of the example project."""
+"""The parity test case with every tool of the example project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ready parity test as a `unittest.TestCase`, as Django's own test runner finds it."""
+"""The parity test case as a `unittest.TestCase`, which Django's test runner finds."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ def run(expose):
     return run
 
 
-def test_tools_that_answer_as_http_does_pass(run):
+def test_tools_that_agree_with_their_views_pass(run):
     result = run(Open, Open)
     assert result.testsRun == 1
     assert result.wasSuccessful()
 
 
-def test_each_tool_that_does_not_is_told(run):
+def test_each_tool_that_differs_from_its_view_fails(run):
     result = run(Different, Open, Different)
-    told = [str(test) for test, _ in result.failures]
-    assert len(told) == 2
-    assert all(f"tool='{name}'" in text for name, text in zip("ac", told, strict=True))
+    failures = [str(test) for test, _ in result.failures]
+    assert len(failures) == 2
+    assert all(f"tool='{name}'" in text for name, text in zip("ac", failures, strict=True))
 
 
-def test_every_user_is_tried(run):
+def test_every_user_is_tested(run):
     result = run(Different, users=["alice", "carol"])
     names = [f"user='{name}'" for name in ("alice", "carol")]
     assert all(name in str(test) for name, (test, _) in zip(names, result.failures, strict=True))
