@@ -1,7 +1,7 @@
 """The catalogs of drf_mcp, and the texts that its code, its pages and their scripts mark.
 
-Add the texts that are new to every catalog, drop those that are gone, and compile what is
-translated::
+This command adds new texts to every catalog, removes texts that are no longer marked, and compiles
+the catalogs::
 
     python -m tests.language.catalogs
 """
@@ -21,7 +21,7 @@ from babel.messages.pofile import read_po, write_po
 from django.utils.translation.template import templatize
 
 PACKAGE = Path(__file__).parents[2] / "drf_mcp"
-# What is marked, and which arguments are texts; "c" is a context.
+# The functions that mark texts, and which of their arguments are texts; "c" is a context.
 KEYWORDS: dict[str, tuple | None] = {
     **dict.fromkeys(("_", "gettext", "gettext_lazy", "gettext_noop")),
     **dict.fromkeys(("ngettext", "ngettext_lazy"), (1, 2)),
@@ -42,7 +42,7 @@ def read_code() -> Iterator[tuple]:
             yield from extract_python(io.BytesIO(path.read_bytes()), KEYWORDS, COMMENTS, {})
     for path in sorted(PACKAGE.rglob("templates/**/*.*")):
         marked = templatize(path.read_text(), origin=str(path))
-        # Python's lines begin where it says; those of a template anywhere.
+        # Babel reads Python. ``templatize`` leaves the indentation of the template.
         lines = "\n".join(line.strip() for line in marked.splitlines())
         yield from extract_python(io.BytesIO(lines.encode()), KEYWORDS, COMMENTS, {})
 
@@ -52,13 +52,13 @@ READERS = {"django": read_code, "drf_mcpjs": read_scripts}
 
 @functools.cache
 def collect(domain: str) -> Catalog:
-    """Return the texts of a domain, none of them translated."""
+    """Return a catalog of the texts of a domain, without translations."""
     catalog = Catalog()
     for _line, function, found, comments in READERS[domain]():
         texts = found if isinstance(found, tuple) else (found,)
         context = texts[0] if "pgettext" in function else None
         texts = texts[1:] if context else texts
-        # One that is translated where it is used has been marked where it stands.
+        # A call with a variable has no text here; another call has marked its text.
         if texts[0]:
             msgid = tuple(texts[:2]) if function.startswith("n") else texts[0]
             catalog.add(msgid, auto_comments=comments, context=context)
@@ -67,7 +67,7 @@ def collect(domain: str) -> Catalog:
 
 @dataclass(frozen=True)
 class CatalogFile:
-    """One catalog: the texts of a domain in one language."""
+    """A catalog: the texts of a domain in one language."""
 
     path: Path
 
@@ -88,7 +88,7 @@ class CatalogFile:
             return read_po(file, locale=self.language)
 
     def refresh(self) -> Catalog:
-        """Return the catalog with the texts that are marked now, and no others."""
+        """Return the catalog with exactly the texts that are marked now."""
         catalog = self.read()
         created = catalog.creation_date
         catalog.update(collect(self.domain), no_fuzzy_matching=True)
@@ -100,7 +100,7 @@ class CatalogFile:
         write_po(content, catalog, width=100, no_location=True, ignore_obsolete=True)
         written = {self.path: content.getvalue(), self.compiled: compile_catalog(catalog)}
         for path, wanted in written.items():
-            # Another process may be reading it.
+            # Another process may be reading the file.
             if not path.exists() or path.read_bytes() != wanted:
                 path.write_bytes(wanted)
 
@@ -113,7 +113,7 @@ def compile_catalog(catalog: Catalog) -> bytes:
 
 
 def find_catalogs() -> list[CatalogFile]:
-    """Return the catalogs of the package, in every language."""
+    """Return the catalogs of the package in every language."""
     return list(map(CatalogFile, sorted(PACKAGE.glob("**/locale/*/LC_MESSAGES/*.po"))))
 
 

@@ -1,4 +1,4 @@
-"""A language in which every text that is marked stands in brackets."""
+"""An artificial language with brackets around every text that is marked."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from babel.messages.catalog import Catalog
 from drf_mcp import registry
 from tests.language.catalogs import collect, compile_catalog
 
-# Django takes the code for right; whatever it says in that language is said otherwise here.
+# A language code that Django knows. The catalogs of the tests replace its own translations.
 PSEUDO = "eo"
-SAID = re.compile(r"[^\s.:?!…](?:.*[^\s.:?!…])?", re.DOTALL)
-PLACES = re.compile(r"(%%|%(?:\(\w+\))?[a-z]|\{[^{}]*\})")
+BRACKETED_PART = re.compile(r"[^\s.:?!…](?:.*[^\s.:?!…])?", re.DOTALL)
+PLACEHOLDERS = re.compile(r"(%%|%(?:\(\w+\))?[a-z]|\{[^{}]*\})")
 
 
 def bracket(text: str) -> str:
-    """Return a text with brackets around what it says beside placeholders and its full stop."""
-    # Every other part is a placeholder.
-    parts = PLACES.split(text)
-    parts[::2] = [SAID.sub(r"⟦\g<0>⟧", part) for part in parts[::2]]
+    """Return a text with brackets around its words, without placeholders and the full stop."""
+    # Every second part is a placeholder.
+    parts = PLACEHOLDERS.split(text)
+    parts[::2] = [BRACKETED_PART.sub(r"⟦\g<0>⟧", part) for part in parts[::2]]
     return "".join(parts)
 
 
 def find_messages() -> Iterator[tuple[str | None, str | tuple[str, str]]]:
-    """Yield the messages of Django, REST framework, django-filter and of this package."""
+    """Yield the messages of Django, REST framework, django-filter and this package."""
     for package in ("django.conf", "django.contrib.auth", "rest_framework", "django_filters"):
         folder = Path(find_spec(package).origin).parent / "locale" / "de" / "LC_MESSAGES"
         with (folder / "django.mo").open("rb") as file:
@@ -45,7 +45,7 @@ def find_messages() -> Iterator[tuple[str | None, str | tuple[str, str]]]:
 
 @pytest.fixture(scope="session")
 def pseudo_locale(tmp_path_factory) -> Path:
-    """A folder of catalogs with the one language."""
+    """A folder with the catalog of the artificial language."""
     folder = tmp_path_factory.mktemp("locale")
     catalog = Catalog(locale=PSEUDO)
     for context, msgid in find_messages():
@@ -60,15 +60,15 @@ def pseudo_locale(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def speak(settings, pseudo_locale) -> Iterator[Callable[..., None]]:
-    """Sets LANGUAGE, and what else of Django's settings is chosen."""
+def set_language(settings, pseudo_locale) -> Iterator[Callable[..., None]]:
+    """Set LANGUAGE, and other settings of Django."""
     settings.LOCALE_PATHS = [pseudo_locale]
 
-    def speak(language: str | None, **more: Any) -> None:
+    def set_language(language: str | None, **others: Any) -> None:
         settings.DRF_MCP = {**settings.DRF_MCP, "LANGUAGE": language}
-        for name, value in more.items():
+        for name, value in others.items():
             setattr(settings, name, value)
         registry.reload()
 
-    yield speak
+    yield set_language
     registry.reload()

@@ -1,4 +1,4 @@
-"""The catalogs have every text that the package marks, and German has each of them translated."""
+"""The catalogs have every text that the package marks, and the German one translates each."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import read_mo
 
 from tests.language.catalogs import KEYWORDS, compile_catalog, find_catalogs
-from tests.language.conftest import PLACES
+from tests.language.conftest import PLACEHOLDERS
 from tests.sources import SOURCES, tree_of
 
 COMPLETE = "de"
 CATALOGS = {f"{file.language}-{file.domain}": file for file in find_catalogs()}
 
 
-def get_places(text: str) -> list[str]:
-    """Return the placeholders of a text, in no order; the count may be a word in a plural."""
-    return sorted(PLACES.findall(text))
+def get_placeholders(text: str) -> list[str]:
+    """Return the placeholders of a text in sorted order."""
+    return sorted(PLACEHOLDERS.findall(text))
 
 
 def find_pairs(message: Message) -> list[tuple[str, str]]:
@@ -45,15 +45,15 @@ def catalogs() -> dict[str, Catalog]:
 
 
 @pytest.mark.slow
-def test_a_catalog_has_the_texts_that_are_marked_and_no_others(catalogs):
-    """`python -m tests.language.catalogs` adds new ones, and drops those that are gone."""
+def test_a_catalog_has_exactly_the_marked_texts(catalogs):
+    """``python -m tests.language.catalogs`` adds and removes texts."""
     for name, known in catalogs.items():
         marked = CATALOGS[name].refresh()
         assert {(m.context, m.id) for m in known} == {(m.context, m.id) for m in marked}
 
 
-def test_what_is_compiled_is_what_is_written(catalogs):
-    """Whichever version of Babel compiled it: each one signs the header."""
+def test_the_compiled_catalogs_have_the_translations(catalogs):
+    """The header is not compared, because each version of Babel writes another."""
     for name, written in catalogs.items():
         compiled = read_mo(io.BytesIO(CATALOGS[name].compiled.read_bytes()))
         translated = read_mo(io.BytesIO(compile_catalog(written)))
@@ -75,13 +75,10 @@ def test_every_text_is_translated(catalogs):
 
 
 def test_a_translation_has_the_placeholders_and_the_edges_of_its_text(catalogs):
-    """A placeholder that is lacking hides a fact; one too many breaks the answer.
-
-    Texts are put together: a space at the end, a full stop, a line.
-    """
+    """The code joins texts, so spaces and punctuation at the edges have to be the same."""
     messages = [m for known in catalogs.values() for m in known if m.id]
     pairs = [pair for m in messages for pair in find_pairs(m) if pair[1]]
-    assert [pair for pair in pairs if get_places(pair[0]) != get_places(pair[1])] == []
+    assert [pair for pair in pairs if get_placeholders(pair[0]) != get_placeholders(pair[1])] == []
     edges = re.compile(r"^(\s*).*?([.:?!…]?\s*)$", re.DOTALL)
     assert [p for p in pairs if edges.match(p[0]).groups() != edges.match(p[1]).groups()] == []
 
@@ -91,8 +88,8 @@ def is_mark(node: ast.AST) -> bool:
     return named and node.func.id in KEYWORDS
 
 
-def find_unreadable(calls: list[ast.Call]) -> list[int]:
-    """Return the lines that mark what no catalog can hold: a text with values in it already."""
+def find_formatted(calls: list[ast.Call]) -> list[int]:
+    """Return the lines of marks whose text already has its values, which no catalog can hold."""
     return [
         call.lineno
         for call in calls
@@ -100,19 +97,19 @@ def find_unreadable(calls: list[ast.Call]) -> list[int]:
     ]
 
 
-def find_hidden(texts: list[ast.JoinedStr]) -> list[int]:
-    """Return the lines that mark a text in an f-string, where Python before 3.12 finds none."""
+def find_nested(texts: list[ast.JoinedStr]) -> list[int]:
+    """Return the lines of marks in an f-string, which Python before 3.12 does not find."""
     inside = (node for each in texts for node in ast.walk(each))
     return [n.lineno for n in inside if is_mark(n) and isinstance(n.args[0], ast.Constant)]
 
 
 @pytest.mark.slow
-def test_no_text_is_marked_with_its_values_in_it_or_within_another():
+def test_no_mark_has_a_formatted_text_or_is_in_an_f_string():
     found = {}
-    # A module that marks texts imports a function of that name.
+    # A module that marks texts imports a function with this name.
     for source in (source for source in SOURCES if "gettext" in source.read_text()):
         nodes = list(ast.walk(tree_of(source)))
-        lines = find_unreadable([node for node in nodes if is_mark(node)])
-        lines += find_hidden([node for node in nodes if isinstance(node, ast.JoinedStr)])
+        lines = find_formatted([node for node in nodes if is_mark(node)])
+        lines += find_nested([node for node in nodes if isinstance(node, ast.JoinedStr)])
         found |= {str(source): lines} if lines else {}
     assert found == {}

@@ -1,4 +1,4 @@
-"""LANGUAGE is the language of what models read; without it Django's own choice is."""
+"""LANGUAGE is the language of tools and errors; without the setting Django chooses it."""
 
 from __future__ import annotations
 
@@ -23,45 +23,45 @@ def make_client():
     return make_client
 
 
-def find_reason(client: MCPClient) -> str:
-    """Return what a call with a wrong argument is told."""
+def get_error_message(client: MCPClient) -> str:
+    """Return the error message of a call with an invalid argument."""
     return client.call_tool("orders_retrieve", {"pk": "seven"}).error.message
 
 
-def find_words(client: MCPClient) -> str:
-    """Return words that this package writes."""
+def get_description(client: MCPClient) -> str:
+    """Return a description that this package writes."""
     return client.list_tools()["content_retrieve"]["description"]
 
 
 @pytest.mark.slow
-def test_without_a_language_errors_have_that_of_the_request_and_tools_that_of_the_project(
-    speak, make_client, settings
+def test_without_the_setting_errors_have_the_language_of_the_request_and_tools_of_the_project(
+    set_language, make_client, settings
 ):
-    """So have instructions."""
+    """Instructions have the language of the project too."""
     text = gettext_lazy("This field is required.")
     settings.DRF_MCP = {**settings.DRF_MCP, "INSTRUCTIONS": text}
-    speak(None, MIDDLEWARE=[LOCALE, *settings.MIDDLEWARE])
+    set_language(None, MIDDLEWARE=[LOCALE, *settings.MIDDLEWARE])
     english, german = make_client(), make_client(**GERMAN)
-    assert find_reason(english) != find_reason(german)
-    words = find_words(english)
-    assert words == find_words(german)
+    assert get_error_message(english) != get_error_message(german)
+    description = get_description(english)
+    assert description == get_description(german)
     result, _response = german.request_mcp("server/discover", {})
     assert result["instructions"] == "This field is required."
-    speak(None, LANGUAGE_CODE="de")
-    assert find_words(make_client()) != words
+    set_language(None, LANGUAGE_CODE="de")
+    assert get_description(make_client()) != description
 
 
 @pytest.mark.slow
-def test_tools_and_errors_have_the_language_that_is_set_whatever_that_of_the_request(
-    speak, make_client, settings
+def test_with_the_setting_tools_and_errors_ignore_the_language_of_the_request(
+    set_language, make_client, settings
 ):
-    """Codes and names stay as they are; what REST framework says has the language too."""
-    speak("en", MIDDLEWARE=[LOCALE, *settings.MIDDLEWARE])
-    english = find_words(make_client()), find_reason(make_client())
-    assert find_reason(make_client(**GERMAN)) == english[1]
-    speak("de")
+    """Messages of REST framework are translated too; codes and names are not."""
+    set_language("en", MIDDLEWARE=[LOCALE, *settings.MIDDLEWARE])
+    english = get_description(make_client()), get_error_message(make_client())
+    assert get_error_message(make_client(**GERMAN)) == english[1]
+    set_language("de")
     client = make_client()
-    german = find_words(client), find_reason(client)
+    german = get_description(client), get_error_message(client)
     assert english[0] != german[0]
     assert english[1] != german[1]
     error = client.call_tool("customers_create", {"name": "", "email": "x"}).error

@@ -1,4 +1,4 @@
-"""Every text of the package that a model reads comes out of a catalog."""
+"""Every text of the package that a model reads is in a catalog."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from tests.language.conftest import PSEUDO
 ROOT = Path(__file__).parents[2]
 FAULTS = json.loads((ROOT / "benchmarks/agents/data/faults.json").read_text())["shop"]
 BRACKETED = re.compile(r"⟦[^⟦⟧]*⟧")
-# Three words in a row are no names of fields.
+# Names of fields are not three words in a row.
 WORDS = re.compile(r"[A-Za-z][a-z']*(?: [a-z']+){2,}")
-# Members of messages whose texts are values, and no sentences about them.
+# Members of messages that hold values, not sentences.
 VALUES = frozenset({"received", "examples", "enum", "const", "default", "next"})
-# What is another in each call.
-OF_THE_CALL = frozenset({"request_id", "timestamp", "telemetry", "if_match", "rate_limit"})
-# The shop's own with a value in the middle, and what Django says in English alone.
+# Members that differ in every call.
+DIFFERENT_EACH_TIME = frozenset({"request_id", "timestamp", "telemetry", "if_match", "rate_limit"})
+# Texts of the example shop with a value in the middle, and texts that Django has in English only.
 OTHERS = re.compile("it would have to be|are in stock|has orders|matches the given query")
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="session")
 def project_texts() -> str:
-    """What the example project itself says, with single spaces."""
+    """The source of the example project with single spaces."""
     sources = [*ROOT.glob("example_project/**/*.py"), *ROOT.glob("example_project/**/*.md")]
     return " ".join(" ".join(path.read_text() for path in sources).replace('"', " ").split())
 
 
 @pytest.fixture
-def find_left(project_texts):
-    """Yields what of some texts is neither translated nor the project's own."""
+def find_untranslated(project_texts):
+    """Find words that are neither translated nor from the example project."""
 
-    def find_left(texts: Iterator[str]) -> list[str]:
+    def find_untranslated(texts: Iterator[str]) -> list[str]:
         left = []
         for text in texts:
             rest = BRACKETED.sub(" ⟧ ", " ".join(text.split()))
@@ -49,11 +49,11 @@ def find_left(project_texts):
             left += [words for words in found if words not in project_texts]
         return sorted(set(left))
 
-    return find_left
+    return find_untranslated
 
 
 def find_texts(value: Any) -> Iterator[str]:
-    """Yield every text of a JSON value that is no value of the project's own."""
+    """Yield every text of a JSON value except the values of the project."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
@@ -75,8 +75,8 @@ OPTIONS = ("EXTRA_QUERY", "DRY_RUN", "CONFIRM", "IDEMPOTENCY_KEYS", "TELEMETRY")
 
 
 @pytest.mark.slow
-def test_lists_and_instructions(speak, find_left, settings):
-    """With the schemas of results, and with every option that adds arguments."""
+def test_lists_and_instructions_are_translated(set_language, find_untranslated, settings):
+    """The lists are taken with output schemas and with each option that adds arguments."""
     base = settings.DRF_MCP
     for options in (
         {},
@@ -85,15 +85,15 @@ def test_lists_and_instructions(speak, find_left, settings):
         {**dict.fromkeys(OPTIONS, True), "ARGUMENTS": "grouped"},
     ):
         settings.DRF_MCP = {**base, "INSTRUCTIONS": None, **options}
-        speak(PSEUDO)
+        set_language(PSEUDO)
         client = make_client()
-        assert find_left(find_texts(client.list_tools())) == []
+        assert find_untranslated(find_texts(client.list_tools())) == []
     result, _response = client.request_mcp("server/discover", {})
-    assert find_left([result["instructions"]]) == []
+    assert find_untranslated([result["instructions"]]) == []
 
 
 def make_mistake(fault: dict[str, Any]) -> Any:
-    """Return what an agent is told of a mistake: a failure whole, or the remarks of a success."""
+    """Return the error of a mistaken call, or the meta of its envelope if the call succeeds."""
     try:
         with transaction.atomic():
             client = make_client(fault.get("user", "admin"))
@@ -105,9 +105,11 @@ def make_mistake(fault: dict[str, Any]) -> Any:
 
 
 def strip(value: Any) -> Any:
-    """Return a JSON value without what is another in each call."""
+    """Return a JSON value without the members that differ in every call."""
     if isinstance(value, dict):
-        return {name: strip(each) for name, each in value.items() if name not in OF_THE_CALL}
+        return {
+            name: strip(each) for name, each in value.items() if name not in DIFFERENT_EACH_TIME
+        }
     return [strip(each) for each in value] if isinstance(value, list) else value
 
 
@@ -116,28 +118,30 @@ def unbracket(value: Any) -> Any:
 
 
 def make_mistakes() -> dict[str, Any]:
-    """Return what is said of every mistake, by its name."""
-    said = {}
+    """Return the response to each mistake, by the name of the mistake."""
+    responses = {}
     for fault in FAULTS:
-        # What one call counts towards a throttle is none of the next one's.
+        # A throttle must not count the earlier calls.
         cache.clear()
-        said[fault["mistake"]] = make_mistake(fault)
-    return said
+        responses[fault["mistake"]] = make_mistake(fault)
+    return responses
 
 
 @pytest.mark.slow
-def test_what_is_said_of_a_mistake(speak, find_left):
-    """In another language the same is said, and all of it in that language."""
+def test_responses_to_mistakes_are_translated(set_language, find_untranslated):
+    """The responses equal the English ones without the brackets."""
     english = make_mistakes()
-    speak(PSEUDO)
-    said = make_mistakes()
-    left = {mistake: find_left(find_texts(said[mistake])) for mistake in said}
-    assert {mistake: texts for mistake, texts in left.items() if texts} == {}
-    assert unbracket(said) == english
+    set_language(PSEUDO)
+    responses = make_mistakes()
+    untranslated = {
+        name: find_untranslated(find_texts(response)) for name, response in responses.items()
+    }
+    assert {name: texts for name, texts in untranslated.items() if texts} == {}
+    assert unbracket(responses) == english
 
 
 @pytest.mark.slow
-def test_another_language_has_the_same_tools(speak):
+def test_another_language_has_the_same_tools(set_language):
     english = make_client().list_tools()
-    speak(PSEUDO)
+    set_language(PSEUDO)
     assert unbracket(make_client().list_tools()) == english
