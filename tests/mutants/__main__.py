@@ -1,7 +1,7 @@
-"""``python -m tests.mutants``: which of the kept lines can be lost without a test that says so.
+"""``python -m tests.mutants``: change each line of `kept` and run the nearest tests.
 
-Words choose the mutants that guard something of that name, or are in a module of that path;
-``--processes 2`` tries two at a time. Exits with 1 unless each is caught.
+Words choose mutants by their rule or the path of their module. ``--processes 2`` runs the tests of
+two mutants at a time. The exit code is 1 unless each mutant makes a test fail.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def main(arguments: list[str]) -> int:
         if not options.words or any(w in f"{mutant.path} {mutant.guards}" for w in options.words)
     ]
     if not chosen:
-        parser.error("no mutant has such a name or module")
+        parser.error("no rule or module contains these words")
     counts: dict[str, int] = {}
     for verdict in Runner(chosen, options.processes).run():
         counts[verdict.outcome] = counts.get(verdict.outcome, 0) + 1
         mutant = verdict.mutant
         sys.stdout.write(
             f"{verdict.outcome:24} {verdict.seconds:4.0f} s  {mutant.path}: {mutant.guards}\n"
-            f"{'':24}         {verdict.said[:120]}\n"
+            f"{'':24}         {verdict.message[:120]}\n"
         )
         sys.stdout.flush()
     sys.stdout.write(", ".join(f"{count} {outcome}" for outcome, count in counts.items()) + "\n")

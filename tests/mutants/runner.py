@@ -1,4 +1,4 @@
-"""Changes one kept line at a time in a copy of the tree, and runs the nearest tests."""
+"""Change one line at a time in a copy of the repository and run the nearest tests."""
 
 from __future__ import annotations
 
@@ -20,23 +20,27 @@ from tests.mutants.kept import Mutant
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("drf_mcp", "example_project", "tests", "docs", "benchmarks", "pyproject.toml")
-# Seconds after which tests that no longer end are stopped.
+# Tests that run longer, such as in an endless loop, are stopped after these seconds.
 LONGEST = 600
-CAUGHT, SURVIVED, RED = "caught", "survived", "red without the change"
+CAUGHT, SURVIVED, UNRELATED = "caught", "survived", "fails without the change"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a mutant: which test failed, or the last line of what was printed."""
+    """The outcome of a mutant.
+
+    Attributes:
+        message: the line of the test that failed, or the last line of the output.
+    """
 
     mutant: Mutant
     outcome: str
     seconds: float
-    said: str
+    message: str
 
 
 class Copy:
-    """A copy of a tree, in which one line at a time is another one."""
+    """A copy of the repository in which one line at a time is changed."""
 
     def __init__(self, tree: Path, folder: Path) -> None:
         self.folder = folder
@@ -50,10 +54,12 @@ class Copy:
 
     @contextmanager
     def changed(self, mutant: Mutant) -> Iterator[None]:
-        """Have the line changed for a while."""
+        """Change the line for the time of the context."""
         module = self.folder / "drf_mcp" / mutant.path
         text = module.read_text(encoding="utf-8")
-        assert text.count(mutant.old) == 1, f"{mutant.path} has another text: {mutant.guards}"
+        assert text.count(mutant.old) == 1, (
+            f"{mutant.path} does not have the line once: {mutant.guards}"
+        )
         module.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
         try:
             yield
@@ -61,19 +67,23 @@ class Copy:
             module.write_text(text, encoding="utf-8")
 
     def run(self, tests: Sequence[str]) -> tuple[bool, str]:
-        """Return whether tests pass, the slow ones last, and the line of the one that fails."""
+        """Run the fast tests, then the slow ones.
+
+        Returns:
+            Whether all of them passed, and the line of the test that failed.
+        """
         for chosen in ("not slow and not variant", "slow or variant"):
-            passed, said = self.run_chosen(tests, chosen)
+            passed, message = self.run_chosen(tests, chosen)
             if not passed:
                 break
-        return passed, said
+        return passed, message
 
     def run_chosen(self, tests: Sequence[str], chosen: str) -> tuple[bool, str]:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-        # Both halves have the same variants: what one leaves out, the other runs.
+        # With one seed, the two runs choose the same variants, so no test is left out.
         command += ["--randomly-seed=1", "--no-header", "-m", chosen]
         command += [f"tests/{test}" for test in tests]
-        # Modules that change within a second would be read from what was compiled before.
+        # Python would import the old bytecode of a module that changes twice within a second.
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "HYPOTHESIS_PROFILE": "fast"}
         try:
             done = subprocess.run(
@@ -85,15 +95,15 @@ class Copy:
                 timeout=LONGEST,
             )
         except subprocess.TimeoutExpired:
-            return False, f"no end after {LONGEST} seconds"
+            return False, f"not finished after {LONGEST} seconds"
         lines = (done.stdout + done.stderr).splitlines() or [""]
         failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
-        # 5: no test was chosen.
+        # The exit code is 5 if no test was chosen.
         return done.returncode in (0, 5), (failed or lines[-1:])[0]
 
 
 class Runner:
-    """Tries mutants in as many copies as there are processes."""
+    """Runs the tests of mutants, with one copy of the repository for each process."""
 
     def __init__(self, mutants: Sequence[Mutant], processes: int, tree: Path = ROOT) -> None:
         self.tree = tree
@@ -102,7 +112,7 @@ class Runner:
         self.copies: SimpleQueue[Copy] = SimpleQueue()
 
     def run(self) -> Iterator[Verdict]:
-        """Yield what became of each, in their order."""
+        """Yield the verdicts in the order of the mutants."""
         with tempfile.TemporaryDirectory() as folder:
             for number in range(self.processes):
                 self.copies.put(Copy(self.tree, Path(folder) / str(number)))
@@ -113,15 +123,15 @@ class Runner:
         copy, started = self.copies.get(), time.monotonic()
         try:
             with copy.changed(mutant):
-                passed, said = copy.run(mutant.tests)
+                passed, message = copy.run(mutant.tests)
             outcome = SURVIVED if passed else CAUGHT
-            if not passed and not copy.run(self.find_failed(mutant, said))[0]:
-                outcome = RED
+            if not passed and not copy.run(self.find_failed(mutant, message))[0]:
+                outcome = UNRELATED
         finally:
             self.copies.put(copy)
-        return Verdict(mutant, outcome, time.monotonic() - started, said)
+        return Verdict(mutant, outcome, time.monotonic() - started, message)
 
-    def find_failed(self, mutant: Mutant, said: str) -> Sequence[str]:
-        """Return the test that failed, all of them where no test says so."""
-        found = re.match(r"FAILED tests/(.*?)(?: - |$)", said)
+    def find_failed(self, mutant: Mutant, message: str) -> Sequence[str]:
+        """Return the test that failed, or all tests if the message names none."""
+        found = re.match(r"FAILED tests/(.*?)(?: - |$)", message)
         return [found[1]] if found else mutant.tests

@@ -1,4 +1,4 @@
-"""The kept lines are still there: a list of lines that are gone guards nothing."""
+"""The mutants are applicable: their lines and their tests exist."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.mutants.runner import ROOT
 
 
 @pytest.mark.slow
-def test_each_text_stands_once_in_its_module():
+def test_each_module_has_the_line_once():
     found = {}
     for mutant in MUTANTS:
         text = (ROOT / "drf_mcp" / mutant.path).read_text(encoding="utf-8")
@@ -18,7 +18,7 @@ def test_each_text_stands_once_in_its_module():
     assert {guards: count for guards, count in found.items() if count != 1} == {}
 
 
-def test_the_tests_of_each_exist():
+def test_the_tests_of_each_mutant_exist():
     named = [
         (mutant.guards, test.partition("::")[0]) for mutant in MUTANTS for test in mutant.tests
     ]
@@ -26,5 +26,5 @@ def test_the_tests_of_each_exist():
     assert all(mutant.tests for mutant in MUTANTS)
 
 
-def test_each_guards_something_of_its_own():
+def test_each_mutant_has_its_own_rule():
     assert len({mutant.guards for mutant in MUTANTS}) == len(MUTANTS) >= 60
