@@ -382,8 +382,8 @@ MUTANTS = (
     Mutant(
         "a rule judges a stored answer by the arguments of its call",
         "contrib/rules/ruling.py",
-        "        return decide_call(rules, call)[1].verdict != ALLOW\n",
-        "        return decide_call(rules, call)[1].verdict == APPROVE\n",
+        "        return decide_call(rules, call).ruling.verdict != ALLOW\n",
+        "        return decide_call(rules, call).ruling.verdict == APPROVE\n",
         ("contrib/rules/test_kept_answers.py",),
     ),
     Mutant(
@@ -459,8 +459,8 @@ MUTANTS = (
     Mutant(
         "an item that no rule can decide is refused",
         "contrib/rules/proposing.py",
-        "        return next(refused, None) or proceed(call)",
-        "        return proceed(call)",
+        "            if item.kwargs == call.bound.kwargs:",
+        "            if False:",
         ("contrib/rules/test_crossings.py",),
     ),
     Mutant(
@@ -497,8 +497,8 @@ MUTANTS = (
     Mutant(
         "the strictest ruling of several requests applies",
         "contrib/rules/ruling.py",
-        "rule, ruling, place = decisions[-1]",
-        "rule, ruling, place = decisions[0]",
+        "    strictest = max(decisions, ",
+        "    strictest = min(decisions, ",
         ("contrib/rules/test_crossings.py",),
     ),
     Mutant(

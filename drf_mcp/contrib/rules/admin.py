@@ -115,7 +115,8 @@ class ProposalAdmin(ReadOnlyAdmin):
     @admin.display(description=_("what the call would do"))
     def shown_difference(self, row: Any) -> SafeString:
         facts = format_html_join("", "<div>{}: {}</div>", row.shown_facts)
-        fields = format_html_join("", "<div>{}: {} → {}</div>", (d[:3] for d in row.differences))
+        changes = (each[:3] for each in row.differences)
+        fields = format_html_join("", "<div>{}: {} → {}</div>", changes)
         hidden = '<input type="hidden" name="shown-{}" value="{}">'
         return facts + fields + format_html(hidden, row.pk, row.fingerprint)
 

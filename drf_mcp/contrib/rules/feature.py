@@ -18,11 +18,11 @@ from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.rules.expressions import UNKNOWN
 from drf_mcp.contrib.rules.proposal_store import RUNNING, ProposalStore
 from drf_mcp.contrib.rules.proposing import (
+    PROPOSAL,
     RETRIEVE,
-    RUN,
     WITHDRAW,
+    RefusedItemGuard,
     RulesGuard,
-    UndecidedGuard,
     describe_proposal,
 )
 from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, RULES, find_rules, refuses_kept
@@ -42,7 +42,7 @@ class RulesFeature(Feature):
     page_parts = ("drf_mcp.contrib.rules.views.RulesPart",)
     expires = {
         "proposals": (
-            "drf_mcp.contrib.rules.proposal_store.expire",
+            "drf_mcp.contrib.rules.proposal_store.expire_proposals",
             ngettext_lazy("Deleted %(count)d proposal.", "Deleted %(count)d proposals.", "count"),
         )
     }
@@ -78,36 +78,37 @@ class RulesFeature(Feature):
 
     def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
         is_inner = call.context is not None and call.context.is_inner
-        if is_inner and call.slots and RUN.get(call) is not None:
-            # What other features say of the call is in the result of the outer one.
+        if is_inner and call.slots and PROPOSAL.get(call) is not None:
+            # The server writes a result of the outermost call alone, and its proposal needs that
+            # of the approved call. The members of meta are in the result of the outermost call.
             plain = outcome.changed(meta={})
-            result, _plain = call.server.tools_capability.write_result(plain, call)
+            result, _outcome = call.server.tools_capability.write_result(plain, call)
             self.finish_result(result, outcome, call)
         return outcome
 
     def finish_result(
         self, result: dict[str, Any], outcome: Outcome, call: CallState
     ) -> dict[str, Any]:
-        row = RUN.get(call) if call.slots else None
+        row = PROPOSAL.get(call) if call.slots else None
         if row is None:
             return result
-        # The rights that the answer of an approved call is read by.
+        # The answer is given later only under the rights that its caller has now.
         answer = call.dispatcher.get_stored_answer(call)
         store, terms = ProposalStore(), answer.note_terms(failed=outcome.failure is not None)
         if getattr(call.caller.request, "mcp_proposal", None) is None:
             members = json.loads(jsonrpc.encode_result(None, result))["result"]
             store.finish(row, {"result": {"resultType": "complete", **members}}, terms)
         else:
-            # A worker keeps the result that the server sends it.
+            # `run_proposal` keeps the result that the server sends it.
             store.change(row, RUNNING, terms=terms)
         return result
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
-        # A caller who waits for an approval may always ask for it.
+        # No rule takes the state of a proposal away from its caller.
         if call.tool.name in (RETRIEVE, WITHDRAW) and call.tool.endpoint.is_built_in:
             return ()
         rules = find_rules(call.tool)
-        return [RulesGuard(rules), UndecidedGuard()] if rules else ()
+        return [RulesGuard(rules), RefusedItemGuard()] if rules else ()
 
     def check_stored_answer(self, answer: StoredAnswer) -> None:
         # A change that was made is not taken back by a rule.
@@ -119,11 +120,14 @@ class RulesFeature(Feature):
         for each in find_rules(tool):
             if (holds := each.foresee(values)) is False:
                 continue
-            verdict = getattr(each, "verdict", None)
-            decides = holds is not UNKNOWN
-            allows = verdict == ALLOW or (False if decides and verdict == REFUSE else None)
+            # None: it depends on the call.
+            allows, verdict = None, getattr(each, "verdict", None)
+            if verdict == ALLOW:
+                allows = True
+            elif verdict == REFUSE and holds is True:
+                allows = False
             steps.append(AccessStep(_("rule"), each.name, allows, each.label))
-            if decides:
+            if holds is not UNKNOWN:
                 break
         return steps
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -95,7 +95,7 @@ class CallRule(models.Model):
     def decide(self, values: CallValues) -> Ruling | None:
         """Return what the rule decides about a call, None for nothing.
 
-        What is unknown counts against the call.
+        A condition that is unknown holds, unless the rule allows calls.
         """
         holds = self.read_condition(values).evaluate(values.get_value)
         if holds is False or (holds is UNKNOWN and self.verdict == ALLOW):
@@ -103,7 +103,10 @@ class CallRule(models.Model):
         return Ruling(self.verdict, self.reason, self.approvals, self.group)
 
     def foresee(self, values: CallValues) -> bool | Unknown:
-        """Return whether the condition holds of all calls of a caller, at this time."""
+        """Return whether the condition holds for every call of a caller at this time.
+
+        `UNKNOWN` where that depends on arguments or on the object.
+        """
 
         def get_value(path: Any) -> Any:
             return values.get_value(path) if values.locate(path)[0] in MEMBERS else UNKNOWN
@@ -111,8 +114,8 @@ class CallRule(models.Model):
         return self.read_condition(values).evaluate(get_value)
 
 
-# What approvers are shown of a dry run, by the name of the member.
-FACTS: Mapping[str, Any] = {
+# Titles of what a dry run says, by its members.
+TITLES: Mapping[str, Any] = {
     "object": _("Object"),
     "preview": _("The view says"),
     "created": _("Added"),
@@ -147,17 +150,17 @@ class Proposal(models.Model):
     reason = models.CharField(_("reason"), max_length=300)
     approvals_needed = models.PositiveSmallIntegerField(_("approvals"))
     group = models.CharField(_("group of approvers"), max_length=150, blank=True)
-    # The caller by the key of their credential, and the people behind it.
+    # The key of the caller, and the keys of the people behind the credential.
     owner = models.CharField(_("owner"), max_length=255)
     people = models.JSONField(_("people behind the call"), default=list)
     tenant = models.CharField(_("tenant"), max_length=200, blank=True)
     user_label = models.CharField(_("user"), max_length=150)
     credential = models.CharField(_("authentication class"), max_length=100, blank=True)
-    # What the call is made from again, None where only its caller can make it.
+    # What a worker makes the call from, None where the caller has to call again.
     request = models.JSONField(_("request"), null=True)
     arguments = models.JSONField(_("arguments"), default=dict)
     digest = models.CharField(_("hash of the arguments"), max_length=64)
-    # What approvers are shown, and what it was before the call was stale.
+    # What approvers are shown, and what they were shown before the proposal was stale.
     shown = models.JSONField(_("what the call would do"), default=dict)
     shown_before = models.JSONField(_("what was shown before"), null=True)
     fingerprint = models.CharField(_("hash of what the dry run saw"), max_length=64)
@@ -182,25 +185,25 @@ class Proposal(models.Model):
     @property
     def shown_facts(self) -> list[tuple[str, str]]:
         """What the call would do besides the fields of its object, each with a title."""
-        shown = ((str(title), self.shown.get(name)) for name, title in FACTS.items())
-        return [(title, write(value, is_flat=True)) for title, value in shown if value]
+        shown = ((str(title), self.shown.get(name)) for name, title in TITLES.items())
+        return [(title, write_value(value, is_flat=True)) for title, value in shown if value]
 
     @property
-    def differences(self) -> list[tuple[str, str, str, str]]:
-        """The fields that the call would change: the name, the value before and after, and the
-        value after as it was shown before, "" for the same."""
-        places = [(self.shown, "before"), (self.shown, "after"), (self.shown_before or {}, "after")]
-        before, after, earlier = (join_fields(*each) for each in places)
+    def differences(self) -> list[Difference]:
+        """The fields that the call would change."""
+        before, after = (join_fields(self.shown, place) for place in ("before", "after"))
+        earlier = join_fields(self.shown_before or {}, "after")
         found = []
         for name in {**after, **earlier}:
-            was, is_now, had_been = (write(each.get(name)) for each in (before, after, earlier))
-            is_other = self.shown_before is not None and is_now != had_been
-            found.append((name, was, is_now, had_been if is_other else ""))
+            was, becomes = write_value(before.get(name)), write_value(after.get(name))
+            shown_before = write_value(earlier.get(name))
+            is_same = self.shown_before is None or shown_before == becomes
+            found.append(Difference(name, was, becomes, "" if is_same else shown_before))
         return found
 
     @property
     def shown_arguments(self) -> list[tuple[str, str]]:
-        return [(name, write(value)) for name, value in self.arguments.items()]
+        return [(name, write_value(value)) for name, value in self.arguments.items()]
 
     @property
     def given(self) -> models.QuerySet[Approval]:
@@ -214,8 +217,24 @@ class Proposal(models.Model):
         return Conflict(text % {"status": self.get_status_display()})
 
 
+class Difference(NamedTuple):
+    """A field that a call would change.
+
+    Attributes:
+        name: the name of the field.
+        before: its value now.
+        after: its value after the call.
+        shown_before: its value after the call as approvers were shown it first, "" for the same.
+    """
+
+    name: str
+    before: str
+    after: str
+    shown_before: str
+
+
 def join_fields(shown: Mapping[str, Any], place: str) -> Mapping[str, Any]:
-    """Return the fields of what was shown, before or after; of several objects with their keys."""
+    """Return the fields of an object before or after a call; with keys where there are several."""
     if "objects" not in shown:
         return dict(shown.get(place, {}))
     return {
@@ -225,16 +244,16 @@ def join_fields(shown: Mapping[str, Any], place: str) -> Mapping[str, Any]:
     }
 
 
-def write(value: Any, is_flat: bool = False) -> str:
-    """Return a value as people read it: what is neither text nor null as JSON.
+def write_value(value: Any, is_flat: bool = False) -> str:
+    """Return a value as people read it: a text as it is, null as a hyphen, the rest as JSON.
 
     Args:
         is_flat: whether the members of an object or array are written one after the other.
     """
     if is_flat and isinstance(value, Mapping):
-        return ", ".join(f"{name}: {write(each)}" for name, each in value.items())
+        return ", ".join(f"{name}: {write_value(each)}" for name, each in value.items())
     if is_flat and isinstance(value, list):
-        return ", ".join(map(write, value))
+        return ", ".join(map(write_value, value))
     if value is None:
         return "-"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -48,7 +48,7 @@ class ProposalStore:
     Attributes:
         open_for: how long a call may wait to be approved and made.
         kept_for: how long a proposal is kept after that.
-        lost_after: how long a call may be made before it is not known what became of it.
+        lost_after: how long a call may run before its process counts as lost.
         max_open: how many proposals of an owner may wait at once.
     """
 
@@ -256,7 +256,7 @@ class ProposalStore:
     # --- Ends -----------------------------------------------------------------------------------
 
     def end_late(self) -> None:
-        """Expire what was not decided in time; a call whose process was lost becomes unknown."""
+        """Expire proposals that were not decided in time; calls of lost processes are unknown."""
         now = timezone.now()
         late = self.rows.filter(status__in=OPEN, expires__lte=now)
         for row in late:
@@ -268,7 +268,7 @@ class ProposalStore:
         lost.update(status=UNKNOWN, updated=now)
 
 
-def expire() -> int:
+def expire_proposals() -> int:
     """Delete the proposals whose time is over, and return their number."""
     store = ProposalStore()
     store.end_late()

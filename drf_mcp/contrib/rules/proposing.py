@@ -14,15 +14,21 @@ from django.utils.translation import gettext_noop
 from rest_framework.exceptions import PermissionDenied, Throttled
 
 from drf_mcp.access.scopes import get_tenant_key, get_user_key
-from drf_mcp.contrib.rules import proposal_store as states
-from drf_mcp.contrib.rules.proposal_store import ProposalStore
+from drf_mcp.contrib.rules.proposal_store import (
+    APPROVED,
+    OPEN,
+    PERMISSION,
+    RUNNING,
+    STALE,
+    ProposalStore,
+)
 from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, Ruling, decide_call
 from drf_mcp.contrib.rules.values import (
-    UNDECIDED,
+    REFUSED_ITEMS,
     CallValues,
     ViewRefused,
     locate_item,
-    locating_item,
+    noting_refused_item,
 )
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.credentials import CallerGone, Credential, keep_environ
@@ -46,8 +52,8 @@ MADE = gettext_noop(
     "The change was made before, and is not made again. Its answer is not given: by now a rule "
     "refuses the call, or has it approved. Read what was changed."
 )
-# The proposal whose call is being made.
-RUN: Slot[Any] = Slot()
+# The proposal whose call is being made, a row.
+PROPOSAL: Slot[Any] = Slot()
 RETRIEVE, WITHDRAW = "proposals_retrieve", "proposals_withdraw"
 
 
@@ -64,10 +70,11 @@ class RulesGuard(Guard):
         self.rules = rules
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        # A caller who is not let in learns of no rule.
+        # A caller without a valid credential learns of no rule.
         call.caller.authenticate()
         try:
-            rule, ruling, place = decide_call(self.rules, call)
+            decision = decide_call(self.rules, call)
+            ruling = decision.ruling
             if ruling.verdict == ALLOW:
                 return proceed(call)
             if (made := self.find_earlier(call)) is not None:
@@ -77,14 +84,14 @@ class RulesGuard(Guard):
                 if not call.bound.items:
                     raise refusal
                 outcome = call.dispatcher.get_refused_outcome(call, refusal.exc)
-                return locate_item(outcome, call, place)
-            return CallToApprove(call, rule, ruling).get_outcome(proceed)
+                return locate_item(outcome, call, decision.place)
+            return CallToApprove(call, decision.rule, ruling).get_outcome(proceed)
         except ViewRefused as exc:
             return exc.outcome
 
     def find_earlier(self, call: CallState) -> Outcome | None:
         """Return the outcome of a call that was made before, if its caller may still learn that."""
-        # A call that is being made for its proposal ends the proposal.
+        # The call of a proposal that is being made has to end the proposal.
         if call.tool.reads or hasattr(call.caller.request, "mcp_proposal"):
             return None
         found = (guard.find_made(call, _(MADE)) for guard in call.guards)
@@ -94,16 +101,17 @@ class RulesGuard(Guard):
         return made if contain(lambda: bool(answer.find_rights()), lambda exc: False) else None
 
 
-class UndecidedGuard(Guard):
-    """Refuses an item about whose object no rule could decide: see `locating_item`."""
+class RefusedItemGuard(Guard):
+    """Refuses an item whose object the view refuses: see `noting_refused_item`."""
 
     is_for_each = True
     order = 451
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        undecided = (UNDECIDED.get(call) or ()) if call.slots else ()
-        refused = (found for kwargs, found in undecided if kwargs == call.bound.kwargs)
-        return next(refused, None) or proceed(call)
+        for item in (REFUSED_ITEMS.get(call) or ()) if call.slots else ():
+            if item.kwargs == call.bound.kwargs:
+                return item.outcome
+        return proceed(call)
 
 
 class CallToApprove:
@@ -140,7 +148,7 @@ class CallToApprove:
             if not self.store.begin(row):
                 return describe_waiting(call, row)
         is_same = (row.owner, row.tool, row.digest) == (self.owner, tool.name, self.digest)
-        if not is_same or row.status != states.RUNNING:
+        if not is_same or row.status != RUNNING:
             raise make_refusal(_("The call is not the one that was approved."))
         if (task := self.store.find_task(row)) is not None and task.status == CANCELLED:
             raise make_refusal(_("The task of the call was cancelled."))
@@ -176,16 +184,16 @@ class CallToApprove:
     def make(self, row: Any, proceed: Proceed) -> Outcome:
         """Make the call of a proposal that was taken to be made, or have it approved anew."""
         call, ruling = self.call, self.ruling
-        RUN.set(call, row)
-        # What was approved is made here, and not left to a task, which would be proposed anew.
+        PROPOSAL.set(call, row)
+        # The call is made here: a task would make a call that has to be approved again.
         DEFERRAL.set(call, None)
-        # The guards and throttles let the call in, and it was confirmed, when it was proposed.
+        # Guards and throttles let the call in, and its caller confirmed it, when it was proposed.
         call.is_rerun = call.is_counted = True
         with ExitStack() as stack:
             for alias in find_written_databases():
                 stack.enter_context(transaction.atomic(using=alias))
-            trial = Trial(call, locks=True)
-            # The rule may ask for more by now than when the call was approved.
+            trial = Trial(call, is_approved=True)
+            # The rule may ask for more approvals, or another group, since the call was approved.
             is_enough = row.given.count() >= ruling.approvals and ruling.group in ("", row.group)
             if is_enough and trial.fingerprint == row.fingerprint:
                 return proceed(call)
@@ -202,13 +210,13 @@ def find_people(request: Any) -> set[str]:
 
 
 def keep_request(call: CallState, request: Any) -> Mapping[str, Any] | None:
-    # A credential without a row, such as a session, cannot be looked up later, and a door of this
-    # process has no address: then the caller makes the call.
+    # A worker cannot look up a credential without a row, such as a session, and a door of this
+    # process has no address. Then the caller has to call again.
     credential = None if call.caller.view is None else Credential.of(request)
     if credential is None or credential.auth is None:
         return None
     assert call.sent is not None
-    # As it was sent: the answer of a call that a search runs is in the terms of the search.
+    # The message as the client sent it: a call of ``tools_write`` answers in its own terms.
     message = call.sent.message
     name, arguments = message.params["name"], message.params.get("arguments", {})
     params = {"name": name, "arguments": arguments, "_meta": dict(message.meta)}
@@ -228,15 +236,15 @@ def describe_proposal(row: Any, call: CallState) -> dict[str, Any]:
         "shown": row.shown,
         "reason": row.reason,
         "approvals": {"needed": row.approvals_needed, "given": row.given.count()},
-        "approvers": row.group or _("people with the permission %s") % states.PERMISSION,
+        "approvers": row.group or _("people with the permission %s") % PERMISSION,
         "expires": row.expires.isoformat(),
         "message": row.message,
         "task": row.task_id,
     }
-    if row.status == states.APPROVED and row.request is None:
+    if row.status == APPROVED and row.request is None:
         facts["message"] = _("Call the tool again with the same arguments: then it is made.")
-    if row.status in (*states.OPEN, states.RUNNING):
-        # The argument may be in a group.
+    if row.status in (*OPEN, RUNNING):
+        # The arguments may be grouped.
         arguments = call.server.registry.tools()[RETRIEVE].arguments
         sent = [(argument, row.proposal_id) for argument in arguments.arguments]
         facts["next"] = {"tool": RETRIEVE, "arguments": arguments.change({}, sent)}
@@ -247,11 +255,11 @@ def describe_waiting(call: CallState, row: Any) -> Outcome:
     """Return the soft outcome that says what a call waits for."""
     data = describe_proposal(row, call)
     state = _("The call was not made: it waits until it is approved.")
-    if row.status == states.STALE:
+    if row.status == STALE:
         state = _(
             "The call was not made: what it would do has changed. It has to be approved anew."
         )
-    elif row.status in (states.APPROVED, states.RUNNING):
+    elif row.status in (APPROVED, RUNNING):
         state = _("The call was approved, and is made soon.")
     message = f"{state} {row.reason}"
     advice = _("Ask for the state with the tool and the arguments in 'next', not at once.")
@@ -265,20 +273,20 @@ class Trial:
 
     Args:
         call: the call.
-        locks: whether the rows are locked that the call is about; within a transaction.
+        is_approved: whether the call is made next, in the same transaction: its rows are locked.
 
     Attributes:
         shown: what the call would do, as its caller may see it.
-        fingerprint: the hash of the arguments, of the rows that change as they are before, and of
-            the numbers of rows that are added. Values that the call makes are no part of it.
+        fingerprint: a hash of the arguments, of the present state of the rows that the call
+            changes, and of how many rows it adds. Values that the call generates are left out.
 
     Raises:
         ViewRefused: if the view refuses the call.
         CallRefused: if the call cannot be tried.
     """
 
-    def __init__(self, call: CallState, *, locks: bool = False) -> None:
-        self.call, self.locks = call, locks
+    def __init__(self, call: CallState, *, is_approved: bool = False) -> None:
+        self.call, self.is_approved = call, is_approved
         targets, rollback = list(self.find_targets()), Rollback()
         try:
             foreseen = preview(call)
@@ -286,13 +294,13 @@ class Trial:
                 raise ViewRefused(foreseen)
             obstacle = rollback.find_obstacle(call.tool.endpoint.route.callback)
             if not obstacle:
-                # An old version of the object is refused before anybody approves the call. Of one
-                # that is approved, those who did are shown first what has changed.
-                guards = [guard for guard in call.guards if guard.is_for_each and not locks]
+                # An old version of the object is refused before people approve the call. After
+                # that, the fingerprint says that the object has changed.
+                guards = [] if is_approved else [each for each in call.guards if each.is_for_each]
                 perform = partial(pass_guards, guards, perform=call.dispatcher.perform)
                 outcome = make_trial(call, perform, rollback)
         except Asked as exc:
-            # Answers to questions of a view are not kept for a later call.
+            # The caller's answers are not kept for a later call.
             raise self.make_obstacle(_("it asks its caller")) from exc
         if obstacle or rollback.obstacle:
             raise self.make_obstacle(_("it has no dry run"))
@@ -314,7 +322,7 @@ class Trial:
             each = self.call.of_item(bound)
             if not needs_callback(each.tool.endpoint.route.callback):
                 target: Any = None
-                with locating_item(self.call, place):
+                with noting_refused_item(self.call, place):
                     target = CallValues(each).object
                 if isinstance(target, Model):
                     yield type(target)._meta.concrete_model, target.pk
@@ -326,13 +334,13 @@ class Trial:
         for found in (changes.updated, changes.deleted_keys):
             for model, own in found.items():
                 keys.setdefault(model, set()).update(own)
-        # A row that the call itself adds has no state before.
+        # A row that the call adds has no present state.
         for model, own in changes.created.items():
             keys[model] = keys.get(model, set()) - own
         seen = {}
         for model, own in keys.items():
             rows = model._base_manager.using(router.db_for_write(model)).filter(pk__in=own)
-            rows = rows.select_for_update() if self.locks else rows
+            rows = rows.select_for_update() if self.is_approved else rows
             fields = model._meta.concrete_fields
             values = ([str(row.pk), *(f.value_to_string(row) for f in fields)] for row in rows)
             seen[model._meta.label] = sorted(values)
@@ -362,7 +370,7 @@ def run_proposal(proposal_id: str) -> Any:
     request.mcp_proposal = row  # type: ignore[attr-defined]
     with override_language():
         answer = answer_again(request)
-    # A guard further out, or middleware, may have answered.
+    # Where another guard or middleware answered, `RulesFeature` has not kept the answer.
     row.refresh_from_db()
     store.finish(row, answer, row.terms)
     return row

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from types import SimpleNamespace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
@@ -19,7 +19,7 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from drf_mcp.contrib.rules.expressions import UNKNOWN
-from drf_mcp.contrib.rules.values import CallValues, ViewRefused, locating_item
+from drf_mcp.contrib.rules.values import CallValues, ViewRefused, noting_refused_item
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.guards import CallCrashed
 from drf_mcp.dispatch.request import get_named_object
@@ -49,6 +49,11 @@ class Ruling:
     reason: str = ""
     approvals: int = 1
     group: str = ""
+
+    @property
+    def strictness(self) -> tuple[int, int]:
+        """The key by which rulings are compared: a refusal is the strictest."""
+        return {ALLOW: 0, REFUSE: 2}.get(self.verdict, 1), self.approvals
 
     @classmethod
     def allow(cls) -> Ruling:
@@ -94,8 +99,8 @@ class RuleCall:
             self.object = object
 
 
-class CallOfValues(RuleCall):
-    # A view is asked only where a rule reads the object.
+class LazyRuleCall(RuleCall):
+    # The view is asked for the object when a rule reads it.
 
     def __init__(self, values: CallValues) -> None:
         known = values.call.caller.authenticate()
@@ -109,11 +114,15 @@ class CallOfValues(RuleCall):
 
 
 class ArgumentUnreadable(Exception):
-    """A rule asks for an argument that the view cannot read."""
+    """A rule asks for an argument that the view's serializer refuses."""
 
 
 class ReadArguments(dict[str, Any]):
-    """The arguments of a call as the view's serializer reads them."""
+    """The arguments of a call as the view's serializer reads them.
+
+    Raises:
+        ArgumentUnreadable: where a rule asks for an argument that the serializer refuses.
+    """
 
     def __getitem__(self, name: str) -> Any:
         value = super().__getitem__(name)
@@ -156,16 +165,16 @@ class PythonRule:
     def decide(self, values: CallValues) -> Ruling | None:
         """Return what the rule decides about a call, None for nothing."""
         try:
-            ruling = self.function(CallOfValues(values))
+            ruling = self.function(LazyRuleCall(values))
         except ArgumentUnreadable as exc:
-            # The dry run before an approval says what is wrong, as the view says it.
+            # An approval begins with a dry run, whose view says what is wrong with the argument.
             return Ruling.ask(_("%s cannot be read.") % exc)
         if ruling is not None and not isinstance(ruling, Ruling):
             raise TypeError(f"The rule {self.name} has to return a Ruling or None.")
         return ruling
 
     def foresee(self, values: CallValues) -> Any:
-        """Return whether the rule is about all calls of a caller: `UNKNOWN` before a call."""
+        """Return `UNKNOWN`: only a call shows what the function decides."""
         return UNKNOWN
 
 
@@ -196,62 +205,74 @@ def rule(*patterns: str, order: int = 100) -> Callable[[Decide], Decide]:
 
 
 def find_rules(tool: Any = None) -> list[Any]:
-    """Return the rules about a tool in their order, each with `decide`; None for all rules."""
+    """Return the active rules about a tool in their order, those about any tool by default."""
     model: Any = apps.get_model("drf_mcp_rules.CallRule")
-    # They are not kept between calls: a tenant may have tables of its own.
+    # Rules are read for each call: a tenant may have tables of its own.
     rows = model._default_manager.using(router.db_for_read(model)).filter(is_active=True)
-    # Of the same place, those in Python come first.
+    # Among rules of the same order, rules in Python come first.
     every = sorted([*RULES, *rows], key=attrgetter("order"))
     return [each for each in every if tool is None or tool.matches(each.patterns)]
 
 
-def decide(rules: Iterable[Any], values: CallValues) -> tuple[Any, Ruling]:
-    """Return the first rule that decides about a request, and what it decides.
+class Decision(NamedTuple):
+    """What the rules decide about a request.
 
-    Without one, None and that the call is allowed.
+    Attributes:
+        rule: the rule that decided, None where no rule did.
+        ruling: what it decided.
+        place: the place of the request among all requests of its call.
+    """
+
+    rule: Any = None
+    ruling: Ruling = Ruling.allow()
+    place: int = 0
+
+
+def decide(rules: Iterable[Any], values: CallValues, place: int = 0) -> Decision:
+    """Return the decision of the first rule that decides about a request.
 
     Raises:
         ViewRefused: if the view does not let the caller have the object.
-        CallCrashed: if a rule fails: what a rule cannot decide is not done.
+        CallCrashed: if a rule fails; the call is not made then.
     """
     with catch() as caught:
-        for each in rules:
-            if (found := each.decide(values)) is not None:
-                return each, found
-        return None, Ruling.allow()
+        for rule in rules:
+            if (ruling := rule.decide(values)) is not None:
+                return Decision(rule, ruling, place)
+        return Decision()
     exc = caught.exception
     if isinstance(exc, ViewRefused):
         raise exc
     raise CallCrashed(exc) from exc
 
 
-def decide_call(rules: Iterable[Any], call: CallState) -> tuple[Any, Ruling, int]:
-    """Return what is decided about all requests that a call makes, and the place of the strictest.
+def decide_call(rules: Iterable[Any], call: CallState) -> Decision:
+    """Return the strictest decision about the requests that a call makes.
 
-    One that is refused refuses the call; of approvals the call needs the most. Raises as `decide`.
+    Raises:
+        ViewRefused: as `decide`.
+        CallCrashed: as `decide`.
     """
     rules, decisions = list(rules), []
     for place, each in enumerate(call.bound.requests):
-        with locating_item(call, place):
-            decisions.append((*decide(rules, CallValues(call.of_item(each))), place))
-    if not decisions:
-        return None, Ruling.allow(), 0
-    strictness = {ALLOW: (0, 0), REFUSE: (2, 0)}
-    decisions.sort(key=lambda each: strictness.get(each[1].verdict, (1, each[1].approvals)))
-    rule, ruling, place = decisions[-1]
+        with noting_refused_item(call, place):
+            decisions.append(decide(rules, CallValues(call.of_item(each)), place))
+    strictest = max(decisions, key=lambda each: each.ruling.strictness, default=Decision())
+    ruling = strictest.ruling
     if ruling.verdict == APPROVE:
-        groups = {each.group for _rule, each, _place in decisions if each.group}
+        groups = {each.ruling.group for each in decisions if each.ruling.group}
+        ruling = replace(ruling, group=next(iter(groups), ""))
         if len(groups) > 1:
             reason = _("Different groups approve the objects of the call: make a call for each.")
-            return rule, Ruling.refuse(reason), place
-        ruling = replace(ruling, group=next(iter(groups), ""))
-    return rule, ruling, place
+            ruling = Ruling.refuse(reason)
+    return strictest._replace(ruling=ruling)
 
 
 def refuses_kept(answer: StoredAnswer) -> bool:
-    """Return whether the rules refuse today the call whose answer is kept.
+    """Return whether the rules refuse by now the call whose answer is kept.
 
-    Of a call with a body, which is not kept, a rule refuses that is about all calls of the caller.
+    The body of a call is not kept, so a call with a body is judged by those rules that hold for
+    every call of its caller.
 
     Raises:
         CallCrashed: as `decide`.
@@ -268,7 +289,7 @@ def refuses_kept(answer: StoredAnswer) -> bool:
     call.bound = replace(answer.call, arguments=sent, many=answer.many)
     call.dispatcher = Dispatcher()
     try:
-        return decide_call(rules, call)[1].verdict != ALLOW
+        return decide_call(rules, call).ruling.verdict != ALLOW
     except ViewRefused:
         return True
 
@@ -293,7 +314,7 @@ class FollowsRules(BasePermission):
         call.bound = Call(sent)
         values = CallValues(call, find_object=lambda: get_named_object(view))
         try:
-            _rule, ruling = decide(rules, values)
+            ruling = decide(rules, values).ruling
         except CallCrashed as exc:
             raise exc.cause from exc
         if ruling.verdict == APPROVE:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from django.core.exceptions import FieldDoesNotExist, ObjectDoesNotExist
 from django.utils import timezone
@@ -39,7 +39,8 @@ from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.outcomes import Outcome, Problem
 from drf_mcp.tools.arguments.call import BODY
 
-# The first class in the order of inheritance counts.
+Found = TypeVar("Found")
+# The first class of a field's MRO that is a key counts.
 FIELD_TYPES: Mapping[type, str] = {
     serializers.BooleanField: BOOLEAN,
     serializers.IntegerField: NUMBER,
@@ -61,9 +62,13 @@ JSON_TYPES = {"integer": NUMBER, "number": NUMBER, "boolean": BOOLEAN, "string":
 JSON_TYPES |= {"array": LIST}
 
 
-def find_text_of(source: Any, name: str) -> Any:
+def find_text_attribute(source: Any, name: str) -> Any:
     value = getattr(source, name, None)
     return value if isinstance(value, str) else None
+
+
+def find_client_id(known: Any) -> Any:
+    return find_text_attribute(getattr(known.auth, "application", None), "client_id")
 
 
 def find_groups(known: Any) -> list[str]:
@@ -71,32 +76,41 @@ def find_groups(known: Any) -> list[str]:
     return [] if groups is None else list(groups.values_list("name", flat=True))
 
 
-def find_now() -> datetime:
-    # Of the project's zone, not that of the caller, which middleware may have activated.
+def find_project_time() -> datetime:
+    # In the project's time zone: middleware may have activated that of the caller.
     now = timezone.now()
     zone = timezone.get_default_timezone()
     return timezone.localtime(now, zone) if timezone.is_aware(now) else now
 
 
-# Names that no argument changes: the type of each, and what finds its value in the authenticated
-# request.
-MEMBERS: Mapping[str, Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
+class Member(NamedTuple):
+    """A name that no argument changes, such as ``caller.username``.
+
+    Attributes:
+        kind: the type of the value.
+        find: finds the value in the authenticated request.
+    """
+
+    kind: str
+    find: Callable[[Any], Any]
+
+
+MEMBERS: Mapping[str, Mapping[str, Member]] = {
     "caller": {
-        "username": (TEXT, lambda known: (known.user and known.user.get_username()) or None),
-        "groups": (LIST, find_groups),
-        "is_staff": (BOOLEAN, lambda known: getattr(known.user, "is_staff", False)),
-        "is_superuser": (BOOLEAN, lambda known: getattr(known.user, "is_superuser", False)),
-        "is_anonymous": (BOOLEAN, lambda known: not getattr(known.user, "is_authenticated", False)),
+        "username": Member(TEXT, lambda known: (known.user and known.user.get_username()) or None),
+        "groups": Member(LIST, find_groups),
+        "is_staff": Member(BOOLEAN, lambda known: getattr(known.user, "is_staff", False)),
+        "is_superuser": Member(BOOLEAN, lambda known: getattr(known.user, "is_superuser", False)),
+        "is_anonymous": Member(
+            BOOLEAN, lambda known: not getattr(known.user, "is_authenticated", False)
+        ),
     },
     "token": {
-        "name": (TEXT, lambda known: find_text_of(known.auth, "name")),
-        "prefix": (TEXT, lambda known: find_text_of(known.auth, "prefix")),
-        "client": (
-            TEXT,
-            lambda known: find_text_of(getattr(known.auth, "application", None), "client_id"),
-        ),
-        "scopes": (LIST, lambda known: sorted(get_granted_scopes(known.auth) or ())),
-        "kind": (
+        "name": Member(TEXT, lambda known: find_text_attribute(known.auth, "name")),
+        "prefix": Member(TEXT, lambda known: find_text_attribute(known.auth, "prefix")),
+        "client": Member(TEXT, find_client_id),
+        "scopes": Member(LIST, lambda known: sorted(get_granted_scopes(known.auth) or ())),
+        "kind": Member(
             TEXT,
             lambda known: (
                 known.successful_authenticator and type(known.successful_authenticator).__name__
@@ -104,10 +118,10 @@ MEMBERS: Mapping[str, Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
         ),
     },
     "now": {
-        "date": (DATE, lambda known: find_now().date()),
-        "time": (TIME, lambda known: find_now().time()),
-        "hour": (NUMBER, lambda known: find_now().hour),
-        "weekday": (NUMBER, lambda known: find_now().isoweekday()),
+        "date": Member(DATE, lambda known: find_project_time().date()),
+        "time": Member(TIME, lambda known: find_project_time().time()),
+        "hour": Member(NUMBER, lambda known: find_project_time().hour),
+        "weekday": Member(NUMBER, lambda known: find_project_time().isoweekday()),
     },
 }
 
@@ -125,7 +139,7 @@ class ViewRefused(Exception):
 
 
 def locate_item(outcome: Outcome, call: CallState, place: int) -> Outcome:
-    """Return the outcome of one request of a call about several objects, with its item named."""
+    """Return the outcome of one request of a call, with its item named where there are several."""
     failure, items = outcome.failure, call.tool.arguments.items
     if failure is None or not call.bound.items:
         return outcome
@@ -134,30 +148,54 @@ def locate_item(outcome: Outcome, call: CallState, place: int) -> Outcome:
     return outcome.changed(failure=failure.with_problems(tuple(problems)))
 
 
-# The outcomes of items whose object the view refuses, each with the path kwargs of the item.
-UNDECIDED: Slot[list[tuple[Any, Outcome]]] = Slot()
+class RefusedItem(NamedTuple):
+    """An item of a call about several objects whose object the view refuses the caller.
+
+    Attributes:
+        kwargs: the path kwargs of the item.
+        outcome: what the view answers.
+    """
+
+    kwargs: Any
+    outcome: Outcome
+
+
+REFUSED_ITEMS: Slot[list[RefusedItem]] = Slot()
 
 
 @contextmanager
-def locating_item(call: CallState, place: int) -> Iterator[None]:
-    """Name the item of a request that the view refuses.
+def noting_refused_item(call: CallState, place: int) -> Iterator[None]:
+    """Refuse a call, or one of its items, where the view refuses the caller the object.
 
-    Where the other objects are kept, or read, it is noted for `UndecidedGuard` to refuse alone.
+    A call that reads several objects, or keeps the items that work, goes on with the others:
+    `RefusedItemGuard` refuses the item. Any other call is refused, with the item named.
+
+    Args:
+        place: the place of the item among the requests of the call.
     """
     try:
         yield
     except ViewRefused as exc:
-        if not call.bound.many and (not call.bound.items or call.tool.options.bulk != "partial"):
+        goes_on = call.bound.items and call.tool.options.bulk == "partial"
+        if not (call.bound.many or goes_on):
             raise ViewRefused(locate_item(exc.outcome, call, place)) from exc
-        noted = (call.bound.requests[place].kwargs, exc.outcome)
-        UNDECIDED.set(call, [*(UNDECIDED.get(call) or ()), noted])
+        item = RefusedItem(call.bound.requests[place].kwargs, exc.outcome)
+        REFUSED_ITEMS.set(call, [*(REFUSED_ITEMS.get(call) or ()), item])
 
 
 def find_type(field_class: type) -> str:
     return next(FIELD_TYPES[each] for each in field_class.__mro__ if each in FIELD_TYPES)
 
 
-def choose(name: str, known: Mapping[str, Any], place: str) -> Any:
+def find_known(name: str, known: Mapping[str, Found], place: str) -> Found:
+    """Return what is known by a name.
+
+    Args:
+        place: what has the names, for the message.
+
+    Raises:
+        ExpressionError: if nothing has the name; the message has the nearest name.
+    """
     if name in known:
         return known[name]
     message = _("%(place)s has no %(name)s.") % {"place": place, "name": name or place}
@@ -215,8 +253,8 @@ class ToolNames:
         if place == "object":
             return self.get_object_type(names)
         if place in MEMBERS:
-            return str(choose(".".join(names), MEMBERS[place], place)[0])
-        argument = choose(names[0], self.arguments, self.tool.name)
+            return find_known(".".join(names), MEMBERS[place], place).kind
+        argument = find_known(names[0], self.arguments, self.tool.name)
         if (field := self.get_field(names[0])) is not None and len(names) == 1:
             numbers = isinstance(field, serializers.ChoiceField) and set(map(type, field.choices))
             return NUMBER if numbers == {int} else find_type(type(field))
@@ -225,7 +263,7 @@ class ToolNames:
             members = schema.get("properties")
             if members is None:
                 return ANY
-            schema = choose(name, members, ".".join(names))
+            schema = find_known(name, members, ".".join(names))
         return JSON_TYPES.get(str(schema.get("type")), ANY)
 
     def get_object_type(self, names: Path) -> str:
@@ -252,7 +290,7 @@ def get_attribute_type(model: Any, name: str) -> tuple[str, Any]:
         field = model._meta.get_field(name)
     except FieldDoesNotExist:
         known = {each.name: (ANY, None) for each in model._meta.fields}
-        return choose(name, known, str(model._meta.verbose_name))  # type: ignore[no-any-return]
+        return find_known(name, known, str(model._meta.verbose_name))
     if (field.many_to_one or field.one_to_one) and name != getattr(field, "attname", ""):
         return ANY, field.related_model
     if field.is_relation and not field.concrete:
@@ -283,7 +321,7 @@ class CallValues(ToolNames):
         if place == "arguments":
             return self.get_argument(names)
         if place in MEMBERS:
-            return convert(MEMBERS[place][names[0]][1](self.call.caller.authenticate()))
+            return convert(MEMBERS[place][names[0]].find(self.call.caller.authenticate()))
         value = self.object
         for name in names:
             try:

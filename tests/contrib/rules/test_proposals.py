@@ -13,7 +13,7 @@ from rest_framework.exceptions import PermissionDenied
 
 from drf_mcp.contrib.rules.feature import RulesFeature
 from drf_mcp.contrib.rules.models import CallRule, Proposal
-from drf_mcp.contrib.rules.proposal_store import ProposalStore, expire
+from drf_mcp.contrib.rules.proposal_store import ProposalStore, expire_proposals
 from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tokens.models import AgentToken
@@ -313,7 +313,9 @@ def test_a_proposal_expires(propose, approver):
     assert state(row) == "expired"
 
 
-@pytest.mark.parametrize("end", [store.end_late, expire, lambda: store.find("another", "")])
+@pytest.mark.parametrize(
+    "end", [store.end_late, expire_proposals, lambda: store.find("another", "")]
+)
 def test_the_end_of_each_proposal_that_expires_is_heard_once(propose, end):
     row, heard = propose(), []
     proposal_ended.connect(receive := lambda proposal, **kwargs: heard.append(proposal))
@@ -343,9 +345,9 @@ def test_no_worker_makes_a_call_whose_approval_has_expired(propose, approver, or
 
 def test_old_proposals_are_deleted(propose):
     propose()
-    assert expire() == 0
+    assert expire_proposals() == 0
     Proposal.objects.update(expires=timezone.now() - timedelta(days=100))
-    assert expire() == 1
+    assert expire_proposals() == 1
 
 
 # --- Attacks -----------------------------------------------------------------------------------

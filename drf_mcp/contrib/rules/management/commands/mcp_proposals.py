@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Callable
 from typing import Any
 
 from django.core.management.color import no_style
@@ -14,6 +15,8 @@ from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.screen import Screen, UsageError, find_local_time
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 
+store = ProposalStore()
+# The columns that --json and `show` have.
 NAMES = ["proposal_id", "tool", "user_label", "status", "rule", "reason", "arguments", "shown"]
 NAMES += ["shown_before", "fingerprint", "message", "created", "expires"]
 
@@ -45,47 +48,57 @@ class Command(MCPCommand):
             verb.add_argument("--json", action="store_true", help="print it as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        store, action, headings = ProposalStore(), options["action"], None
         store.end_late()
-        if action == "list":
-            rows = store.rows.order_by("-created")
-            found = list(rows if options["all"] else rows.filter(status__in=OPEN))
-            headings = (_("PROPOSAL"), _("CALL"), _("USER"), _("STATE"), _("SINCE"))
-        elif action == "run":
-            rows = store.rows.filter(status=APPROVED, request__isnull=False).order_by("updated")
-            made = map(run_proposal, list(rows.values_list("pk", flat=True)))
-            found = [row for row in made if row is not None]
-        else:
-            found = [self.decide(store, action, options)]
-        data = [self.as_data(row) for row in found]
-        cells = [self.get_cells(row) for row in found]
-        lines = ["  ".join(each) for each in cells]
-        if headings:
-            lines = [*Screen(self.width, no_style()).list_table(headings, cells)]
-        elif action == "show":
-            texts = data[0].items()
-            lines = [f"{n}: {json.dumps(v, ensure_ascii=False, default=str)}" for n, v in texts]
-        is_list = action in ("list", "run")
-        self.write_data(data if is_list else data[0], lines or [_("No call is approved.")], options)
+        getattr(self, options["action"])(options)
 
-    def decide(self, store: ProposalStore, action: str, options: dict[str, Any]) -> Any:
-        row = store.rows.filter(pk=options["proposal"]).first()
+    def list(self, options: dict[str, Any]) -> None:
+        rows = store.rows.order_by("-created")
+        found = [*(rows if options["all"] else rows.filter(status__in=OPEN))]
+        headings = (_("PROPOSAL"), _("CALL"), _("USER"), _("STATE"), _("SINCE"))
+        screen = Screen(self.width, no_style())
+        lines = screen.list_table(headings, [self.get_cells(row) for row in found])
+        self.write_data([self.as_data(row) for row in found], lines, options)
+
+    def run(self, options: dict[str, Any]) -> None:
+        approved = store.rows.filter(status=APPROVED, request__isnull=False).order_by("updated")
+        made = [run_proposal(pk) for pk in [*approved.values_list("pk", flat=True)]]
+        # Another process may have made some of them.
+        found = [row for row in made if row is not None]
+        lines = ["  ".join(self.get_cells(row)) for row in found] or [_("No call is approved.")]
+        self.write_data([self.as_data(row) for row in found], lines, options)
+
+    def show(self, options: dict[str, Any]) -> None:
+        data = self.as_data(self.find(options))
+        texts = {n: json.dumps(v, ensure_ascii=False, default=str) for n, v in data.items()}
+        self.write_data(data, [f"{name}: {text}" for name, text in texts.items()], options)
+
+    def approve(self, options: dict[str, Any]) -> None:
+        row, fingerprint = self.find(options), options["fingerprint"]
+        self.decide(store.approve, row, fingerprint or row.fingerprint, options)
+
+    def decline(self, options: dict[str, Any]) -> None:
+        self.decide(store.decline, self.find(options), options["reason"], options)
+
+    def find(self, options: dict[str, Any]) -> Any:
+        proposal_id = options["proposal"]
+        row = store.rows.filter(pk=proposal_id).first()
         if row is None:
             known = store.rows.filter(status__in=OPEN).values_list("pk", flat=True)
-            message = _("There is no proposal %(name)r.") % {"name": options["proposal"][:128]}
-            asked = ask_nearest(find_nearest(options["proposal"], known))
-            raise UsageError(f"{message} {asked}".strip())
-        if action == "show":
-            return row
+            message = _("There is no proposal %(name)r.") % {"name": proposal_id[:128]}
+            raise UsageError(f"{message} {ask_nearest(find_nearest(proposal_id, known))}".strip())
+        return row
+
+    def decide(
+        self, decide: Callable[..., Any], row: Any, sent: str, options: dict[str, Any]
+    ) -> None:
         if options["username"] is None:
             raise UsageError(_("Name who decides with --as."))
         user = self.find_user(options["username"])
         try:
-            if action == "decline":
-                return store.decline(row, user, options["reason"])
-            return store.approve(row, user, options["fingerprint"] or row.fingerprint)
+            row = decide(row, user, sent)
         except APIException as exc:
             raise UsageError(self.write_reason(exc)) from exc
+        self.write_data(self.as_data(row), ["  ".join(self.get_cells(row))], options)
 
     def get_cells(self, row: Any) -> tuple[str, ...]:
         status, since = str(row.get_status_display()), find_local_time(row.created)
