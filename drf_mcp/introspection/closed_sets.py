@@ -1,4 +1,4 @@
-"""What is known of the values of query parameters beyond their schema."""
+"""The values that a query parameter takes, and how a filter reads them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from django.utils.translation import ngettext
 
 
 class ClosedSet:
-    """The values of a query parameter of which a view makes use, where others come to nothing.
+    """The values of a query parameter that a view uses; it ignores any other value.
 
     Attributes:
-        separator: what separates several in one text, "" for a single one.
-        code: the code of the problem with another value.
+        separator: the text between several values, "" where there is one value.
+        code: the code of the problem with a value that is ignored.
     """
 
     separator: ClassVar[str] = ""
@@ -39,10 +39,10 @@ class ClosedSet:
         raise NotImplementedError
 
     def get_candidates(self, text: str) -> Sequence[str]:
-        """Return the values that another value may be a misspelling of."""
+        """Return the values of which an ignored value may be a misspelling."""
         return self.choices
 
-    def ignored(self, text: str) -> list[str]:
+    def find_ignored(self, text: str) -> list[str]:
         if not self.separator:
             part = text.strip()
             return [part] if part and not self.takes(part) else []
@@ -62,7 +62,7 @@ class OrderingTerms(ClosedSet):
 
     @classmethod
     def among(cls, choices: Collection[str]) -> OrderingTerms | None:
-        """Return the terms whose choices these are, None where some go in one direction alone."""
+        """Return the terms of these choices, None where a term sorts in one direction only."""
         terms = cls(tuple(name for name in choices if not name.startswith("-")))
         return terms if {*terms.choices} == {*choices} else None
 
@@ -80,7 +80,7 @@ class LongestTexts(ClosedSet):
     """Texts that a column can hold: no row equals a longer one."""
 
     max_length: int
-    # Not a class attribute here: of several filters some take texts separated by commas.
+    # Some filters take several texts with commas between them.
     separator: str = ""  # type: ignore[misc]
     code: ClassVar[str] = "max_length"
 
@@ -122,7 +122,7 @@ class FormValues(ClosedSet):
     def takes(self, text: str) -> bool:
         try:
             data = self.form_field.widget.value_from_datadict({"value": text}, {}, "value")
-            # A value of None is one that the filter drops without a word.
+            # A filter ignores a value that its form cleans to None.
             return self.form_field.clean(data) is not None
         except ValidationError:
             return not self.is_lenient
@@ -130,12 +130,12 @@ class FormValues(ClosedSet):
 
 @dataclass(frozen=True)
 class FilterPart:
-    """A query parameter that a filter reads together with others.
+    """A query parameter that is one of several of a filter, or a bound of a range.
 
     Attributes:
-        filter: the name of the filter, by which a form's errors go.
-        form_field: reads the value.
-        range: what the value bounds, "" for nothing.
+        filter: the name of the filter, under which its form reports errors.
+        form_field: the form field that reads the value.
+        range: the name of the range that the value bounds, "" for none.
         end: ``lower`` or ``upper`` for a bound.
     """
 
@@ -145,13 +145,13 @@ class FilterPart:
     end: str = ""
 
     def read(self, value: Any) -> Any:
-        """Return the value that a filter reads, None for one that it refuses."""
+        """Return the value as the filter has it, None for a value that its form refuses."""
         try:
             return self.form_field.clean(str(value))
         except ValidationError:
             return None
 
     def bounds_with(self, other: FilterPart) -> bool:
-        """Return whether this is the lower bound of what the other is the upper bound of."""
+        """Return whether this is the lower, and the other the upper bound of one range."""
         ends = (self.end, other.end)
         return ends == ("lower", "upper") and self.range == other.range

@@ -44,8 +44,8 @@ JSON_TYPES: dict[str, Any] = {
 
 
 class DescribedField:
-    # What a subclass of the describer's class converts in a way of its own may take anything:
-    # its schema is open, and says in words what the nearest class takes.
+    # A field with a conversion of its own may take anything: its schema is open, and says in words
+    # what the nearest class with a describer takes.
 
     def __init__(self, field: AnyField) -> None:
         self.field: Any = field
@@ -58,18 +58,18 @@ class DescribedField:
     def input_schema(self) -> FieldSchema:
         schema = self.accepted_schema
         schema = schema.allow_null() if self.field.allow_null else schema
-        return self.with_default(self.introduce(schema))
+        return self.with_default(self.add_purpose(schema))
 
     @property
     def intended_schema(self) -> FieldSchema:
         schema = self.accepted_schema
         schema = self.intend(schema) if "type" in schema else schema
-        return self.with_default(self.introduce(schema))
+        return self.with_default(self.add_purpose(schema))
 
     @property
     def output_schema(self) -> FieldSchema:
         # A serializer writes null for every attribute that is None, ``allow_null`` or not.
-        return self.introduce(self.represented_schema.allow_null())
+        return self.add_purpose(self.represented_schema.allow_null())
 
     @property
     def accepted_schema(self) -> FieldSchema:
@@ -78,7 +78,7 @@ class DescribedField:
             return FieldSchema.of(declared)
         if self.converts_as_described:
             return self.described_class_schema
-        # A field that needs a caller to be described is no loss here, where it would be a hint.
+        # The words are only a hint: a field that cannot be described without a caller has none.
         return attempt(lambda: self.intend(self.described_class_schema), FieldSchema())
 
     @property
@@ -98,11 +98,12 @@ class DescribedField:
         return converts_like_drf(self.field) or all(map(self.is_as_described, CONVERSIONS))
 
     def is_as_described(self, method: str) -> bool:
-        # The describer of a project's class knows that class's own methods.
+        # A describer for a class of the project's knows the methods of this class.
         definer = next(base for base in type(self.field).__mro__ if method in vars(base))
         return issubclass(self.described_class, definer) or is_drf_code(type(self.field), method)
 
     def intend(self, schema: FieldSchema) -> FieldSchema:
+        """Return the open schema that says in words what a schema takes."""
         words = describe_intention(schema)
         if not words:
             return FieldSchema()
@@ -111,7 +112,8 @@ class DescribedField:
         hint = _("Meant to be %(value)s") % {"value": words}
         return FieldSchema(explain({}, hint, own, null)).with_meaning(intention=words)
 
-    def introduce(self, schema: FieldSchema) -> FieldSchema:
+    def add_purpose(self, schema: FieldSchema) -> FieldSchema:
+        """Return a schema whose description begins with the help text, else the label."""
         label = clean_text(getattr(self.field, "label", None))
         label = label if says_more(label, self.field.field_name or "") else ""
         purpose = clean_text(getattr(self.field, "help_text", None)) or label
@@ -155,8 +157,8 @@ def add_constraints(field: Any, described: Any) -> FieldSchema:
     schema: Any = FieldSchema.of(described)
     allows_blank = getattr(field, "allow_blank", False)
     for validator in field.validators:
-        # By exact class: a project's subclass may judge as it likes. And a callable may return
-        # another limit tomorrow.
+        # Exact classes only: a project's subclass may validate in another way. A callable limit may
+        # return another number next time.
         kind, limit = type(validator), getattr(validator, "limit_value", 0)
         part = LENGTHS.get(schema.get("type", ""))
         if callable(limit):
@@ -179,7 +181,7 @@ def add_constraints(field: Any, described: Any) -> FieldSchema:
         elif kind is validators.RegexValidator:
             schema = add_pattern(schema, validator, allows_blank)
         elif kind is validators.StepValueValidator:
-            # Floating point arithmetic keeps steps out of ``multipleOf``.
+            # Not ``multipleOf``: with floats 0.3 is no multiple of 0.1.
             schema = explain(schema, _("In steps of %(step)s") % {"step": limit})
         elif kind is UniqueValidator:
             schema = explain(schema, _("Unique"))
@@ -194,7 +196,7 @@ def add_bound(schema: FieldSchema, keyword: str, limit: Any) -> Any:
     if "enum" in schema:
         return schema
     if kind not in NUMBERS:
-        # Where no keyword fits: a sentence, and the words that go with others.
+        # No keyword fits: a sentence in the description, and words for errors.
         sentence = _("At least %(limit)s") if is_least else _("At most %(limit)s")
         words = (
             gettext_lazy("at least %(limit)s") if is_least else gettext_lazy("at most %(limit)s")
@@ -205,7 +207,7 @@ def add_bound(schema: FieldSchema, keyword: str, limit: Any) -> Any:
     number = limit if isinstance(limit, (int, float)) else float(limit)
     if kind == "integer":
         number = math.ceil(limit) if is_least else math.floor(limit)
-    # A JavaScript client would round the range of a column.
+    # Clients in JavaScript would round the range of a big integer.
     if abs(number) > SAFE_INTEGER:
         return schema
     present = schema.get(keyword, number)

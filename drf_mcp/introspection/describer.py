@@ -1,4 +1,4 @@
-"""One endpoint of an API, described: the way into this package."""
+"""The description of one endpoint: the entry point of this package."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Describer:
 
     def describe(self) -> EndpointSchema:
         """Return the description of the endpoint, with texts in the project's own language."""
-        # The first caller has a language too.
+        # Not in the language of the first caller.
         with override_language():
             token = CURRENT.set(self.inspection.annotations)
             try:
@@ -62,7 +62,7 @@ class Describer:
         return replace(schema, findings=tuple(dict.fromkeys(self.inspection.findings)))
 
     def get_schema(self) -> EndpointSchema:
-        """Return the parts of the description, put together."""
+        """Return the description, made of what the other methods return."""
         return EndpointSchema(
             path=self.add_examples(self.guard("get_path_parameters", self.any_path), "path"),
             query=self.add_examples(self.guard("get_query_parameters", self.query.pages), "query"),
@@ -78,7 +78,7 @@ class Describer:
         return PathParameters(self.inspection, self.path_kwargs).get_parameters()
 
     def get_query_parameters(self) -> Parameters:
-        """Return the parameters of filters, pagination and versioning, and others that are read."""
+        """Return the parameters of filters, paging and versions, and others that code reads."""
         return self.query.get_parameters()
 
     def get_request_body(self) -> Body:
@@ -86,7 +86,7 @@ class Describer:
         return RequestBody(self.inspection).get_body()
 
     def get_response_schema(self) -> Schema:
-        """Return the schema of the success payload, ``{}`` where anything may be answered."""
+        """Return the schema of the data of a success, ``{}`` where it is not known."""
         return ResponseSchema(self.inspection).get_schema()
 
     def get_request_examples(self) -> tuple[Any, ...]:
@@ -121,7 +121,7 @@ class Describer:
         return tuple(Parameter(name, {"type": "string"}, True) for name in self.path_kwargs)
 
     def guard(self, hook: str, default: Part) -> Part:
-        # What fails in a hook of the project's is no fault of the view.
+        # A hook that a project overrides is to be mended, not the view.
         own = type(self)
         remedy = RETURN_EARLY
         if getattr(own, hook) is not getattr(Describer, hook):
@@ -130,12 +130,13 @@ class Describer:
         return self.inspection.attempt(getattr(self, hook), remedy, default)
 
 
-# Names that a method uses if what it returns may depend on the caller.
+# Names in methods whose result may depend on the caller.
 CALLER = frozenset({"request", "user", "query_params", "context"})
 
 
 class ResponseSchema:
-    # What a view surely answers, as far as only REST framework's own code makes it.
+    # The schema of an answer that REST framework's own code makes of a serializer; the open schema
+    # for the answer of any other code.
 
     def __init__(self, inspection: Inspection) -> None:
         self.inspection = inspection
@@ -163,8 +164,8 @@ class ResponseSchema:
         return inspection.attempt(describe_renamed if renames else describe, RETURN_EARLY, {})
 
     def has_one_serializer(self) -> bool:
-        # A get_serializer_class that looks at the request may answer the next caller by another
-        # class, and so may one that asks further methods of the view.
+        # A get_serializer_class() that reads the request, or calls further methods of the view, may
+        # return another class for the next caller.
         view_class, name = type(self.view), "get_serializer_class"
         if is_drf_code(view_class, name):
             return True
@@ -174,7 +175,7 @@ class ResponseSchema:
         return is_alone and all(map(CALLER.isdisjoint, own))
 
     def renders_data(self) -> bool:
-        # Another renderer may rename the members, or wrap them.
+        # Another renderer may rename or wrap the data.
         for renderer_class in self.view.renderer_classes:
             if renderer_class.media_type == "application/json":
                 return (

@@ -1,4 +1,4 @@
-"""JSON Schemas that also carry what no keyword can say of a value."""
+"""JSON Schemas with what no keyword says of their values."""
 
 from __future__ import annotations
 
@@ -23,10 +23,16 @@ PNG = (
 
 @dataclass(frozen=True)
 class ValueKind:
-    # sentence: of a description, "" where a keyword is understood everywhere; words: of an error.
-    # pattern: of the texts that REST framework and Django read, "" where theirs is not the reader.
-    # plain: whether the pattern needs no sentence. format: one that the words name.
-    # The words are English, since the readers of descriptions and errors may have two languages.
+    """A kind of text, such as a date. Its words are English, and translated where they are used.
+
+    Attributes:
+        sentence: for descriptions; "" where every client knows the format.
+        words: for errors.
+        example: such a text.
+        pattern: the texts that REST framework and Django read, "" where other code reads them.
+        plain: whether the pattern says the same as the sentence.
+        format: the format that the words name, "" for words without a name in them.
+    """
 
     sentence: str
     words: str
@@ -38,7 +44,7 @@ class ValueKind:
 
 @dataclass(frozen=True)
 class Limit:
-    # words: lazy, since the reader of an error has a language of its own.
+    # Lazy: descriptions and errors may be in two languages.
     words: Any
     limit: Any
 
@@ -85,10 +91,10 @@ FORMATS = {
         gettext_noop("File content, base64 encoded"), gettext_noop("a file as base64"), TEXT
     ),
 }
-# Of the shapes that people write, short enough to stand in every list, and so tight that a value
-# which fits is read: but for 30 February and names of hosts that are too long. The readers also
-# know week dates, quoted mailboxes, URLs with users and host names of other alphabets. The view is
-# asked all the same: no schema refuses a call.
+# The forms that people write. They are short, since every list has them. A text that fits is read,
+# except for dates such as 30 February and host names that are too long. Django and REST framework
+# read further forms: week dates, quoted mailboxes, URLs with users, host names of other alphabets.
+# Such a value reaches the view too: no schema refuses a call.
 OCTET = r"(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 IPV4 = rf"{OCTET}(\.{OCTET}){{3}}"
 IPV6 = "([0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}"
@@ -132,10 +138,16 @@ def make_own_format(format_name: str) -> ValueKind:
 
 @dataclass(frozen=True)
 class Meaning:
-    # limits: bounds that no keyword holds. intention: the intended values, where the
-    # schema takes any. finder: the tool that lists the objects that the value identifies. identity:
-    # the sentence that says what the value identifies. examples: values that people wrote. choices:
-    # values and their labels, lazy ones as they are, where they are too many for an enumeration.
+    """What no keyword says of a value.
+
+    Attributes:
+        limits: bounds for which the type has no keyword.
+        intention: the intended values, in words, where the schema takes any.
+        finder: the tool that lists the objects which the value identifies.
+        identity: the sentence of the description that says what the value identifies.
+        examples: values that people wrote.
+        choices: pairs of value and label, where an enumeration would be too long.
+    """
 
     kind: ValueKind | None = None
     limits: tuple[Limit, ...] = ()
@@ -150,7 +162,7 @@ UNKNOWN = Meaning()
 
 
 class FieldSchema(dict[str, Any]):
-    # The meaning is never written as JSON: ``schema | {...}`` keeps it, ``{**schema}`` does not.
+    # The meaning is not written as JSON. ``schema | {...}`` keeps it, ``{**schema}`` does not.
 
     def __init__(self, schema: Any = (), meaning: Meaning = UNKNOWN) -> None:
         super().__init__(schema)
@@ -225,7 +237,7 @@ class FieldSchema(dict[str, Any]):
 
 
 def make_text(format_name: str, *, blank: bool = False) -> FieldSchema:
-    """Return the schema of texts that REST framework's own code, or Django's, reads."""
+    """Return the schema of a text in a format, as REST framework's or Django's code reads it."""
     kind, body = FORMATS[format_name], PATTERNS.get(format_name, "")
     pattern = f"^({body})?$" if blank else f"^{body}$"
     kind = replace(kind, pattern=pattern if body else "")
@@ -278,7 +290,7 @@ def make_example(schema: Any, name: str = "") -> Any:
         return "name@example.com"
     value = "text".ljust(schema.get("minLength", 0), "x")
     value = value[: schema.get("maxLength", len(value))]
-    # A simple pattern takes a run of one character; of another pattern the word will do.
+    # Simple patterns take one character repeated; for other patterns the example may not fit.
     runs = [letter * length for length in range(1, 13) for letter in "aA1"]
     pattern = schema.get("pattern", "")
     return next((text for text in (value, *runs) if re.search(pattern, text)), value)

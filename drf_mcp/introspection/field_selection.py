@@ -1,4 +1,4 @@
-"""Asking for less: only some of the serializer's fields, nested ones by dots."""
+"""The argument ``fields``: which paths an answer has, and an answer cut to some of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rest_framework.utils.serializer_helpers import ReturnList
 
 from drf_mcp.option_types.spelling import find_nearest
 
-# Of each member by name: what of it is asked for, None for all.
+# The selected members by name, each with what is selected inside; None for all of it.
 FieldTree: TypeAlias = "dict[str, FieldTree | None]"
 Schema = Mapping[str, Any]
 
@@ -28,7 +28,7 @@ class SelectableFields:
         return is_closed(self.row)
 
     def find_unknown(self, paths: Iterable[str]) -> Iterator[str]:
-        # Where the schema leaves open what a member holds, every path inside may lead somewhere.
+        """Yield the paths that lead to no field. An open schema may have any field."""
         return (path for path in paths if not self.leads_somewhere(path))
 
     def leads_somewhere(self, path: str) -> bool:
@@ -60,7 +60,7 @@ def may_have_others(schema: Schema) -> bool:
 
 def walk_members(schema: Schema, prefix: str) -> Iterator[str]:
     for name, member in schema.get("properties", {}).items():
-        # Such a name would be read as a path, or as several names.
+        # A name with a dot or comma would be read as a path, or as several names.
         if name == name.strip() != "" and "." not in name and "," not in name:
             yield f"{prefix}{name}"
             yield from walk_members(find_row(member), f"{prefix}{name}.")
@@ -73,13 +73,13 @@ def is_closed(schema: Schema) -> bool:
 
 
 class FieldSelection:
-    # Paths are as `SelectableFields.get_paths` gives them; none asks for everything.
+    # Of paths as `SelectableFields.get_paths` returns them; without a path all is selected.
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.tree: FieldTree = {}
         for path in paths:
             *around, last = path.split(".")
-            # A member that is asked for whole stays so where a part of it is as well.
+            # A member that is selected as a whole stays whole, also where a part is selected too.
             inside: FieldTree | None = self.tree
             for name in around:
                 inside = None if inside is None else inside.setdefault(name, {})
@@ -92,7 +92,7 @@ class FieldSelection:
         return self.pick(data, self.tree or None)
 
     def find_unanswered(self, data: Any) -> list[str]:
-        """Return the paths that lead to nothing in an answer, none where it has no rows."""
+        """Return the paths that no row of an answer has; none where there is no row."""
         rows = data["results"] if isinstance(data, Mapping) and is_page(data) else data
         return [".".join(names) for names in walk_tree(self.tree) if not has_member(rows, names)]
 
@@ -124,7 +124,7 @@ def walk_tree(tree: FieldTree) -> Iterator[tuple[str, ...]]:
 
 
 def has_member(value: Any, names: Sequence[str]) -> bool:
-    # What may hold others, and holds none, says nothing of them.
+    # An empty list or null does not show which members there are.
     if not names or value is None:
         return True
     if isinstance(value, (list, tuple)):
@@ -135,7 +135,7 @@ def has_member(value: Any, names: Sequence[str]) -> bool:
 
 
 def infer_schema(value: Any, deepest: int = 4) -> Schema:
-    """Return a schema with the names of the members of an answer: of its first row, if of many."""
+    """Return a schema with the names of the members of an answer, or of its first row."""
     if isinstance(value, (list, tuple)):
         return {"items": infer_schema(value[0], deepest) if value else {}}
     if not isinstance(value, Mapping) or not deepest:
@@ -145,12 +145,12 @@ def infer_schema(value: Any, deepest: int = 4) -> Schema:
 
 
 def is_page(members: Collection[str]) -> bool:
-    # REST framework's paginators put these around rows; a row of its own may have a "results".
+    # REST framework's paginators write both; an object alone may have "results" of its own.
     return "results" in members and "next" in members
 
 
 def find_nearest_path(path: str, known: Collection[str]) -> str | None:
-    # Models write the path of the envelope too: data.results.id.
+    # Models also write paths in the envelope, such as data.results.id.
     end = path.rpartition(".")[2]
     matches = (find_nearest(text, known) for text in (path, end))
     return next((found[0] for found in matches if found), None)

@@ -1,4 +1,4 @@
-"""Serializer fields by class: the hooks that describe them, and those of the stock fields."""
+"""`FieldDescriber`, and the describers of REST framework's own fields."""
 
 from __future__ import annotations
 
@@ -128,15 +128,15 @@ class DecimalDescriber(FieldDescriber):
         if places is not None:
             limits.append(Limit(PLACES, places))
             words.append(PLACES % {"limit": places})
-        # Separators of a language may stand in the digits of a localized field.
+        # A localized field takes the separators of a language.
         if places is not None and not getattr(field, "localize", False):
             sign = "" if isinstance(least, (int, float, Decimal)) and least >= 0 else "-?"
             part = rf"\.\d{{1,{places}}}" if places > 2 else r"\.\d" + r"\d?" * (places - 1)
             whole = r"\d+" if digits is None else rf"\d{{1,{digits - places}}}"
-            # Of no digits before the point, not even a zero may stand alone.
+            # With no digit before the point, a zero alone is refused.
             number = f"0{part}" if digits == places else f"{whole}({part})?" if places else whole
             pattern = f"^{sign}{number}$"
-        # The digits are part of the sentence, since the pattern has them too.
+        # The sentence has the limits, since write_text drops it where the pattern says the same.
         sentence = join_sentences(_(DECIMAL.sentence), ", ".join(words))
         kind = replace(DECIMAL, sentence=sentence, pattern=pattern)
         schema = FieldSchema(self.get_output_schema()).with_kind(kind)
@@ -156,8 +156,8 @@ DATE_FORMATS = {
 
 
 class TextDescriber(FieldDescriber):
-    # formats: of what the fields read. REST framework's times, durations, addresses and naive dates
-    # often break the format in answers.
+    # The formats are those of the input. In answers, times, durations, addresses and naive dates
+    # often do not keep to them.
     formats: ClassVar[dict[type, str]] = {
         fields.CharField: "",
         fields.EmailField: "email",
@@ -181,7 +181,7 @@ class TextDescriber(FieldDescriber):
                 return FieldSchema(STRING).with_kind(make_own_format(humanize(formats)))
             return make_text(name) if all(standard) else make_text(name).without_pattern()
         if name == "uuid":
-            # An id is sent as it was given.
+            # Callers send an id in the form in which an answer has it.
             own_form = field.uuid_format not in ("hex", "hex_verbose")
             return make_text(name).without_pattern() if own_form else make_text(name)
         if name == "duration":
@@ -190,7 +190,7 @@ class TextDescriber(FieldDescriber):
             name = field.protocol
         schema = make_text(name, blank=field.allow_blank) if name else FieldSchema(STRING)
         if not field.allow_blank:
-            # A blank text counts as missing.
+            # REST framework refuses a blank text.
             schema["minLength"] = 1
         return schema
 
@@ -213,8 +213,8 @@ class FileDescriber(FieldDescriber):
 
 
 def describe_choices(choices: Mapping[Any, Any]) -> FieldSchema:
-    # REST framework compares choices as text: values of several types, and whole floats, which JSON
-    # may write as integers, are enumerated as strings.
+    # REST framework compares choices as texts. Values of several types are enumerated as strings,
+    # and so are whole floats: a client may write 1.0 as 1.
     raw = [(v.value if isinstance(v, Enum) else v, label) for v, label in choices.items()]
     named: list[tuple[Any, Any]] = [
         (value if isinstance(value, (bool, int, float)) else str(value), label)
@@ -260,7 +260,7 @@ class MultipleChoiceDescriber(FieldDescriber):
         return explain(make_array(self.field, choices), words)
 
     def get_output_schema(self) -> Schema:
-        # A stored value that is no choice is given as it is.
+        # An answer may have a stored value that is no choice.
         return {"type": "array", "items": {}}
 
 

@@ -1,4 +1,4 @@
-"""The serializer that reads a body."""
+"""The serializer that reads the body of a request."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class InputSerializer:
         calls = list(self.reading.serializer_calls if self.reading is not None else ())
         if len({(call.serializer_class, call.attribute) for call in calls}) != 1:
             return None
-        # Constructed of one object here and of a list there, it may read either.
+        # Calls may differ in `partial` and `many`: then both are possible.
         partial, many = {call.partial for call in calls}, {call.many for call in calls}
         return replace(
             calls[0],
@@ -44,8 +44,8 @@ class InputSerializer:
 
     @property
     def is_inherited(self) -> bool:
-        # The view's serializer describes a body that no code is seen to read in standard actions,
-        # and in an extra action that names one itself. Any other body has its own shape.
+        # Where no code in the handler makes a serializer, the view's serializer reads the body of a
+        # standard action, and of an extra action with a serializer_class of its own.
         if self.inspection.is_extra_action:
             return "serializer_class" in vars(self.view)
         has_serializer = hasattr(self.view, "get_serializer") or hasattr(
@@ -55,8 +55,8 @@ class InputSerializer:
 
     @property
     def requires_nothing(self) -> bool:
-        # The serializer may be one of a partial update, may read what the handler made of the body,
-        # or may never be made. Where the handler does not tell, a PATCH is a partial update.
+        # The update may be partial, or the serializer may read something else than the body, or may
+        # not be made at all. Where the code does not show it, a PATCH is a partial update.
         call, reading = self.call, self.reading
         if (call is not None and call.partial) or "partial_update" in self.inspection.calls:
             return True
@@ -76,7 +76,7 @@ class InputSerializer:
                 inspection.add_finding(_(UNKNOWN), DECLARE)
             return None
         serializer = self.get_view_serializer()
-        # A body that the handler reads as a whole may hold more than a serializer without fields.
+        # A serializer without fields does not describe a body that the handler reads as a whole.
         reads_whole = self.reading is not None and self.reading.reads_whole
         if call is not None or not reads_whole or not isinstance(serializer, Serializer):
             return serializer
@@ -94,7 +94,7 @@ class InputSerializer:
             serializer = attempt(way, None, failures.append)
             if serializer is not None:
                 return serializer
-        # The first way is the one that the project uses.
+        # The project itself uses the first way.
         for exc in failures[:1]:
             remedy = _("%(advice)s Or: %(other)s") % {
                 "advice": _(RETURN_EARLY),
@@ -104,7 +104,7 @@ class InputSerializer:
         return None
 
     def get_row_serializer(self, serializer: Any) -> Any:
-        # Return what reads a list where the handler takes one besides an object, or None.
+        """Return the serializer of a list, if the handler takes an object or a list, else None."""
         inspection, call = self.inspection, self.call
         if isinstance(serializer, ListSerializer) or inspection.method != "POST":
             return None
@@ -115,7 +115,7 @@ class InputSerializer:
             return None
         if call is not None and (call.serializer_class is not None or call.many):
             return None
-        # A view that makes serializers in a way of its own may look at what was sent.
+        # A get_serializer() of the project's may set ``many`` where the data is a list.
         rows = attempt(lambda: own(data=[]), None)
         return rows if isinstance(rows, ListSerializer) else None
 
@@ -134,5 +134,5 @@ class InputSerializer:
         stock = {"view": self.view, "request": getattr(self.view, "request", None)}
         if not hasattr(self.view, "get_serializer_context"):
             return stock
-        # One that needs a caller leaves REST framework's own, which most fields can do with.
+        # A context that needs a caller is replaced by REST framework's own.
         return attempt(self.view.get_serializer_context, None) or stock

@@ -1,4 +1,4 @@
-"""Fields of models: the JSON type of their values, and the name under which rows show a key."""
+"""Model fields as schemas, and the name under which answers show the key of an object."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SCHEMAS: dict[type, Schema] = {
 
 def find_model_field(model: Any, path: str | None) -> Any:
     field = None
-    # A filter that reads no field, such as one that sorts, has no path.
+    # A filter without a field, such as one that sorts, has no path.
     for name in [] if path is None else path.replace(".", "__").split("__"):
         if model is None:
             return None
@@ -48,7 +48,7 @@ def find_model_field(model: Any, path: str | None) -> Any:
 
 
 def find_key(field: Any) -> Any:
-    # The field that holds the value: a foreign key's target, or the field itself.
+    """Return the field that holds the value: a foreign key's target, else the field itself."""
     seen: list[Any] = []
     while getattr(field, "remote_field", None) is not None and field not in seen:
         seen.append(field)
@@ -62,7 +62,7 @@ def describe_input(field: Any) -> Schema:
     schema: Schema = next(known, FieldSchema()) | {}
     if all(find_package(owner, name) == "django" for name in ("to_python", "get_prep_value")):
         return schema
-    # Such a field stores another form: of its input no form but a text can be relied on.
+    # A project's field may take other forms of the value.
     return {"type": "string"} if schema.get("type") == "string" else {}
 
 
@@ -73,12 +73,12 @@ def describe_stored(field: Any) -> Schema:
     return {"type": schema["type"]} if schema else {}
 
 
-# The actions whose rows callers take keys from.
+# The actions in whose answers callers find keys.
 READS = ("retrieve", "list", "aretrieve", "alist")
 
 
 def find_shown_name(view: Any, model: Any, kwarg: str) -> str:
-    """Return the name under which rows show the value of a kwarg that looks one up, or ""."""
+    """Return the field of an answer that has the value of the URL's kwarg, "" for none."""
     # The key of a child of multi-table inheritance is shown as the parent's.
     key = None if model is None else model._meta.pk
     while key is not None and getattr(key.remote_field, "parent_link", False):
@@ -88,7 +88,7 @@ def find_shown_name(view: Any, model: Any, kwarg: str) -> str:
     sources = {lookup}
     if key is not None and lookup in ("pk", key.name):
         sources |= {"pk", key.name}
-    # Read from the class: its fields may be costly to make, or need a request.
+    # Not from an instance: its fields may be costly to make, or need a request.
     serializer_class = find_row_serializer(view)
     declared = getattr(serializer_class, "_declared_fields", {})
     names = [

@@ -24,7 +24,7 @@ def is_portable(name: str) -> bool:
 
 
 def make_portable_name(name: str) -> str:
-    # Different names may meet in one portable name: the caller has to tell them apart.
+    """Return a name that every client accepts. Two names may have the same portable name."""
     if is_portable(name):
         return name
     portable = re.sub(r"[^A-Za-z0-9_]", "_", name).rstrip("_")
@@ -32,7 +32,7 @@ def make_portable_name(name: str) -> str:
         portable = f"_{portable}"
     if len(portable) <= LONGEST:
         return portable
-    # The digest keeps long names apart that start alike.
+    # Long names with the same beginning differ in the digest.
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{portable[: LONGEST - 9]}_{digest}"
 

@@ -1,4 +1,4 @@
-"""What the kwargs of a path name, versions among them, and values for a path without request."""
+"""The kwargs of a route: what they identify, their parameters, and placeholders for them."""
 
 from __future__ import annotations
 
@@ -67,10 +67,11 @@ class NamedKwarg:
         return bool(lookup_field) and self.kwarg.name == name
 
     def says(self, key: str | None, owner: str) -> bool:
-        """Whether the kwarg's name has the words of a key and of the model it belongs to.
+        """Whether the kwarg's name says which key of which model it is.
 
         Args:
-            key: None for the primary key.
+            key: the name of the key, None for the primary key.
+            owner: the name of the model.
         """
         name = self.kwarg.name.lower().removeprefix("parent_lookup_")
         if key is None and not re.search(r"(?:^|_)(?:pk|id|primary_key)\Z", name):
@@ -94,7 +95,7 @@ class NamedKwarg:
             return ""
         if parent := PARENT.fullmatch(self.kwarg.name):
             return parent["lookup"] or parent["name"]
-        # A nested router puts the lookup field of the parent's view behind the parent's name.
+        # Nested routers name a kwarg after the parent and the lookup field of the parent's view.
         words = self.kwarg.name.split("_")
         for length in range(len(words) - 1, 0, -1):
             path = f"{'_'.join(words[:length])}__{'_'.join(words[length:])}"
@@ -103,7 +104,7 @@ class NamedKwarg:
         return ""
 
     def get_placeholder(self) -> Any:
-        # Of the type of the key, so that a queryset can be made of it, and of no row.
+        # A value of the key's type, with which a queryset can be filtered, and of no row.
         field = self.field
         while getattr(field, "remote_field", None) is not None:
             field = field.target_field
@@ -138,7 +139,7 @@ def make_placeholders(view: Any, kwargs: PathKwargs) -> dict[str, Any]:
     return {
         name: attempt(kwarg.get_placeholder, ZERO)
         for name, kwarg in named.items()
-        # Without a version the default one counts.
+        # The view takes its default version then.
         if not attempt(partial(getattr, kwarg, "is_version"), False)
     }
 
@@ -192,7 +193,7 @@ class PathParameters:
             return self.inspection.write_schema(describe_version(view.versioning_class))
         by_route, by_model = describe_route(named.kwarg), self.describe_field(named)
         words = by_model.pop("description", "")
-        # A route that takes digits only, or a model whose key is a number, settles the type.
+        # A route of digits or a model with a numeric key decides the type.
         if by_route.get("type") == "integer":
             schema = by_route
         elif by_model.get("type", "string") != "string":
@@ -231,8 +232,8 @@ class PathParameters:
         return explain(describe_input(field) or STRING, words)
 
     def looks_up_row(self) -> bool:
-        # In a list route the lookup kwarg can be another model's key, and a view with its own
-        # get_object can do anything with it unless it calls the inherited one.
+        # In a list route the lookup kwarg may be the key of another model. A get_object() of the
+        # project's may do anything with it, unless it calls the inherited one.
         view, calls = self.inspection.view, self.inspection.calls
         if not getattr(view, "detail", False) and "get_object" not in calls:
             return False

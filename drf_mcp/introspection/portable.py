@@ -58,7 +58,7 @@ TYPED = ("type", "items", "properties", "required", "additionalProperties")
 
 
 def write_portable(schema: Any) -> FieldSchema:
-    """Return a schema in the portable subset; what no keyword of it says becomes words.
+    """Return a schema in the portable subset; the description says what its keywords cannot.
 
     One type at a time; arrays always have items; patterns compile in ECMAScript; null appears
     nowhere.
@@ -77,14 +77,14 @@ def write_part(given: Any) -> FieldSchema:
             schema["type"] = "string"
         schema["enum"] = unique or None
         if len(unique) > MOST_VALUES:
-            # Of few choices no word: every list of tools would carry many.
+            # Only some choices are named: each costs tokens in every list of tools.
             choices = meaning.choices or tuple((value, "") for value in unique)
             shown = ", ".join(str(value) for value, label in choices[:SHOWN_VALUES])
             facts = {"count": len(unique), "values": shown}
             meaning, schema["enum"] = replace(meaning, choices=choices), None
             schema = explain(schema, _("One of %(count)d values, such as %(values)s") % facts)
         schema = explain(schema, _("May be blank") if "" in values else "")
-    # The format is about to become words, which nothing reads.
+    # Read before write_text turns the format into words.
     kind = meaning.kind or FieldSchema(schema).kind
     schema = write_parts(explain_others(write_bounds(write_text(schema, meaning.kind))))
     description = schema.get("description", "")
@@ -96,7 +96,7 @@ def write_part(given: Any) -> FieldSchema:
 
 
 def combine(given: Any) -> Schema:
-    """Return a schema together with the schemas that it combines."""
+    """Return a schema merged with those in its ``allOf``, ``anyOf`` and ``oneOf``."""
     schema: Schema = {**FieldSchema.of(given)}
     for part in schema.get("allOf") or ():
         if isinstance(part, dict):
@@ -121,7 +121,7 @@ def combine(given: Any) -> Schema:
 
 
 def add_to(base: Schema, own: Schema) -> Schema:
-    # The schema around a part decides where both have a keyword.
+    """Return the schema around a part, with the part's keywords that it does not have itself."""
     properties = {**base.get("properties", {}), **own.get("properties", {})}
     required = dict.fromkeys([*base.get("required", []), *own.get("required", [])])
     both = {**base, **own}
@@ -144,7 +144,7 @@ def settle_type(schema: Schema) -> Schema:
         schema = explain(schema, _("May be null"))
     if len(types) < 2:
         return {**schema, "type": types[0] if types else None}
-    # No keyword of one type can stand where values are of several types.
+    # A schema for values of several types has no keyword that is about one type.
     kinds = [describe_intention({**schema, "type": name, "enum": None}) for name in types]
     schema = {name: value for name, value in schema.items() if name not in TYPED}
     return explain(schema, _("Either %(types)s") % {"types": join_alternatives(kinds)})
@@ -154,7 +154,7 @@ def write_text(schema: Schema, kind: ValueKind | None) -> Schema:
     name, pattern = schema.get("format"), schema.get("pattern")
     is_text = schema.get("type") == "string"
     portable = translate_pattern(pattern) if pattern and is_text else None
-    # A pattern of the project's own says more than that of a kind, and so does an enumeration.
+    # A pattern or an enumeration of the project's own says more than the pattern of a kind.
     is_said = portable is not None or schema.get("enum") is not None
     form = kind if kind is not None and kind.pattern and is_text and not is_said else None
     is_plain = form is not None and form.plain
@@ -172,8 +172,7 @@ def write_text(schema: Schema, kind: ValueKind | None) -> Schema:
         if is_plain:
             schema = {**FieldSchema.of(schema).without_words(_(form.sentence))}
     schema["pattern"] = portable
-    # Lengths that every text of the pattern has are left out, and the longest of those that people
-    # write.
+    # A minLength that the pattern implies is left out, and the maxLength of dates and the like.
     if portable and schema.get("minLength", 0) <= 1 and re.search(portable, "") is None:
         schema["minLength"] = None
     if kind is not None and kind.pattern == portable:

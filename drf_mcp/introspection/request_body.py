@@ -1,12 +1,12 @@
-"""Request bodies: who reads them, and what they hold."""
+"""The body that a handler takes."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial, reduce
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -36,7 +36,6 @@ from drf_mcp.introspection.types import (
     AnyField,
     Body,
     Parameter,
-    Parameters,
     Place,
     Schema,
     Upload,
@@ -86,8 +85,8 @@ HANDED_ON_ADVICE = gettext_noop(
 
 
 class RequestBody:
-    # keeps_keys: the keys that a handler reads of an open body are members of their own, where they
-    # complete what people wrote down.
+    # keeps_keys: whether the keys that a handler reads of an open body are fields of the body. They
+    # complete a body that people declared; otherwise the words name them.
 
     def __init__(self, inspection: Inspection, *, keeps_keys: bool = False) -> None:
         self.inspection = inspection
@@ -100,7 +99,7 @@ class RequestBody:
         self.ignores_body = reading is not None and reading.ignores_body
 
     def get_body(self) -> Body:
-        # drf-spectacular gives a DELETE no body, so what is written there goes unnoticed.
+        # drf-spectacular gives a DELETE no body, so a body that is declared there does not count.
         if self.method not in METHODS or (self.method == "DELETE" and self.ignores_body):
             return add_form_fields(self.inspection, NONE)
         inspection, declared = self.inspection, UNDECLARED
@@ -124,7 +123,7 @@ class RequestBody:
         if declared is UNDECLARED:
             body = self.get_undeclared_body()
         elif isinstance(declared, BaseSerializer):
-            # The context that it was made with holds a view and a request.
+            # A copy, but not of the view and the request in its context.
             made_with = [getattr(declared, "_kwargs", {}).get("context")]
             made_with += [getattr(getattr(declared, "child", None), "_context", None)]
             own: Any = copy.deepcopy(declared, {id(each): each for each in made_with})
@@ -134,7 +133,7 @@ class RequestBody:
             body = NONE if declared is None else describe_declared(inspection, declared)
         if body.is_file and self.parsers.reads_whole_file:
             body = self.get_whole_file()
-        if self.method == "DELETE":  # a handler may read the body of another method
+        if self.method == "DELETE":  # the serializer may be meant for the other methods
             body = replace(body, fields=tuple(replace(f, required=False) for f in body.fields))
         return self.get_document(self.keep_readable_files(body))
 
@@ -144,8 +143,8 @@ class RequestBody:
 
     def get_undeclared_body(self) -> Body:
         serializer = self.serializer
-        # An extra action takes no body if nothing in its source can read one: it must not ask for
-        # the fields of a serializer that it merely inherits, or uses only to answer.
+        # An extra action takes no body if no code in it can read one: the view's serializer may
+        # write its answer alone.
         reading = self.inspection.reading
         if self.method == "DELETE":
             takes_nothing = reading is None or not reading.reads_body
@@ -164,14 +163,14 @@ class RequestBody:
         rows = serializer.get_row_serializer(found)
         several = None if rows is None else self.get_serializer_body(rows, partial=partial)
         body = self.get_serializer_body(found, partial=partial)
-        if body.kind != "open" and self.asks_who_calls(found):
+        if body.kind != "open" and self.depends_on_caller(found):
             body = self.join_privileged(body, found)
         if several is None or (body.kind, several.kind) != ("object", "list"):
             return body
         return body.with_rows(several)
 
     def get_unknown_body(self) -> Body:
-        # Return the body that no serializer reads: none, or any, with the keys read of it.
+        """Return a body that no serializer reads: none, or an open one with the keys in words."""
         if self.ignores_body:
             return NONE
         members = tuple(map(self.keys.get_parameter, self.keys.names))
@@ -185,11 +184,10 @@ class RequestBody:
             form, any_member = _(ANY_FILE), {(ANY,): ValueInfo(Upload(sure=False))}
         schema = explain({}, _(ANYTHING), words, form) if words or form else {}
         body = Body("open", fields=members, schema=schema, value_info=any_member)
-        # Where people described the body, the keys are members of their own.
         return body if self.keeps_keys else replace(body, fields=(), value_info=body.all_value_info)
 
     def get_serializer_body(self, serializer: Any, *, partial: bool | None = None) -> Body:
-        # By default nothing is required of a PATCH.
+        # A PATCH requires nothing unless the code shows that it is no partial update.
         if self.method == "PATCH" if partial is None else partial:
             part = serializer
             while part is not None:
@@ -198,7 +196,8 @@ class RequestBody:
         body = SerializerBody(self.inspection, serializer)
         return self.inspection.attempt(body.get_body, RETURN_EARLY, OPEN)
 
-    def asks_who_calls(self, serializer: Any) -> bool:
+    def depends_on_caller(self, serializer: Any) -> bool:
+        """Return whether code chooses the serializer or its fields by the caller."""
         call, hooks = self.serializer.call, set[tuple[Any, str]]()
         if SharedFields.of(serializer) is None:
             for _place, part in walk_fields(serializer):
@@ -209,8 +208,7 @@ class RequestBody:
         return any(asks_who_calls(owner, name) for owner, name in hooks)
 
     def join_privileged(self, body: Body, serializer: Any) -> Body:
-        # A body is described for an anonymous caller and, where code chooses fields by the caller,
-        # for a superuser.
+        """Return the body for an anonymous caller, joined with that for a superuser."""
         privileged = self.inspection.privileged
         if privileged is self.inspection:
             return body
@@ -223,11 +221,11 @@ class RequestBody:
         return body
 
     def get_whole_file(self) -> Body:
-        # The name that REST framework's parser gives the file.
+        # REST framework's FileUploadParser gives the file this name.
         return Body("object", fields=(make_file_parameter("file", Upload(), required=True),))
 
     def keep_readable_files(self, body: Body) -> Body:
-        # What is sent in place of a file that no parser reads is refused as over HTTP.
+        # Without a parser of files the value is sent as it is, and refused as over HTTP.
         if body.is_file or self.parsers.reads_files or not find_uploads(body.all_value_info):
             return body
         self.inspection.add_finding(
@@ -256,8 +254,12 @@ class RequestBody:
         return parsers.get_document(parsers.json_parser, body)
 
 
-# A body, the keys that the handler reads besides, and what was found.
-Described: TypeAlias = tuple[Body, list[str], list[Finding]]
+class DescribedBody(NamedTuple):
+    """A body, the keys that the serializer reads besides its fields, and what was found."""
+
+    body: Body
+    further_keys: Sequence[str]
+    findings: Sequence[Finding]
 
 
 class SerializerBody:
@@ -268,30 +270,37 @@ class SerializerBody:
 
     def get_body(self) -> Body:
         inspection = self.inspection
-        # What people wrote of a field is in force for the views that carry their schema class.
-        # Decorators of drf-spectacular make one for each handler, which describes no field itself.
+        # Annotations of fields count for views with a schema class of drf-spectacular. A class that
+        # one of its decorators makes for a handler describes no field.
         carried = () if inspection.annotations is None else inspection.annotations.carried
         bases = (base for owner in carried[:1] for base in owner.__mro__)
         annotated = next((b for b in bases if b.__module__ != "drf_spectacular.utils"), None)
         around = annotated, inspection.write_schema, self.serializer.partial, self.takes_json
-        body, further, found = describe_once(self.serializer, around, self.describe_alone)
-        inspection.findings += [replace(finding, place=inspection.place) for finding in found]
+        described = describe_once(self.serializer, around, self.describe)
+        body, place = described.body, inspection.place
+        inspection.findings += [replace(finding, place=place) for finding in described.findings]
         if body.kind != "object":
             return body
-        return replace(body, fields=(*body.fields, *self.get_further_keys(body.fields, further)))
+        keys, known = KeyParameters(inspection), {field.name for field in body.fields}
+        names = dict.fromkeys((*described.further_keys, *keys.names))
+        further = (keys.get_parameter(name, _(FURTHER)) for name in names if name not in known)
+        return replace(body, fields=(*body.fields, *further))
 
-    def describe(self) -> tuple[Body, list[str]]:
-        # Return the body, and the keys that the serializer reads in addition to its fields.
-        none: list[str] = []
+    def describe(self) -> DescribedBody:
+        # The findings are those of any view with this serializer.
+        findings, keys = self.inspection.findings, list[str]()
+        before = len(findings)
         body = self.describe_fields()
-        if body.kind != "object":
-            return body, none
-        for name, field in get_writable_fields(self.serializer).items():
-            if not is_drf_code(type(field), "get_value"):
-                words = _("The field '%(name)s' may read other members of the body, too.")
-                self.inspection.add_finding(words % {"name": name}, NAME_MEMBERS)
-        find = partial(find_further_keys, self.serializer)
-        return body, self.inspection.attempt(find, RETURN_EARLY, none)
+        if body.kind == "object":
+            for name, field in get_writable_fields(self.serializer).items():
+                if not is_drf_code(type(field), "get_value"):
+                    words = _("The field '%(name)s' may read other members of the body, too.")
+                    self.inspection.add_finding(words % {"name": name}, NAME_MEMBERS)
+            find = partial(find_further_keys, self.serializer)
+            keys = self.inspection.attempt(find, RETURN_EARLY, keys)
+        described = DescribedBody(body, keys, findings[before:])
+        del findings[before:]
+        return described
 
     def describe_fields(self) -> Body:
         serializer, inspection = self.serializer, self.inspection
@@ -315,7 +324,7 @@ class SerializerBody:
         return Body("object", fields=tuple(self.get_fields(is_closed=is_closed)))
 
     def is_built_on_fields(self) -> bool:
-        # Its own conversions call those of REST framework somewhere.
+        """Return whether the serializer's own conversions call REST framework's somewhere."""
         serializer_class = type(self.serializer)
         for method in CONVERSIONS:
             if not is_drf_code(serializer_class, method):
@@ -346,7 +355,7 @@ class SerializerBody:
         if is_closed:
             schema = explain(DescribedField(field).input_schema, rule)
         else:
-            # The serializer may take other values, and may do without any of the fields.
+            # The serializer may take other values, or require none of the fields.
             needed = _("Meant to be required") if is_required(field) else ""
             schema = explain(DescribedField(field).intended_schema, needed)
         return self.inspection.write_schema(schema)
@@ -355,26 +364,12 @@ class SerializerBody:
         find = partial(find_value_info, field, takes_json=self.takes_json)
         return self.inspection.attempt(find, RETURN_EARLY, {})
 
-    def describe_alone(self) -> Described:
-        findings = self.inspection.findings
-        before = len(findings)
-        made = (*self.describe(), findings[before:])
-        del findings[before:]
-        return made
-
-    def get_further_keys(self, fields: Parameters, found: list[str]) -> Iterator[Parameter]:
-        keys = KeyParameters(self.inspection)
-        known = {field.name for field in fields}
-        for key in dict.fromkeys((*found, *keys.names)):
-            if key not in known:
-                yield keys.get_parameter(key, _(FURTHER))
-
 
 # --- Fields that a view asks its user for ---------------------------------------------------------
 
 
 def add_form_fields(inspection: Inspection, body: Body) -> Body:
-    # The fields of `call_context(request).ask()` are optional members of the body.
+    # A client that cannot show a form sends the answers to `call_context(request).ask()` at once.
     reading = inspection.reading
     if reading is None or not reading.asked:
         return body
@@ -427,7 +422,11 @@ def describe_declared(inspection: Inspection, schema: Schema) -> Body:
 
 
 def complete_body(body: Body, own: Body) -> Body:
-    # A body that people wrote down, with what they left out of that which the code reads.
+    """Return a body that people declared, with what the code reads besides, unlisted.
+
+    Args:
+        own: the body as the code shows it.
+    """
     keys = {**own.keys, **body.keys}
     if body.kind == "open":
         value_info = join_value_info(body.value_info, own.all_value_info)

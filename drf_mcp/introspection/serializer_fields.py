@@ -1,4 +1,4 @@
-"""Serializers: nested ones as object schemas, the outermost as a list of members."""
+"""The describers of serializers and of fields for relations."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def is_recursive(field: Any) -> bool:
 def is_required(field: Any) -> bool:
     if not field.required or not getattr(field.root, "partial", False):
         return bool(field.required)
-    # REST framework requires nothing inside a partial update. But a row of a list that has no key
-    # to find it by can only be a new row, of which the view needs all.
+    # REST framework requires nothing inside a partial update. But a row in a list whose serializer
+    # has no key can only be a new row, for which the view needs all fields.
     for row in find_enclosing(field):
         if isinstance(row.parent, serializers.ListSerializer) and row.parent is not row.root:
             model = getattr(getattr(row, "Meta", None), "model", None)
@@ -90,7 +90,7 @@ class SerializerDescriber(FieldDescriber):
         if is_drf_code(type(self.field), "__init__", "fields", "get_fields", "_readable_fields"):
             properties = {name: self.describe(f).output_schema for name, f in shown.items()}
             return {"type": "object", "properties": properties}
-        # A serializer that builds its fields itself may build others for the next caller.
+        # A serializer that builds its own fields may build others for the next caller.
         open_members: Schema = {name: {} for name in shown}
         return {"type": "object", "properties": open_members, "additionalProperties": True}
 
@@ -120,13 +120,13 @@ def find_related_model(field: Any) -> Any:
     if field.queryset is not None:
         return field.queryset.model
     model = getattr(find_source_field(field), "related_model", None)
-    # Rows are asked for last: those of one caller, or of one tenant, need a request.
+    # Last, since a get_queryset() of the project's may need a request.
     return getattr(field.get_queryset(), "model", None) if model is None else model
 
 
 class RelationDescriber(FieldDescriber):
     def identify(self, schema: Schema, key: str) -> Schema:
-        # Blank text counts as null.
+        # REST framework reads a blank text as null.
         if schema.get("type") == "string" and not self.field.allow_null:
             schema = FieldSchema.of(schema) | {"minLength": 1}
         if self.field.help_text:

@@ -1,4 +1,4 @@
-"""Serializers whose fields are the same for every caller and every view: described once."""
+"""Serializer classes whose fields are the same for every caller and view are described once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from drf_mcp.introspection.serializer_fields import is_recursive
 from drf_mcp.introspection.source.members import depends_on_request
 
 Value = TypeVar("Value")
-# What serializers override to choose their fields while an instance is made.
+# The members that serializers override to choose their fields.
 FIELD_HOOKS = (
     "__init__",
     "get_fields",
@@ -26,7 +26,7 @@ FIELD_HOOKS = (
     "get_field_names",
     "get_extra_kwargs",
 )
-# Where the code of a serializer or field may choose by what is around it.
+# The members of serializers and fields in which code may read the request.
 MEMBERS = (
     *FIELD_HOOKS,
     "__new__",
@@ -41,12 +41,12 @@ MEMBERS = (
     "include_extra_kwargs",
 )
 UNSHARED = frozenset({"context", "data", "instance", "child", "partial"})
-# The tools of a view, which are described one after the other, share theirs.
+# The tools of a view share its serializers, and are described one after the other.
 MOST_SHARED = 128
 
 
 def describe_once(serializer: Any, around: Hashable, describe: Callable[[], Value]) -> Value:
-    """Return what is described of a serializer, once for all that are alike.
+    """Return what ``describe`` returns for a serializer, called once for all that are equal.
 
     Args:
         around: what the description depends on besides the serializer and the language.
@@ -59,7 +59,7 @@ def describe_once(serializer: Any, around: Hashable, describe: Callable[[], Valu
         shared.give(serializer)
         with noted_queries() as queries:
             made = describe()
-        if queries:
+        if queries:  # the rows may be others next time
             return made
         shared.described[key] = made
     found: Value = shared.described[key]
@@ -77,7 +77,7 @@ class SharedFields:
 
     @classmethod
     def of(cls, serializer: Any) -> SharedFields | None:
-        # None for fields that may be others next time.
+        """Return the shared fields of a serializer, None where they may be others next time."""
         row: Any = serializer.child if isinstance(serializer, ListSerializer) else serializer
         if not isinstance(row, Serializer):
             return None
@@ -87,10 +87,9 @@ class SharedFields:
         if key not in cls.known:
             if len(cls.known) >= MOST_SHARED:
                 cls.known.clear()
-            cls.known[key] = None  # meanwhile, for a serializer that holds itself
+            cls.known[key] = None  # until it is known, for a serializer that has itself as a field
             with noted_queries() as queries:
                 found = cls(row) if cls.are_shared(row) else None
-            # Rows of a database are others the next time.
             cls.known[key] = None if queries else found
         return cls.known[key]
 
@@ -99,7 +98,8 @@ class SharedFields:
         serializer_class: Any = type(serializer)
         if depends_on_request(serializer_class, MEMBERS):
             return False
-        if serializer.fields is not vars(serializer).get("fields"):  # a plain property builds anew
+        # A project's plain property builds the fields at every read.
+        if serializer.fields is not vars(serializer).get("fields"):
             return False
         return all(map(cls.is_shared, find_inner_fields(serializer)))
 
@@ -116,7 +116,7 @@ class SharedFields:
         return inner is not None
 
     def give(self, serializer: Any) -> None:
-        # Copies of the fields, which the serializer would build anew.
+        # The serializer gets copies, where it would build its own.
         row: Any = serializer.child if isinstance(serializer, ListSerializer) else serializer
         if "fields" not in vars(row):
             fields = vars(row)["fields"] = BindingDict(row)

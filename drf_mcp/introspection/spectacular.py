@@ -1,4 +1,4 @@
-"""drf-spectacular's annotations and extensions, asked where a view carries them."""
+"""The annotations and extensions of drf-spectacular, for views that have its schema class."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from drf_mcp.introspection.portable import resolve_references
 from drf_mcp.introspection.types import UNDECLARED, AnyField, Schema
 
 DECORATORS = "drf_spectacular.utils"
-# Its registry of components is shared, and none of it is made for threads.
+# The registry of components is shared, and drf-spectacular is not safe for threads.
 LOCK = threading.RLock()
 SERIALIZER_NAMES = ("get_serializer", "get_serializer_class", "serializer_class")
 MEDIA_TYPES = ("application/json", "multipart/form-data", "application/x-www-form-urlencoded")
@@ -65,12 +65,12 @@ resolve_hint: Any = resolve_type_hint
 
 
 class SpectacularAnnotations:
-    # What drf-spectacular infers is ignored. The nearest of the schema classes comes first.
+    # What people wrote of a handler. What drf-spectacular infers itself is not used.
 
     def __init__(self, classes: Sequence[type], view: Any, method: str) -> None:
         self.carried = classes
-        # A decorator builds on the project's default class where it cannot see the view's own;
-        # the default's place is for the view's, or for AutoSchema.
+        # A decorator derives its class from the project's default class, since it does not know the
+        # view's. Here the view's class, or AutoSchema, takes the place of the default class.
         nearest, base = classes[0], classes[-1]
         if not issubclass(base, AutoSchema):
             base = AutoSchema
@@ -81,8 +81,8 @@ class SpectacularAnnotations:
             order = type("Rearranging", (type,), {"mro": lambda cls: [cls, *mro]})
             schema_class = order("Rearranged", (nearest,), {})
         self.schema: Any = schema_class()
-        # Annotations are in force for some versions or for all. A version that only a real request
-        # names cannot be determined again for each thing that is asked.
+        # Annotations may be for one version. drf-spectacular determines the version for each of its
+        # questions, and it is known already.
         self.view, request = copy.copy(view), view.request
         version = getattr(request, "version", None), getattr(request, "versioning_scheme", None)
         self.view.determine_version = lambda *args, **kwargs: version
@@ -104,7 +104,7 @@ class SpectacularAnnotations:
         return str(own) if own and own != generated else ""
 
     def parameters(self) -> dict[tuple[str, str], Any]:
-        # Return OpenAPI parameters by (name, location); None for one that was taken out.
+        """Return OpenAPI parameters by (name, location), None for one that is taken out."""
         with LOCK:
             found = self.schema._process_override_parameters()
         return {key: found[key] and self.convert_parameter(found[key]) for key in found}
@@ -113,7 +113,7 @@ class SpectacularAnnotations:
         return {**declared, "schema": self.convert(declared.get("schema") or {})}
 
     def filter_parameters(self, backend: Any) -> list[dict[str, Any]] | None:
-        # Return what an extension says of a filter backend or paginator, None without one.
+        """Return what an extension declares of a filter backend or paginator, None without one."""
         extension = OpenApiFilterExtension.get_match(backend)
         if extension is None:
             return None
@@ -122,12 +122,12 @@ class SpectacularAnnotations:
             return [self.convert_parameter(parameter) for parameter in declared]
 
     def request(self) -> Any:
-        # None for no body, `UNDECLARED` if nothing was declared.
+        """Return a serializer, a schema, None for no body, or `UNDECLARED`."""
         view, schema, own = self.view, copy.copy(self.schema), UNDECLARED
         homes = [b.__module__ for b in type(schema).__mro__ if "get_request_serializer" in vars(b)]
         is_own = any(home.partition(".")[0] != "drf_spectacular" for home in homes)
         if is_own and hasattr(view, "get_serializer"):
-            # A schema class of the project's may make another serializer of the view's.
+            # A schema class of the project's may make its serializer of the view's.
             own = attempt(view.get_serializer, UNDECLARED)
         schema._get_serializer = lambda: own
         declared = schema.get_request_serializer()
@@ -147,7 +147,7 @@ class SpectacularAnnotations:
             if written is None:
                 return declared
             return {"type": "array", "items": written} if target is not declared else written
-        if OpenApiSerializerExtension.get_match(declared) is not None:  # whatever it is itself
+        if OpenApiSerializerExtension.get_match(declared) is not None:
             return self.serializer_schema(declared)
         if is_basic_type(declared):
             return self.convert(build_basic_type(declared) or {})
@@ -156,9 +156,9 @@ class SpectacularAnnotations:
         return self.convert(declared) if isinstance(declared, dict) else UNDECLARED
 
     def request_examples(self) -> list[Any]:
-        # Bodies of requests: those at the endpoint, else those at its serializer.
+        """Return the examples of a request of the endpoint, else those of its serializer."""
         examples = attempt(self.schema.get_examples, None)
-        # Of a view that names no serializer, drf-spectacular would complain to standard error.
+        # drf-spectacular writes a warning for a view without a serializer.
         if not examples and any(hasattr(self.view, name) for name in SERIALIZER_NAMES):
             request = attempt(self.schema.get_request_serializer, None)
             if isinstance(request, OpenApiRequest):
@@ -174,7 +174,7 @@ class SpectacularAnnotations:
         ]
 
     def parameter_examples(self) -> dict[tuple[str, str], Any]:
-        # Of parameters that were declared, and of those that were found, by (name, location).
+        """Return the examples of parameters by (name, location)."""
         examples = attempt(self.schema.get_examples, None) or ()
         return {e.parameter_only: e.value for e in reversed(examples) if e.parameter_only}
 

@@ -1,4 +1,4 @@
-"""Plain words for descriptions: lazy text resolved, markup removed, names of models."""
+"""Words for descriptions and errors: cleaned texts, names of models, the values of a schema."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ TAG = re.compile(r"</?[a-zA-Z][^>]*>")
 
 
 def clean_text(value: Any) -> str:
+    """Return a text that may be lazy, in one line and without markup."""
     if not value:
         return ""
     return " ".join(html.unescape(TAG.sub(" ", force_str(value))).split())
@@ -36,7 +37,7 @@ def join_values(values: Iterable[Any]) -> str:
 
 def get_model_name(model: Any) -> str:
     options = model._meta
-    # Without a name of the project's own, Django takes a class name apart at its capitals alone.
+    # Django makes a verbose_name by splitting the class name at capitals, and keeps underscores.
     if "_" not in model.__name__ or options.verbose_name != camel_case_to_spaces(model.__name__):
         return clean_text(options.verbose_name)
     return " ".join(camel_case_to_spaces(part) for part in model.__name__.split("_") if part)
@@ -44,7 +45,7 @@ def get_model_name(model: Any) -> str:
 
 def get_plural_name(model: Any) -> str:
     plural = model._meta.verbose_name_plural
-    # Without a plural of the project's own, Django adds an "s" to any name.
+    # Django makes a verbose_name_plural by adding "s" to any name.
     if str(plural) != f"{model._meta.verbose_name}s":
         return clean_text(plural)
     noun = get_model_name(model)
@@ -59,6 +60,7 @@ def get_names(model: Any) -> tuple[str, ...]:
 
 
 def says_more(label: str, name: str) -> bool:
+    """Return whether a label is more than a name written with spaces and capitals."""
     return bool(label) and re.sub(r"\W+", "_", label).lower() != name.lower()
 
 
@@ -135,7 +137,7 @@ def describe_accepted(schema: Any, near: Any = None) -> str | None:
         return None
     name = name_kind(schema) if kind in ("string", "number") else ""
     words = name or translate(NOUNS.get(kind, f"a {kind}"))
-    # What has a kind of its own is never empty, and few texts may be.
+    # That a text must not be empty goes without saying.
     least, most = schema.get("minLength"), schema.get("maxLength")
     shortest = None if name or (least == 1 and most is None) else least
     for low, high, forms in (
@@ -146,7 +148,7 @@ def describe_accepted(schema: Any, near: Any = None) -> str | None:
             between, at_least, at_most = forms
             form = at_most if low is None else at_least if high is None else between
             words = str(form % {"value": words, "low": low, "high": high})
-    # The words of a kind say what its pattern says.
+    # A pattern of the kind itself is in the words already.
     pattern, known = schema.get("pattern"), schema.kind
     if pattern is not None and (known is None or known.pattern != pattern):
         words = _("%(value)s matching %(pattern)s") % {"value": words, "pattern": pattern}
@@ -167,7 +169,7 @@ def describe_array(item: str | None) -> str:
 
 
 def find_alike(labelled: Iterable[tuple[Any, Any]], near: Any) -> list[str]:
-    # By value or by label: people know a country's name, and few its code.
+    # By value or by label: models know the name of a country better than its code.
     choices = [(value, clean_text(label)) for value, label in labelled]
     spelled = {text.casefold(): pair for pair in choices for text in map(str, pair) if text}
     alike = [

@@ -147,7 +147,7 @@ def may_be_text(schema: Schema) -> bool:
     return schema.get("type") not in ("integer", "number", "boolean")
 
 
-# No declaration, where None is one.
+# The value for "nothing was declared", where None declares something.
 UNDECLARED: Any = object()
 
 
@@ -163,8 +163,8 @@ class Parameter:
             ``comma`` (``a=1,2``); None for a single value.
         value_info: what is known of its values besides their schema, by place.
         listed: False for one that is taken although the tool's schema leaves it out.
-        closed: the values of which the view makes use, where it ignores any other.
-        part: how a filter reads it, where it reads several together or a bound.
+        closed: the values that the view uses, where it ignores any other value.
+        part: how a filter reads it, where it is one of several of the filter, or a bound.
         shown_as: the name under which rows show the value of a path kwarg, "" for none.
         role: what a query parameter does: ``filter``, ``search``, ``sort``, or ``page``, which
             chooses no rows.
@@ -188,10 +188,10 @@ class Parameter:
         return self.value_info.get((), NO_INFO).is_secret
 
     def join(self, other: Parameter | None) -> Parameter:
-        """Return what one of two callers may send; the other may lack it."""
+        """Return what either of two callers may send; the other may have no such parameter."""
         if other is None:
             return replace(self, required=False)
-        # What a keyword says has to hold for both; an array says what its items are, if anything.
+        # A keyword has to hold for both callers. Every array has items.
         open_items: Schema = {"items": {}} if "items" in self.schema else {}
         same = {name: v for name, v in self.schema.items() if other.schema.get(name) == v}
         common = {**open_items, **same}
@@ -205,6 +205,7 @@ class Parameter:
         )
 
     def known_as(self, other: Parameter | None) -> Parameter:
+        """Return the parameter with what the code shows of another of the same name."""
         if other is None:
             return self
         return replace(
@@ -246,7 +247,7 @@ class Body:
         return self.value_info.get((), NO_INFO).upload is not None
 
     def join(self, other: Body) -> Body:
-        """Return the object that one of two callers may send."""
+        """Return the object that either of two callers may send."""
         own, others = ({each.name: each for each in body.fields} for body in (self, other))
         fields = [own[name].join(others.get(name)) for name in own]
         fields += [each.join(None) for name, each in others.items() if name not in own]

@@ -40,7 +40,7 @@ from drf_mcp.introspection.types import (
     ValueInfos,
 )
 
-# Fields that read a form by a key for each of their members.
+# Fields that read a form by one key for each member.
 COMPOSITES = (
     serializers.BaseSerializer,
     fields.ListField,
@@ -48,8 +48,8 @@ COMPOSITES = (
     fields.MultipleChoiceField,
     relations.ManyRelatedField,
 )
-# Fields whose values may be repeated, though no answer of the view has them.
-HARMLESS = (
+# Fields whose values are no secrets, even where they are write-only.
+NEVER_SECRET = (
     fields.IntegerField,
     fields.FloatField,
     fields.DecimalField,
@@ -112,13 +112,13 @@ def find_members(serializer: Any) -> MemberNames:
 
 
 def is_secret(field: Any) -> bool:
-    # Typed without being shown, or text that is never read back. Numbers, dates, choices and
-    # relations are no secrets unless their names say so; parts are judged one by one.
+    # The input of a password, and write-only texts. Of a write-only object or list the parts are
+    # asked one by one.
     slug = field.slug_field if isinstance(field, relations.SlugRelatedField) else None
     if field.style.get("input_type") == "password" or sounds_secret(slug or ""):
         return True
     written_only = any(part.write_only for part in (field, *find_enclosing(field)))
-    return written_only and not isinstance(field, HARMLESS) and not has_known_parts(field)
+    return written_only and not isinstance(field, NEVER_SECRET) and not has_known_parts(field)
 
 
 def has_known_parts(field: Any) -> bool:
@@ -143,7 +143,7 @@ def find_relation(field: Any) -> Relation | None:
 
 
 def find_type_member(field: Any) -> str:
-    # The member that names the type of the object that a generic foreign key identifies.
+    # The member of the content type, for the field of a generic foreign key's object id.
     model = getattr(getattr(field.parent, "Meta", None), "model", None)
     for foreign_key in getattr(getattr(model, "_meta", None), "private_fields", ()):
         if getattr(foreign_key, "fk_field", None) == field.source:
@@ -172,7 +172,7 @@ FILE_NAME = re.compile(
 
 
 def find_further_keys(serializer: Any) -> list[str]:
-    # What a serializer's own methods read of the body in addition to its fields.
+    """Return the keys of the body that a project's methods of a serializer read besides fields."""
     found = [
         key
         for base in type(serializer).__mro__
@@ -193,7 +193,7 @@ def find_keys_of_method(function: Any) -> tuple[str, ...]:
     found = list(MappingReads(walked.nodes, is_initial_data).keys)
     if tree.name in CONVERSIONS and len(tree.args.args) > 1:
         data = tree.args.args[1].arg
-        # Where the variable is assigned what `super` made of the body, it is no body any more.
+        # After `data = super().to_internal_value(data)` the variable has the validated values.
         is_validated = any(
             isinstance(node, ast.Assign)
             and any(is_name(target, data) for target in node.targets)
@@ -210,11 +210,11 @@ def is_initial_data(node: ast.AST) -> bool:
 
 
 class KeyParameters:
-    # The members of a body that the handler reads by key.
+    # Parameters for the keys of the body that the handler reads.
 
     def __init__(self, inspection: Inspection) -> None:
         self.reading = inspection.reading
-        # There, any key may be a file's.
+        # In a form any key may be that of a file.
         self.takes_forms = ViewParsers(inspection.view).reads_forms_with_files
 
     @property
@@ -224,14 +224,14 @@ class KeyParameters:
 
     @property
     def are_files(self) -> bool:
-        # The handler asks for files, and for nothing else than keys.
+        # Whether the handler reads files, and the body by keys only.
         reading = self.reading
         if reading is None or not reading.reads_keys_alone:
             return False
         return bool(reading.files or (reading.keys and self.takes_forms))
 
     def get_parameter(self, key: str, words: str = "") -> Parameter:
-        # A file if it can be nothing else; the words are for a value that may be anything.
+        """Return the parameter of a key: a file, or any value with these words."""
         reading = self.reading
         is_known = reading is not None and key in reading.files
         if is_known or (self.takes_forms and FILE_NAME.search(key)):

@@ -1,4 +1,4 @@
-"""Filter backends: the query parameters that narrow and order a list."""
+"""The query parameters of filter backends."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import LostFilters, Parameter, Parameters, Schema
 
 DECLARE = "get_schema_operation_parameters"
-# What packages declare of their own backends says less than the filter set does.
+# The backends of these packages declare less than their filter set shows.
 FILTER_PACKAGES = ("", "django_filters", "rest_framework")
 # django-filter is optional: the module that imports it is loaded for a filter set only.
 FILTER = "drf_mcp.introspection.query.filtersets.FilterParameters"
@@ -140,7 +140,7 @@ class OrderingParameters(BackendParameters):
         return list(dict.fromkeys(str(name) for name, _ in valid))
 
     def has_fixed_terms(self) -> bool:
-        # A term may be refused only where no request could have made it valid.
+        # A term is refused only if it is valid for no request.
         owner = type(self.view)
         if not is_drf_code(type(self.backend), *TERM_HOOKS):
             return False
@@ -183,7 +183,8 @@ class FilterSetParameters(BackendParameters):
         return found or (Parameter(name, {"type": "string"}),)
 
     def get_filters(self) -> dict[str, Any]:
-        # Made as for a request: filters may be added, and form fields changed, on the way.
+        # From an instance, since a filter set may add filters or change form fields while it is
+        # made.
         request, queryset = self.view.request, self.inspection.queryset
         filterset = self.backend.get_filterset(request, queryset, self.view)
         prefix = f"{filterset.form_prefix}-" if filterset.form_prefix else ""

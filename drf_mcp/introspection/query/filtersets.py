@@ -73,8 +73,8 @@ BOUND_WORDS = {
 
 
 class FilterParameters:
-    # A filter is described by its form field, and by its column where that field would have to ask
-    # the database or the caller.
+    # The parameters of one filter, described by its form field, or by the column where the form
+    # field would ask the database or needs a caller.
 
     def __init__(self, name: str, item: filters.Filter, *, is_lenient: bool = False) -> None:
         self.name = name
@@ -85,7 +85,7 @@ class FilterParameters:
 
     @property
     def is_plain(self) -> bool:
-        # Whether the filter does what its lookup says, and nothing of a project's own.
+        """Whether the filter does what its lookup says, without code of the project's."""
         item = self.item
         own = item.method or item.exclude
         return not own and find_package(type(item), "filter") in PACKAGES
@@ -124,7 +124,7 @@ class FilterParameters:
         )
 
     def get_related_rows(self) -> Parameters:
-        # Rows that need a caller cannot be asked: the type of their key is read from the model.
+        # For a form field that cannot be made, since its queryset needs a caller.
         model = getattr(self.column, "related_model", None)
         if model is None or not isinstance(self.item, filters.QuerySetRequestMixin):
             return ()
@@ -150,7 +150,7 @@ class FilterParameters:
         suffixes = getattr(widget, "suffixes", numbered)
         names = [f"{name}_{suffix}" if suffix else name for suffix in suffixes]
         found = []
-        # Both ends of a range are one condition, which no row meets if they are exchanged.
+        # No row is in a range whose ends are exchanged.
         is_range = isinstance(self.item, filters.RangeFilter) and self.is_plain
         ends = ("lower", "upper") if is_range and len(names) == 2 else ("",) * len(names)
         for part, part_name, end in zip(field.fields, names, ends, strict=False):
@@ -204,10 +204,10 @@ class FilterParameters:
         return {(ANY,) if several else (): ValueInfo(relation=relation)} if relation else {}
 
     def get_closed(self, field: Any, value: Schema, multiple: str | None) -> ClosedSet | None:
-        # The values of which the filter makes use, None where it ignores no other.
+        """Return the values that the filter uses, None where it ignores no value."""
         item, column = self.item, self.column
         longest = getattr(column, "max_length", None)
-        # Django's own columns hold no longer text, whichever rows there are.
+        # A column of Django's own holds no longer text.
         if (
             longest
             and isinstance(column, models.CharField)
@@ -219,17 +219,17 @@ class FilterParameters:
             return LongestTexts(longest, "," if multiple == "comma" else "")
         if multiple or isinstance(field, forms.ModelChoiceField):
             return None
-        # Django's field for yes and no takes any other text for no answer.
+        # NullBooleanField reads any other text as None, and the filter is ignored.
         if not self.is_lenient and not isinstance(field, forms.NullBooleanField):
             return None
         readers = (*((field, name) for name in READERS), (field.widget, "value_from_datadict"))
-        # What a project's own code reads may need rows or a request.
+        # A form field of the project's may need rows or a request to read a value.
         if any(find_package(type(owner), name) not in PACKAGES for owner, name in readers):
             return None
         return FormValues(field, value, self.is_lenient)
 
     def get_bound(self, field: forms.Field) -> FilterPart | None:
-        # Of a column of the model itself: of several related rows each may meet another bound.
+        # Not over a relation to many rows: one row may meet one bound, and another row the other.
         item, column = self.item, self.column
         end = ENDS.get(item.lookup_expr)
         if not end or not self.is_plain or column is None or "__" in item.field_name:
@@ -269,8 +269,8 @@ class FilterParameters:
         return bool(label == label_for_filter(self.model, item.field_name, item.lookup_expr))
 
     def get_help_text(self) -> str:
-        # That of the model field: a filter has its label alone, which may be its name. Django's own
-        # models speak to people who fill in a form ("Required. 150 characters or fewer.").
+        # The help text of the model field. Those of Django's own models are for people who fill in
+        # a form ("Required. 150 characters or fewer.").
         field = self.column
         if field is None or field.model.__module__.partition(".")[0] in PACKAGES:
             return ""
@@ -288,6 +288,7 @@ def find_chosen(field: Any) -> Relation:
 
 
 def refuses_all(field: Any) -> bool:
-    # An ``in`` of a many-to-many field: its values come one by one, and are no lists.
+    # django-filter's ``in`` of a many-to-many field: the form field is given single values, and
+    # takes lists only.
     owners = (vars(base) for base in type(field).__mro__)
     return [own["clean"] for own in owners if "clean" in own][:2] == REFUSING

@@ -1,4 +1,4 @@
-"""Paginators: the query parameters they read, the pages they give."""
+"""Paginators: their query parameters, and the schema of a page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from drf_mcp.introspection.types import Parameter, Parameters, Schema
 
 @dataclass(frozen=True)
 class WholeNumbers(ClosedSet):
-    # A number over the largest is cut, not ignored.
+    # A paginator ignores a number below the minimum, and cuts one above its maximum.
     minimum: int
 
     def get_schema(self) -> Schema:
@@ -42,7 +42,8 @@ class Pages:
 
 
 class StockPages(Pages):
-    # REST framework's own parameters lack bounds. The attributes are the names of the paginator's.
+    # The parameters that REST framework declares have no bounds. The attributes of this class are
+    # the names of attributes and methods of the paginator.
 
     page_param = "page_query_param"
     least_page = 1
@@ -72,7 +73,7 @@ class StockPages(Pages):
 
     def get_schema(self, rows: Schema) -> Schema:
         stock = self.is_stock("paginate_queryset", "get_paginated_response", self.size_reader)
-        # Without a size of its own a paginator answers a plain list where the caller names none.
+        # Without a default size, a call that names no size is answered with a plain list.
         if not stock or not self.get(self.size):
             return {}
         linked = self.is_stock("get_next_link", "get_previous_link")

@@ -1,4 +1,4 @@
-"""Query parameters: of filters, of the paginator, of the versioning class, and undeclared ones."""
+"""All query parameters of an endpoint."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class QueryParameters:
         versions = inspection.attempt(lambda: find_version_parameters(view), RETURN_EARLY, NONE)
         others = (replace(p, role="page") for p in (*self.pages, *versions))
         found: dict[str, Parameter] = {}
-        # Of several parameters under one name the view reads the one that filters.
+        # The first of one name is kept: a filter comes before the paginator.
         for parameter in (*self.close((*filtering, *others)), *undeclared):
             found.setdefault(parameter.name, parameter)
         for name, declared in self.inspection.get_declared_parameters("query").items():
@@ -70,7 +70,7 @@ class QueryParameters:
         ]
 
     def close(self, parameters: Iterable[Parameter]) -> Parameters:
-        # A closed set is open where more than one piece of code may read the parameter.
+        # No value is known to be ignored where other code may read the parameter as well.
         found, reading = tuple(parameters), self.reading
         counts = Counter(parameter.name for parameter in found)
         is_open = reading.is_open or bool(reading.computed)
@@ -97,8 +97,8 @@ class QueryParameters:
 
     def is_called(self, hook: str) -> bool:
         # An extra action inherits the viewset's filters and paginator whether it uses them or not,
-        # and so does a standard one that a project wrote anew: only its source shows it. Looking up
-        # a single object, which filters as well, does not count.
+        # and so does a standard action that the project overrides: only the source shows it. That
+        # get_object() filters as well does not count.
         inspection = self.inspection
         if not isinstance(self.view, GenericAPIView):
             return False
@@ -127,7 +127,7 @@ class QueryParameters:
         return tuple(found)
 
     def get_fields(self, target: type) -> Iterator[Parameter]:
-        # The class is a serializer or a form that is given the query to read.
+        # The parameters of a serializer or form class that is given the query as data.
         if not issubclass(target, BaseSerializer):
             for name in getattr(target, "base_fields", {}):
                 yield Parameter(name, {"type": "string"})

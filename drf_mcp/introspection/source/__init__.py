@@ -1,1 +1,1 @@
-"""What the source of a project's code proves about what it does."""
+"""What the source of a project's code shows of its request and its answer."""

@@ -38,9 +38,15 @@ WRITES |= {"perform_create", "perform_update", "perform_destroy"}
 
 @dataclass(frozen=True)
 class SerializerCall:
-    # many and partial are None where that depends on what was sent. attribute: that of the view
-    # which holds the class. A body that the handler changed counts as partial: nothing is known
-    # to be required of it.
+    """A serializer that a handler makes of the body.
+
+    Attributes:
+        serializer_class: None for the view's ``get_serializer()``.
+        many: None where this depends on the request.
+        attribute: the attribute of the view that holds the class, "" for none.
+        partial: None where this depends on the request. A serializer of a body that the handler
+            changed counts as partial, since the handler may add what is required.
+    """
 
     serializer_class: type[BaseSerializer[Any]] | None
     many: bool | None = False
@@ -49,11 +55,21 @@ class SerializerCall:
 
 
 class HandlerReading:
-    # What extra actions, and handlers that a project wrote anew, use of their view's serializer,
-    # filters and paginator is nowhere else. hands_on: the request goes where reading could
-    # not follow. reads_parts: the view's own serializer is given something else to read.
-    # asked: the serializers of questions to the user. writes_before_asking: what a round wrote
-    # would be written again in the next.
+    """What a handler, and the code that it calls, does with the request.
+
+    Attributes:
+        calls: the names of the view's methods that are called, those of asynchronous twins too.
+        reads_body: whether the body is read.
+        reads_whole: whether the body is read as a whole, not only by keys.
+        reads_parts: whether the view's serializer is given other data than the body.
+        hands_on: whether the request is passed to code that could not be read.
+        serializer_calls: the serializers that are made of the body.
+        keys: the keys that are read of the body.
+        files: the keys that are read of the files.
+        asked: the serializers of `call_context(request).ask()`.
+        writes_before_asking: whether rows are saved before. The view runs once more with the
+            answer, and would save them twice.
+    """
 
     def __init__(self, view_class: type) -> None:
         self.view_class = view_class
@@ -75,8 +91,7 @@ class HandlerReading:
         return self.reads_body and not self.reads_whole and not self.hands_on
 
     def follow(self, function: Any, owner: type | None) -> None:
-        # Each layer is a method of the class that defines it: a decorator may have put into a
-        # class what another class defines.
+        # A class may take over a method of another class: super() in it starts from the other.
         for layer, is_wrapper in unwrap_function(function):
             owner = self.find_home(layer) or owner
             if layer.__code__ in self.seen:
@@ -115,7 +130,7 @@ class HandlerReading:
         target = source.find_value(node.func)
         if inspect.isclass(target) and issubclass(target, BaseSerializer):
             self.note_serializer(node, source, target)
-        # A decorator hands the request to the function that it wraps, which is read anyway.
+        # The request that a decorator passes on goes to the function inside, which is read anyway.
         elif self.passes_request(node) and not is_wrapper:
             self.read_function(target, owner)
 
@@ -129,7 +144,7 @@ class HandlerReading:
         method, owner = find_member(self.view_class, name, after)
         if inspect.isclass(method) and issubclass(method, BaseSerializer):
             self.note_serializer(node, source, method, name)
-        # What REST framework's hooks do is known without reading a project's override.
+        # What REST framework's hooks are for is known: a project's override is not read.
         elif synchronous in HOOKS:
             return
         elif inspect.isfunction(method):
@@ -189,7 +204,7 @@ class HandlerReading:
 
 @dataclass(frozen=True)
 class BodyUse:
-    # What one function reads of the body: keys, and those of files. reads_whole: more than keys.
+    # What one function reads of the body: see `HandlerReading`.
 
     keys: Keys
     files: Keys

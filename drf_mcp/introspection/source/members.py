@@ -1,4 +1,4 @@
-"""The members of classes: which package wrote each, and what the names in its code speak of."""
+"""The members of classes: the package that wrote each, and the names in its code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from django.utils.functional import cached_property
 
-# Packages for asynchronous views name their methods so.
+# The names that packages for asynchronous views give to REST framework's methods.
 SYNCHRONOUS_NAMES = {
     "alist": "list",
     "aretrieve": "retrieve",
@@ -27,7 +27,7 @@ SYNCHRONOUS_NAMES = {
 }
 
 
-# Packages whose own query parameters are known without reading how they do it.
+# Packages whose code is not read: which query parameters it reads is known.
 FRAMEWORKS = frozenset(
     {"builtins", "django", "django_filters", "drf_spectacular", "logging", "rest_framework"}
 )
@@ -78,7 +78,7 @@ def find_member(owner: type, name: str, after: type | None = None) -> tuple[Any,
 
 
 def unwrap_function(function: Any) -> Iterator[tuple[Any, bool]]:
-    # Yield a function and those inside its decorators, each with whether it wraps another.
+    """Yield a function and those inside its decorators, each with whether it wraps another."""
     while inspect.isfunction(function):
         wrapped = getattr(function, "__wrapped__", None)
         if function.__module__ == "rest_framework.decorators":  # @api_view
@@ -93,8 +93,11 @@ def get_synchronous_name(name: str) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def find_members_used(code: CodeType) -> tuple[tuple[str, bool], ...]:
-    # In the order of the code: that of a set would differ from worker to worker.
-    # Bytecode is read ten times as fast as source, of which frameworks have much.
+    """Return the members of ``self`` that code uses, each with whether it is one of ``super()``.
+
+    They are in the order of the code, which is the same in each process.
+    """
+    # Bytecode is read ten times as fast as source, and frameworks have much code.
     found: dict[tuple[str, bool], None] = {}
     before: Any = ""
     for instruction in dis.get_instructions(code):
@@ -111,14 +114,14 @@ def find_members_used(code: CodeType) -> tuple[tuple[str, bool], ...]:
     return tuple(found)
 
 
-# Parts of names that speak of who is calling.
+# Parts of the names of what belongs to the caller.
 WHO = ("user", "tenant", "session", "auth")
-# Parts of names and of keys that speak of the request, or of the view that is asked.
+# Parts of the names and keys of what belongs to the request or the view.
 AROUND = ("context", "request", "view", "action", *WHO)
 
 
 def find_own(owner: type, name: str) -> Iterator[Any]:
-    """Yield the functions of a project's own behind a member, the nearest first."""
+    """Yield the project's functions behind a member of a class, that of the nearest class first."""
     for base in owner.__mro__:
         if name not in vars(base) or is_framework_code(base):
             continue
@@ -130,7 +133,7 @@ def find_own(owner: type, name: str) -> Iterator[Any]:
 
 @functools.cache
 def asks_who_calls(owner: type, name: str) -> bool:
-    """Return whether the project's own code of a member speaks of the caller."""
+    """Return whether the project's code behind a member has names such as ``user``."""
     return any(
         not inspect.isfunction(function) or has_part(find_names(function), WHO)
         for function in find_own(owner, name)
@@ -139,9 +142,9 @@ def asks_who_calls(owner: type, name: str) -> bool:
 
 @functools.cache
 def depends_on_request(owner: type, names: tuple[str, ...]) -> bool:
-    """Return whether the own code of members speaks of a request or a view.
+    """Return whether the project's code behind members has names such as ``request``.
 
-    What this code uses of the same class is read as well.
+    The members of the same class that this code uses are read as well.
     """
     waiting = list(names)
     seen = set(waiting)
@@ -158,8 +161,8 @@ def depends_on_request(owner: type, names: tuple[str, ...]) -> bool:
 
 
 def has_part(words: Iterable[str], parts: tuple[str, ...]) -> bool:
-    spoken = " ".join(words).lower()
-    return any(part in spoken for part in parts)
+    joined = " ".join(words).lower()
+    return any(part in joined for part in parts)
 
 
 def find_names(function: Any, *, keys: bool = False) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Whose code a member of a class runs, and what its source rules out."""
+"""Whether a field's own conversion takes what that of REST framework's class takes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ CONVERSIONS = ("to_internal_value", "run_validation")
 
 
 class InputMethod:
-    # One whose first statement gives its argument to ``super()`` can only refuse more afterwards,
-    # so what REST framework's own code takes describes the class. An ``if self.flag`` before it is
-    # the branch that the instance chooses: serializers such as those of NetBox begin so, and
-    # without it three in five of NetBox's tools lose their schemas.
+    # A conversion whose first statement gives its argument to ``super()`` can only refuse more
+    # values afterwards: the schema of REST framework's class describes it. The statement may be in
+    # the branch of an ``if self.flag`` that the field takes, as in NetBox's serializers: without
+    # this three in five of NetBox's tools have no schema.
 
     def __init__(self, function: Any) -> None:
         self.tree = FunctionSource(function).tree
@@ -55,7 +55,7 @@ class InputMethod:
         return test.attr if is_own else None  # type: ignore[attr-defined]
 
     def evaluates_super(self, node: ast.AST | None) -> bool:
-        # Only what is evaluated in any case counts, and before anything else.
+        # Only the part that is always evaluated, and first, counts.
         if isinstance(node, (ast.Attribute, ast.Subscript)):
             return self.evaluates_super(node.value)
         if not isinstance(node, ast.Call):
@@ -90,11 +90,12 @@ def list_overrides(owner: type, name: str) -> tuple[InputMethod, ...] | None:
         if str(function.__module__).partition(".")[0] == "rest_framework":
             return tuple(found)
         found.append(InputMethod(function))
-    # A package may write the method anew, without a word of REST framework's.
+    # REST framework's method is never reached.
     return None
 
 
 def converts_like_drf(field: Any) -> bool:
+    """Return whether the schema of REST framework's class says what the field takes."""
     owner: type = type(field)
     overrides = (list_overrides(owner, name) for name in CONVERSIONS)
     return all(

@@ -1,7 +1,4 @@
-"""Query parameters that code reads by itself, besides those of filters and paginators.
-
-Serves views, serializers and backends that ask ``request.query_params`` and declare nothing.
-"""
+"""Query parameters that code reads from ``request.query_params`` without declaring them."""
 
 from __future__ import annotations
 
@@ -35,9 +32,9 @@ from drf_mcp.introspection.source.trees import (
 )
 
 MOST_FUNCTIONS = 300
-# What reads its fields in what it is given as data.
+# Classes that read their fields from the data which an instance is given.
 SCHEMAS = (BaseSerializer, BaseForm)
-# The values of parameters that are no texts, and of expressions that only running code knows.
+# The values of arguments that are no texts, and of expressions that only running code knows.
 THE_REQUEST, THE_QUERY, UNKNOWN = object(), object(), object()
 Texts = tuple[str, ...]
 Bindings = frozenset[tuple[str, Any]]
@@ -48,9 +45,16 @@ Signature = tuple[tuple[str, ...], dict[str, str]]
 
 @dataclass
 class QueryReading:
-    # names: True for one that is read as a list. computed: the source of names that only the
-    # running code knows. schemas: the serializers and forms that read the query. is_open: the
-    # query, or the request, goes where reading could not follow.
+    """What code reads of the query.
+
+    Attributes:
+        names: the query parameters by name; True for one that is read as a list.
+        computed: the source of names that only running code knows.
+        schemas: the serializers and forms that are given the query as data.
+        serializers: the other serializers that are made.
+        hooks: the names of the methods that were read.
+        is_open: whether the query or the request is passed to code that could not be read.
+    """
 
     names: dict[str, bool] = field(default_factory=dict)
     computed: dict[str, None] = field(default_factory=dict)
@@ -77,8 +81,12 @@ class QueryReading:
 
 
 class ClassReader:
-    # Reads the members of the class that ``self`` is of, through frameworks' hooks as well.
-    # followed: the members that were followed. asked: those whose values were asked for.
+    """Reads methods of a class, and the methods that these call, those of frameworks included.
+
+    Attributes:
+        followed: the names of the methods and properties that were read.
+        asked: the names of the attributes whose values were used.
+    """
 
     def __init__(self, owner: type) -> None:
         self.owner = owner
@@ -127,8 +135,13 @@ class ClassReader:
 
 
 class FunctionReader:
-    # Reads one function. requests, queries, texts: what its variables stand for. understood: the
-    # expressions of the query that are known to hand it nowhere else.
+    """Reads one function.
+
+    Attributes:
+        requests, queries: the names of variables that are the request, or its query.
+        texts: the texts that variables may be, by their names.
+        understood: the ids of expressions of the query of which all uses were read.
+    """
 
     def __init__(
         self, reader: ClassReader, function: Any, home: type | None, bindings: Bindings
@@ -295,30 +308,32 @@ def read_signature(function: Any) -> Signature:
 
 @functools.lru_cache(maxsize=1024)
 def read_query_of_member(owner: type, name: str) -> QueryReading:
-    # Most views add nothing to what they inherit that the reading asks for.
-    known = find_inherited(owner.__mro__[1:], name)
-    for reader in known:
-        if is_read_alike(owner, reader):
+    # Most views change nothing that is read of their bases: one reading serves all of them.
+    shared = get_shared_readers(owner.__mro__[1:], name)
+    for reader in shared:
+        if inherits_all(owner, reader):
             return reader.reading
     reader = ClassReader(owner)
     reader.read(name)
-    if not known and is_read_alike(owner, reader):
-        known.append(reader)
+    if not shared and inherits_all(owner, reader):
+        shared.append(reader)
     return reader.get_reading()
 
 
 @functools.lru_cache(maxsize=1024)
-def find_inherited(bases: tuple[type, ...], name: str) -> list[ClassReader]:
-    return []
+def get_shared_readers(bases: tuple[type, ...], name: str) -> list[ClassReader]:
+    return []  # filled by the caller, and kept by the cache
 
 
-def is_read_alike(owner: type, reader: ClassReader) -> bool:
+def inherits_all(owner: type, reader: ClassReader) -> bool:
+    """Return whether a class has nothing of its own that the reader came across."""
     return reader.followed.isdisjoint(find_changed(owner)) and reader.asked.isdisjoint(vars(owner))
 
 
 @functools.lru_cache(maxsize=1024)
 def find_changed(owner: type) -> frozenset[str]:
-    # The members that run otherwise than in the classes behind: data over data does not.
+    # The members that are new in a class, and its methods. A value in place of another value is no
+    # change: only `asked` says whether it was used.
     members = (
         (name, value, *find_member(owner, name, owner)) for name, value in vars(owner).items()
     )

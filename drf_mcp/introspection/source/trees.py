@@ -1,4 +1,4 @@
-"""The syntax trees of functions, and what they read of a mapping."""
+"""The syntax trees of functions, and the keys that they read of a mapping."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IsMapping = Callable[[ast.AST], bool]
 
 
 class FunctionTree:
-    # Walked once for all classes that inherit the function. root: None without readable source.
+    # The nodes of a function, for all classes that inherit it. root: None without readable source.
 
     def __init__(self, root: ast.FunctionDef | ast.AsyncFunctionDef | None) -> None:
         self.root = root
@@ -102,8 +102,10 @@ class MappingReads:
             yield from pick_texts(items)
 
     def is_unchanged(self, node: ast.AST | None) -> bool | None:
-        # Return whether a value is the mapping as it came, None if it is something else. A variable
-        # may hold more by then.
+        """Return whether an expression is the mapping as it came, None for something else.
+
+        A variable counts as changed: code may have added keys to its mapping.
+        """
         if evaluates_to(node, self.is_original):
             return True
         if self.is_mapping(node):
@@ -130,7 +132,7 @@ def parse_function(code: CodeType) -> FunctionTree:
 
 
 def read_source(code: CodeType) -> str:
-    # As `inspect.getsource`, which looks through every module of the process for the one of a file.
+    # `inspect.getsource` would look through every module of the process for the file's.
     if lines := linecache.getlines(code.co_filename):
         return "".join(inspect.getblock(lines[code.co_firstlineno - 1 :]))
     return inspect.getsource(code)
@@ -166,7 +168,7 @@ def is_request_member(node: ast.AST, names: frozenset[str] = BODY) -> bool:
 
 
 def find_lookup(node: ast.AST) -> tuple[ast.AST | None, list[ast.expr]]:
-    # Return the mapping that an expression asks for keys, and the keys: get(), [] and ``in``.
+    """Return the mapping of which an expression reads keys, and the keys: get(), [] and ``in``."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr in READERS:
             return node.func.value, node.args[:1]
@@ -186,7 +188,7 @@ def find_copied(node: ast.Call) -> ast.AST | None:
 
 
 def evaluates_to(node: ast.AST | None, is_mapping: IsMapping) -> bool:
-    # Return whether a value is a mapping, a copy of it, or one of two of which one is.
+    """Return whether an expression is a mapping, a copy of it, or may be it."""
     if isinstance(node, ast.BoolOp):
         return any(evaluates_to(value, is_mapping) for value in node.values)
     if isinstance(node, ast.IfExp):

@@ -266,7 +266,7 @@ def find_ignored(argument: Argument, value: Any, closed: ClosedSet) -> list[Prob
     problems: list[Problem] = []
     several = type(value) is list
     for index, item in enumerate(value if several else (value,)):
-        for part in closed.ignored(write_query_text(item)):
+        for part in closed.find_ignored(write_query_text(item)):
             nearest = next(iter(find_nearest(part, closed.get_candidates(part))), "")
             words = describe_accepted(closed.get_schema())
             advice = _("Send %(accepted)s.") % {"accepted": words}
