@@ -1,4 +1,4 @@
-"""The same call as two users: who may ask, of which tools, and what is recorded."""
+"""One call compared as several users: who may compare, which tools, and what is recorded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall
 
 URL = "/mcp?show=comparison"
-ASKED = {"tool": "customers_list", "arguments": {}, "users": ["alice", "bob"]}
+COMPARISON = {"tool": "customers_list", "arguments": {}, "users": ["alice", "bob"]}
 
 
 @pytest.fixture
@@ -32,12 +32,12 @@ def browser_of(user: User | str, **options) -> Client:
     return client
 
 
-def ask(client: Client, **changes):
-    return client.post(URL, json.dumps({**ASKED, **changes}), content_type="application/json")
+def compare(client: Client, **changes):
+    return client.post(URL, json.dumps({**COMPARISON, **changes}), content_type="application/json")
 
 
 def test_each_user_is_answered_with_the_rows_of_that_user(superuser):
-    response = ask(browser_of(superuser))
+    response = compare(browser_of(superuser))
     assert response["Cache-Control"] == "no-store"
     answers = response.json()["answers"]
     assert [answer["user"] for answer in answers] == ["alice", "bob"]
@@ -46,46 +46,46 @@ def test_each_user_is_answered_with_the_rows_of_that_user(superuser):
         assert {row["owned_by"] for row in rows} == {answer["user"]}
 
 
-def test_nobody_is_refused_as_the_endpoint_refuses(superuser):
-    (answer,) = ask(browser_of(superuser), users=["anonymous"]).json()["answers"]
+def test_an_anonymous_caller_is_refused_as_by_the_endpoint(superuser):
+    (answer,) = compare(browser_of(superuser), users=["anonymous"]).json()["answers"]
     assert answer["body"]["error"]["code"] == 401
 
 
 @pytest.mark.parametrize("username", ["alice", "carol"])
-def test_neither_users_nor_staff_may_ask(superuser, username):
+def test_neither_users_nor_staff_may_compare(superuser, username):
     superuser.is_superuser = False
     superuser.save()
-    response = ask(browser_of(username))
+    response = compare(browser_of(username))
     assert response.status_code == 403
     assert "Only a superuser" in response.json()["error"]["message"]
 
 
-def test_a_superuser_with_a_token_may_not_ask(superuser):
+def test_a_superuser_with_a_token_may_not_compare(superuser):
     token = superuser.auth_token.key
-    response = ask(Client(headers={"Authorization": f"Token {token}"}))
+    response = compare(Client(headers={"Authorization": f"Token {token}"}))
     assert response.status_code == 403
     assert "Only a superuser" in response.json()["error"]["message"]
 
 
-def test_nobody_may_ask_without_the_token_of_the_page(superuser, monkeypatch):
+def test_a_comparison_needs_a_csrf_token(superuser, monkeypatch):
     strict = browser_of(superuser, enforce_csrf_checks=True)
-    assert ask(strict).status_code == 403
-    # An authentication class of the project that leaves the token out changes nothing.
+    assert compare(strict).status_code == 403
+    # An authentication class that checks no CSRF token changes nothing.
     target = "rest_framework.authentication.SessionAuthentication.authenticate"
     monkeypatch.setattr(target, lambda self, request: (request._request.user, None))
-    assert ask(strict).status_code == 403
+    assert compare(strict).status_code == 403
 
 
-def test_nobody_may_ask_where_there_is_no_page(superuser, settings):
+def test_there_is_no_comparison_without_the_page(superuser, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": False}
-    body = ask(browser_of(superuser)).json()
+    body = compare(browser_of(superuser)).json()
     assert "answers" not in body
     assert "error" in body
 
 
 @pytest.mark.parametrize("tool", ["orders_create", "customers_destroy", "quote", "nothing"])
 def test_only_tools_that_a_get_serves_are_compared(superuser, tool):
-    response = ask(browser_of(superuser), tool=tool)
+    response = compare(browser_of(superuser), tool=tool)
     assert response.status_code == 400
     assert "no tool of this endpoint that a GET serves" in response.json()["error"]["message"]
 
@@ -95,19 +95,19 @@ def test_only_tools_that_a_get_serves_are_compared(superuser, tool):
     [{"users": ["nobody"]}, {"users": ["alice"] * 3}, {"users": []}, {"arguments": [1]}],
     ids=["unknown", "many", "none", "arguments"],
 )
-def test_what_is_no_comparison_is_refused(superuser, changes):
-    assert ask(browser_of(superuser), **changes).status_code == 400
+def test_a_malformed_comparison_is_refused(superuser, changes):
+    assert compare(browser_of(superuser), **changes).status_code == 400
 
 
-def test_a_user_who_is_not_active_is_nobody_to_call_as(superuser):
+def test_an_inactive_user_cannot_be_compared(superuser):
     User.objects.filter(username="bob").update(is_active=False)
-    assert ask(browser_of(superuser)).status_code == 400
+    assert compare(browser_of(superuser)).status_code == 400
 
 
-def test_what_is_recorded_names_both_users(superuser, caplog, monkeypatch):
+def test_the_log_and_the_audit_name_both_users(superuser, caplog, monkeypatch):
     monkeypatch.setattr(apps.get_app_config("drf_mcp_audit"), "auditor", Auditor())
     with caplog.at_level(logging.WARNING, "drf_mcp.calls"):
-        ask(browser_of(superuser, headers={"user-agent": "Browser of carol"}))
+        compare(browser_of(superuser, headers={"user-agent": "Browser of carol"}))
     assert "customers_list called as bob by carol" in caplog.messages
     rows = list(AuditedCall.objects.filter(tool="customers_list").order_by("pk"))
     assert [(row.user_label, row.client_name) for row in rows] == [

@@ -1,8 +1,6 @@
-"""The call that ``mcp_tools show NAME`` prints, pasted into a shell."""
+"""The example call that ``mcp_tools show NAME`` prints for a shell."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -16,17 +14,15 @@ from drf_mcp import mcp_tool
 from drf_mcp.management.tool_reports import find_example_call, write_call
 from drf_mcp.tools import registry
 
-ROOT = Path(__file__).parents[3]
 
-
-class Noted(serializers.Serializer):
+class NoteSerializer(serializers.Serializer):
     text = serializers.ChoiceField(["it's 5 > 4", "b"])
     code = serializers.ChoiceField(["70"])
 
 
 class Notes(APIView):
     permission_classes = [AllowAny]
-    serializer_class = Noted
+    serializer_class = NoteSerializer
 
     def post(self, request) -> Response:
         return Response(request.data)
@@ -41,12 +37,12 @@ class Odd(Notes):
     permission_classes = [IsOdd]
 
 
-class Grouped(serializers.Serializer):
+class GroupSerializer(serializers.Serializer):
     group = serializers.PrimaryKeyRelatedField(queryset=Group.objects.all())
 
 
 class Members(Notes):
-    serializer_class = Grouped
+    serializer_class = GroupSerializer
 
 
 @pytest.fixture
@@ -66,7 +62,7 @@ def command(expose, settings):
 
 
 @pytest.mark.django_db
-def test_texts_that_a_shell_or_json_would_read_in_their_own_way_are_quoted(command):
+def test_values_are_quoted_for_the_shell_and_for_json(command):
     line = command(Notes)
     assert line.endswith("""'text=it'"'"'s 5 > 4' 'code="70"'""")
 
@@ -82,7 +78,7 @@ def test_the_caller_is_one_who_may_call(command):
 
 
 @pytest.mark.django_db
-def test_an_object_is_named_by_a_key_that_exists(command):
+def test_a_related_object_is_a_key_that_exists(command):
     Group.objects.create(pk=77, name="novels")
     assert command(Members).endswith("thing group=77")
 
@@ -94,7 +90,7 @@ def test_grouped_arguments_are_one_object(command):
     assert words.endswith("""'{"body": {"group": 78}}'""")
 
 
-def test_without_a_database_the_arguments_are_of_the_right_kind(command):
+def test_without_a_database_the_arguments_have_the_right_types(command):
     own = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
     declared = mcp_tool(input_schema=own)(type("Declared", (Odd,), {}))
     assert command(declared).endswith("thing a=1 --as USERNAME")

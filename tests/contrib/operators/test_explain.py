@@ -1,4 +1,4 @@
-"""Who lets a user call a tool, asked one by one, without calling or counting anything."""
+"""Explanations of who may call a tool, without a call and without counting for throttles."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def dora() -> User:
 
 
 @pytest.fixture
-def asked(expose, dora):
+def explain(expose, dora):
     def ask(view, user=dora, route="thing/", **attributes) -> PermissionTrace:
         view = type(view.__name__, (view,), attributes)
         expose(path(route, view.as_view()))
@@ -128,8 +128,8 @@ def guarded(*classes):
         (False, [IsAuthenticated], False, "An anonymous caller may not call thing"),
     ],
 )
-def test_permissions_decide(asked, dora, user, classes, allows, verdict):
-    explanation = asked(Post, user=dora if user else None, **guarded(*classes))
+def test_the_permissions_of_a_view_decide(explain, dora, user, classes, allows, verdict):
+    explanation = explain(Post, user=dora if user else None, **guarded(*classes))
     assert explanation.allows is allows
     assert verdict in explanation.verdict
     assert [step.kind for step in explanation.steps] == ["endpoint", "permission"]
@@ -146,23 +146,27 @@ def test_permissions_decide(asked, dora, user, classes, allows, verdict):
         ([~IsAuthenticated], "a caller whom IsAuthenticated refuses"),
     ],
 )
-def test_what_a_refusal_needs_is_told(asked, classes, needed):
-    explanation = asked(Post, **guarded(*classes))
+def test_a_refusal_names_what_the_user_needs(explain, classes, needed):
+    explanation = explain(Post, **guarded(*classes))
     assert explanation.allows is False
     assert explanation.verdict.endswith(f"Needed: {needed}.")
 
 
-def test_the_model_permissions_that_are_missing_are_named(asked, dora):
-    explanation = asked(OneGroup, route="thing/<int:pk>/", **guarded(DjangoModelPermissions))
+def test_the_model_permissions_that_are_missing_are_named(explain, dora):
+    explanation = explain(OneGroup, route="thing/<int:pk>/", **guarded(DjangoModelPermissions))
     assert explanation.allows is True
 
-    explanation = asked(OneGroupChanged, route="thing/<int:pk>/", **guarded(DjangoModelPermissions))
+    explanation = explain(
+        OneGroupChanged, route="thing/<int:pk>/", **guarded(DjangoModelPermissions)
+    )
     assert explanation.verdict.endswith("Needed: the permission auth.change_group.")
     dora.user_permissions.add(Permission.objects.get(codename="change_group"))
-    # A user keeps the permissions that were asked for once.
+    # A user object caches its permissions.
     dora = User.objects.get(pk=dora.pk)
     permissions = guarded(DjangoModelPermissions)
-    assert asked(OneGroupChanged, user=dora, route="thing/<int:pk>/", **permissions).allows is True
+    assert (
+        explain(OneGroupChanged, user=dora, route="thing/<int:pk>/", **permissions).allows is True
+    )
 
 
 class OfTenant(BasePermission):
@@ -189,23 +193,21 @@ def refuse_path(get_response):
         ("refuse_path", None, "CALL_MIDDLEWARE cannot be asked here"),
     ],
 )
-def test_permissions_are_asked_within_the_middleware_of_calls(
-    expose, dora, middleware, allows, says
-):
+def test_permissions_are_checked_inside_call_middleware(expose, dora, middleware, allows, says):
     view = type("Thing", (Post,), guarded(OfTenant))
     expose(path("thing/", view.as_view()), CALL_MIDDLEWARE=[f"{__name__}.{middleware}"])
     trace = PermissionTrace(registry.tool("thing"), dora)
     assert (trace.allows, says in trace.verdict) == (allows, True)
 
 
-def test_a_throttle_tells_what_is_left_and_counts_nothing(asked, dora):
+def test_a_throttle_shows_the_calls_left_and_counts_none(explain, dora):
     for _ in range(3):
-        (_, throttle) = asked(Post, throttle_classes=[Hourly], permission_classes=[]).steps
+        (_, throttle) = explain(Post, throttle_classes=[Hourly], permission_classes=[]).steps
         assert throttle.says == "has 2 of 2 calls left per hour"
 
 
-def test_a_throttle_with_nothing_left_refuses(asked, dora):
-    asked(Post, throttle_classes=[Hourly], permission_classes=[])
+def test_a_throttle_with_nothing_left_refuses(explain, dora):
+    explain(Post, throttle_classes=[Hourly], permission_classes=[])
     tool = next(iter(registry.tools().values()))
     history = [Hourly().timer()] * 2
     Hourly.cache.set(f"hourly-{dora.pk}", history, 3600)
@@ -214,41 +216,41 @@ def test_a_throttle_with_nothing_left_refuses(asked, dora):
     assert "Needed: to wait" in explanation.verdict
 
 
-def test_a_throttle_of_another_kind_is_not_asked(asked):
+def test_a_throttle_without_a_rate_is_not_run(explain):
     class Never(BaseThrottle):
         def allow_request(self, request, view) -> bool:
             raise AssertionError("asked")
 
-    assert asked(Post, throttle_classes=[Never], permission_classes=[]).allows is True
+    assert explain(Post, throttle_classes=[Never], permission_classes=[]).allows is True
 
 
-def test_the_queryset_that_hides_rows_is_named_with_how_many(asked, dora):
+def test_a_queryset_that_hides_rows_is_named_with_their_number(explain, dora):
     dora.groups.add(Group.objects.create(name="hers"))
     Group.objects.create(name="others")
-    explanation = asked(OwnGroups)
+    explanation = explain(OwnGroups)
     assert explanation.allows is None
     assert "OwnGroups.get_queryset shows 1 of 2 groups" in explanation.verdict
 
 
-def test_the_filter_backend_that_hides_rows_is_named(asked):
+def test_a_filter_backend_that_hides_rows_is_named_with_their_number(explain):
     Group.objects.bulk_create([Group(name="1"), Group(name="2")])
-    assert "NamedOne shows 1 of 2 groups" in asked(Filtered).verdict
+    assert "NamedOne shows 1 of 2 groups" in explain(Filtered).verdict
 
 
-def test_rows_that_depend_on_the_path_are_left_open(asked):
-    explanation = asked(Nested, route="thing/<int:parent>/")
+def test_a_queryset_that_depends_on_the_path_is_left_open(explain):
+    explanation = explain(Nested, route="thing/<int:parent>/")
     assert "depends on parent" in explanation.verdict
 
 
-def test_object_permissions_are_asked_about_the_rows(asked):
+def test_object_permissions_are_checked_for_the_rows(explain):
     Group.objects.create(name="1")
-    assert asked(OneGroup, route="thing/<int:pk>/", **guarded(EvenOnly)).allows is False
+    assert explain(OneGroup, route="thing/<int:pk>/", **guarded(EvenOnly)).allows is False
     Group.objects.bulk_create([Group(name=str(number)) for number in (0, 2, 3, 4)])
-    explanation = asked(OneGroup, route="thing/<int:pk>/", **guarded(EvenOnly))
+    explanation = explain(OneGroup, route="thing/<int:pk>/", **guarded(EvenOnly))
     assert "EvenOnly.has_object_permission allows 2 of 5 groups" in explanation.verdict
 
 
-def test_object_permissions_of_django_name_what_is_missing(asked):
+def test_object_permissions_of_django_name_what_is_missing(explain):
     Group.objects.create(name="1")
 
     class Changing(DjangoObjectPermissions):
@@ -257,12 +259,12 @@ def test_object_permissions_of_django_name_what_is_missing(asked):
         def has_permission(self, request, view) -> bool:
             return True
 
-    explanation = asked(OneGroup, route="thing/<int:pk>/", **guarded(Changing))
+    explanation = explain(OneGroup, route="thing/<int:pk>/", **guarded(Changing))
     assert explanation.verdict.endswith("Needed: the permission auth.change_group.")
 
 
 @pytest.mark.slow
-def test_every_tool_can_be_explained_for_everybody():
+def test_every_tool_can_be_explained_for_every_user():
     users = [None, *User.objects.all()]
     for tool in registry.tools().values():
         for user in users:

@@ -1,4 +1,4 @@
-"""What counts as a breaking change of the tools."""
+"""Which changes of tools are breaking."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ ENTRY = {
 }
 
 
-def changed(change) -> list[tuple[str, bool]]:
+def differences_after(change) -> list[tuple[str, bool]]:
     entry = copy.deepcopy(ENTRY)
     change(entry)
     found = compare_tools({"thing": ENTRY}, {"thing": entry})
     return [(difference.message, difference.breaking) for difference in found]
 
 
-def test_the_same_surface_has_no_changes():
-    assert changed(lambda entry: None) == []
+def test_the_same_tools_have_no_changes():
+    assert differences_after(lambda entry: None) == []
 
 
-def test_what_may_stop_an_agent_or_let_another_in_is_breaking(subtests):
+def test_a_change_that_may_fail_calls_or_open_access_is_breaking(subtests):
     for change, message in [
         (lambda e: e["arguments"].pop("name"), "argument name removed"),
         (lambda e: e["arguments"].pop("lines[].number"), "argument lines[].number removed"),
@@ -63,10 +63,10 @@ def test_what_may_stop_an_agent_or_let_another_in_is_breaking(subtests):
         (lambda e: e.update(permissions=[]), "permissions IsAuthenticated became none"),
     ]:
         with subtests.test(change=change, message=message):
-            assert changed(change) == [(message, True)]
+            assert differences_after(change) == [(message, True)]
 
 
-def test_what_agents_can_live_with_is_a_note(subtests):
+def test_a_change_that_fails_no_call_is_a_note(subtests):
     for change, message in [
         (lambda e: e["arguments"].update(more={"type": "string"}), "argument more added"),
         (lambda e: e["arguments"]["name"].pop("required"), "argument name became optional"),
@@ -87,22 +87,22 @@ def test_what_agents_can_live_with_is_a_note(subtests):
         (lambda e: e.update(size=1300), "grew from 1000 to 1300 bytes"),
     ]:
         with subtests.test(change=change, message=message):
-            assert changed(change) == [(message, False)]
+            assert differences_after(change) == [(message, False)]
 
 
-def test_a_required_member_of_a_new_optional_argument_breaks_nothing():
+def test_a_required_member_of_a_new_optional_argument_is_a_note():
     def change(entry) -> None:
         entry["arguments"]["box"] = {"type": "object"}
         entry["arguments"]["box.width"] = {"type": "integer", "required": True}
 
-    assert [breaking for _, breaking in changed(change)] == [False, False]
+    assert [breaking for _, breaking in differences_after(change)] == [False, False]
 
 
-def test_a_required_member_of_an_argument_that_was_there_breaks_calls():
+def test_a_required_member_of_an_existing_argument_is_breaking():
     def change(entry) -> None:
         entry["arguments"]["lines[].price"] = {"type": "number", "required": True}
 
-    assert changed(change) == [("required argument lines[].price added", True)]
+    assert differences_after(change) == [("required argument lines[].price added", True)]
 
 
 def test_removed_tools_come_before_notes():
@@ -135,7 +135,7 @@ def test_members_are_found_at_any_depth():
     }
 
 
-def test_choices_that_the_schema_has_in_words_are_kept():
+def test_choices_that_the_description_lists_are_kept():
     field = serializers.ChoiceField(range(60))
     written = write_portable(DescribedField(field).input_schema)
     many = {"type": "array", "items": written}
@@ -143,12 +143,12 @@ def test_choices_that_the_schema_has_in_words_are_kept():
     assert members["one"]["enum"] == members["many"]["enum"] == list(range(60))
 
 
-def test_rows_of_a_list_that_comes_without_a_page_are_members():
+def test_the_rows_of_an_unpaginated_list_are_members():
     schema = {"type": "array", "items": {"properties": {"id": {"type": "integer"}}}}
     assert list_members(schema) == {"[].id": {"type": "integer"}}
 
 
 @pytest.mark.slow
-def test_the_order_of_tools_in_a_lock_file_is_the_alphabets():
+def test_the_tools_of_a_lock_file_are_in_alphabetical_order():
     names = list(LockFile().make_entries())
     assert names == sorted(names)

@@ -1,4 +1,4 @@
-"""The report of ``mcp_tools findings``: root causes by rank, at the project's own lines."""
+"""The report of ``mcp_tools findings``: causes by rank, at lines of the project."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Stock(ModelViewSet):
 
 
 class Computing(AllRows):
-    """Reads its query by names, one of which it computes."""
+    """Reads two query parameters, and computes the name of one of them."""
 
     def get_queryset(self):
         query = self.request.query_params
@@ -145,7 +145,7 @@ class Shown(serializers.ModelSerializer):
 
 @pytest.fixture
 def findings(expose):
-    """Return the findings about views, each under a path and a name of its own."""
+    """Serve views at paths of their names, and return the findings about them."""
 
     def found(*views, **mcp_settings) -> list:
         paths = [path(f"{view.__name__.lower()}/", as_view(view)) for view in views]
@@ -189,7 +189,7 @@ def in_the_project(monkeypatch):
         (PagesByHand, "lost-arguments", "class PagesByHand(APIView):", "argument for the next one"),
     ],
 )
-def test_a_finding_is_at_the_line_that_the_author_mends(findings, view, cause, line, message):
+def test_a_finding_points_at_the_line_to_change(findings, view, cause, line, message):
     found = [finding for finding in findings(view) if finding.cause == cause]
     assert len(found) == 1
     assert message in found[0].message
@@ -205,7 +205,7 @@ def test_a_finding_is_at_the_line_that_the_author_mends(findings, view, cause, l
          '@mcp_tool(query={"NAME":'),
     ],
 )  # fmt: skip
-def test_an_argument_without_words_is_at_the_line_it_comes_from(findings, view, line, remedy):
+def test_an_argument_without_a_description_is_found_at_its_own_line(findings, view, line, remedy):
     (found,) = [f for f in findings(view) if f.place == line_of(line)]
     assert (found.cause, remedy in found.remedy) == ("no-help-text", True)
 
@@ -219,7 +219,7 @@ def test_a_field_of_a_model_is_at_the_line_of_the_model_or_else_of_the_serialize
     assert "extra_kwargs" in found["Named.first_name"].remedy
 
 
-def test_what_the_remedy_of_an_argument_says_mends_it(findings):
+def test_following_the_remedy_removes_the_finding(findings):
     class Better(serializers.Serializer):
         colour = serializers.CharField(help_text="Which colour.")
 
@@ -229,16 +229,16 @@ def test_what_the_remedy_of_an_argument_says_mends_it(findings):
     assert [f.cause for f in findings(mended, declared) if f.cause == "no-help-text"] == []
 
 
-def test_declared_pages_by_hand_are_no_lost_argument(findings):
+def test_a_declared_page_argument_is_not_lost(findings):
     declared = mcp_tool(query={"page": {"type": "integer"}})(type("Declared", (PagesByHand,), {}))
     assert "lost-arguments" not in {each.cause for each in findings(declared)}
 
 
-def test_a_choice_or_a_yes_needs_no_words(findings):
+def test_choices_and_booleans_need_no_description(findings):
     assert {f.subject for f in findings(Takes)} == {"Bare.colour"}
 
 
-def test_a_key_that_is_named_as_its_list_needs_no_words(findings):
+def test_a_key_with_the_name_of_its_list_needs_no_description(findings):
     groups = type("Groups", (AllRows,), {"__doc__": "Groups."})
     meta = type("Meta", (), {"model": User, "fields": ["groups"]})
     serializer = type("Joining", (serializers.ModelSerializer,), {"Meta": meta})
@@ -247,7 +247,7 @@ def test_a_key_that_is_named_as_its_list_needs_no_words(findings):
     assert "Joining.groups" not in subjects
 
 
-def test_one_cause_is_found_once_for_all_of_its_tools(findings):
+def test_one_cause_is_one_finding_for_all_of_its_tools(findings):
     views = [type(f"Takes{number}", (Takes,), {}) for number in range(6)]
     (found,) = [f for f in findings(*views) if f.cause == "no-help-text"]
     assert found.tools == tuple(f"takes{number}" for number in range(6))
@@ -268,7 +268,7 @@ class IsMember(BasePermission):
 
 
 @pytest.mark.slow
-def test_a_write_that_asks_a_permission_about_its_object_is_not_unguarded(findings):
+def test_a_write_with_an_object_permission_is_not_unguarded(findings):
     view = type("Leave", (DestroyAPIView,), {"permission_classes": [IsMember]})
     assert "unguarded-write" not in {finding.cause for finding in findings(view)}
     view = type("Leave", (DestroyAPIView,), {"permission_classes": []})
@@ -276,7 +276,7 @@ def test_a_write_that_asks_a_permission_about_its_object_is_not_unguarded(findin
 
 
 class OwnUsers(DestroyAPIView):
-    """Shows callers their own rows, so that nobody else finds one."""
+    """Finds only the row of the caller."""
 
     permission_classes = []
 
@@ -289,7 +289,7 @@ def test_a_write_to_rows_that_depend_on_the_caller_is_not_unguarded(expose):
     assert "unguarded-write" not in {f.cause for f in Lint(registry.tools()).findings}
 
 
-def test_what_fails_in_one_function_of_a_library_is_one_finding(findings):
+def test_failures_in_one_function_of_a_library_are_one_finding(findings):
     fails = staticmethod(partial(import_string, "nowhere.tenant"))
     views = [type(f"Needs{n}", (CreateAPIView,), {"get_serializer": fails}) for n in range(3)]
     found = [f for f in findings(*views) if f.cause == "open-body"]
@@ -297,7 +297,7 @@ def test_what_fails_in_one_function_of_a_library_is_one_finding(findings):
     assert {f.subject for f in found} == {"_find_and_load_unlocked"}
 
 
-def test_a_long_enumeration_says_how_many_tokens_its_mend_saves(findings):
+def test_a_long_enumeration_names_the_tokens_that_its_remedy_saves(findings):
     zones = [f"Continent/City_{number}" for number in range(200)]
 
     class Zoned(serializers.Serializer):
@@ -312,7 +312,7 @@ def test_a_long_enumeration_says_how_many_tokens_its_mend_saves(findings):
     assert found or sizes["zones"] < 500
 
 
-def test_tools_that_a_search_confuses_are_found_by_their_views(findings):
+def test_tools_that_a_search_confuses_are_one_finding(findings):
     class One(AllRows):
         """Groups of people."""
 
@@ -351,7 +351,7 @@ def test_the_causes_of_the_report_are_numbered_by_rank(printed, findings):
 
 
 @pytest.mark.slow
-def test_the_last_line_has_the_sums_of_the_data(printed):
+def test_the_last_line_has_the_sums_of_the_json_report(printed):
     data = json.loads(printed("findings", "--json"))
     sums = data["sums"]
     assert sums["findings"] == len(data["findings"])
@@ -362,7 +362,7 @@ def test_the_last_line_has_the_sums_of_the_data(printed):
 
 
 @pytest.mark.slow
-def test_data_has_each_finding_whole(printed):
+def test_the_json_report_has_every_member_of_a_finding(printed):
     data = json.loads(printed("findings", "--json"))
     keys = {"cause", "place", "subject", "message", "remedy", "tools", "saves"}
     assert data["findings"]
@@ -370,7 +370,7 @@ def test_data_has_each_finding_whole(printed):
     assert {"findings", "confusions", "sizes", "limits", "sums"} == set(data)
 
 
-def test_with_nothing_to_mend_that_is_said(printed, expose):
+def test_a_report_without_findings_says_so(printed, expose):
     class Tidy(APIView):
         """Say how the weather is."""
 

@@ -1,4 +1,4 @@
-"""``mcp_tools risks``: what guards each tool that writes, and what does not."""
+"""``mcp_tools risks``: the guards that each writing tool has, and those that it lacks."""
 
 from __future__ import annotations
 
@@ -86,62 +86,62 @@ class OwnCheck(Deed):
 
 @pytest.fixture
 def judge(expose, printed) -> Callable[..., dict[str, Any]]:
-    """Serve a deed with these options and attributes, and return what is said of it."""
+    """Serve a deed with these options and attributes, and return its entry of the report."""
 
     def judge(view_class: type = Deed, *args: str, options: Any = None, **attributes: Any) -> Any:
         view = mcp_tool(**options or {})(type("Own", (view_class,), attributes))
         own = MCPView.as_view(tool_options={"confirm": True}, throttle_classes=[Hourly])
         expose(path("deed/", view.as_view()), path("own/mcp", own))
-        (told,) = json.loads(printed("risks", "--json", *args))["tools"]
-        return told
+        (entry,) = json.loads(printed("risks", "--json", *args))["tools"]
+        return entry
 
     return judge
 
 
 @pytest.mark.parametrize("classes", [[], [AllowAny], [Plain]])
 def test_a_tool_without_permissions_is_a_grave_risk(judge, classes):
-    told = judge(permission_classes=classes)
-    assert (told["guards"]["permissions"], told["grave"]) == ("no", ["permissions"])
+    entry = judge(permission_classes=classes)
+    assert (entry["guards"]["permissions"], entry["grave"]) == ("no", ["permissions"])
 
 
 @pytest.mark.parametrize("permission", [AllowStaff, AllowOwn])
-def test_a_class_derived_from_one_that_lets_all_in_may_ask_for_something(judge, permission):
+def test_a_subclass_of_allow_any_with_its_own_check_is_a_permission(judge, permission):
     assert judge(permission_classes=[permission])["guards"]["permissions"] == "yes"
 
 
-def test_permissions_that_a_method_chooses_are_asked_for(judge):
-    told = judge(SampleDeed)
-    assert (told["guards"]["permissions"], told["permissions"]) == ("yes", ["IsAdminUser"])
+def test_permissions_that_get_permissions_returns_are_known(judge):
+    entry = judge(SampleDeed)
+    assert (entry["guards"]["permissions"], entry["permissions"]) == ("yes", ["IsAdminUser"])
 
 
 @pytest.mark.parametrize("view_class", [CallersDeed, OwnCheck])
-def test_permissions_that_only_a_call_tells_are_not_known(judge, view_class):
-    told = judge(view_class)
-    assert (told["guards"]["permissions"], told["grave"]) == ("not known", [])
+def test_permissions_that_depend_on_the_call_are_not_known(judge, view_class):
+    entry = judge(view_class)
+    assert (entry["guards"]["permissions"], entry["grave"]) == ("not known", [])
 
 
-def test_a_decorator_may_ask_for_something(expose, printed):
+def test_permissions_behind_a_decorator_are_not_known(expose, printed):
     expose(path("deed/", never_cache(Deed.as_view(permission_classes=[]))))
-    (told,) = json.loads(printed("risks", "--json"))["tools"]
-    assert told["guards"]["permissions"] == "not known"
+    (entry,) = json.loads(printed("risks", "--json"))["tools"]
+    assert entry["guards"]["permissions"] == "not known"
 
 
-def test_what_destroys_and_is_not_confirmed_is_a_grave_risk(judge):
+def test_a_destructive_tool_without_confirmation_is_a_grave_risk(judge):
     assert judge(options={"destructive": True})["grave"] == ["confirmation"]
     assert judge(options={"destructive": True, "confirm": True})["grave"] == []
 
 
-def test_what_only_adds_needs_no_confirmation(judge):
+def test_a_tool_that_only_adds_needs_no_confirmation(judge):
     assert judge(options={"destructive": False})["guards"]["confirmation"] == "not needed"
 
 
-def test_what_may_be_repeated_needs_no_key(judge):
+def test_an_idempotent_tool_needs_no_key(judge):
     assert judge()["guards"]["idempotency_key"] == "no"
     assert judge(options={"idempotent": True})["guards"]["idempotency_key"] == "not needed"
     assert judge(KeyedDeed)["guards"]["idempotency_key"] == "yes"
 
 
-def test_the_other_options_of_a_tool_are_told(judge):
+def test_dry_run_undo_and_if_match_are_guards(judge):
     guards = judge(options={"dry_run": True, "undo": "deed"})["guards"]
     assert (guards["dry_run"], guards["undo"], guards["if_match"]) == ("yes", "yes", "not needed")
 
@@ -155,7 +155,7 @@ def test_the_other_options_of_a_tool_are_told(judge):
         ({"throttle_classes": [Scoped]}, "no"),
     ],
 )
-def test_a_throttle_counts_where_it_limits(judge, attributes, limited):
+def test_only_a_throttle_with_a_rate_is_a_guard(judge, attributes, limited):
     assert judge(**attributes)["guards"]["throttle"] == limited
 
 
@@ -166,20 +166,20 @@ def test_an_endpoint_is_judged_by_its_own_options_and_throttles(judge):
     assert (guards["confirmation"], guards["throttle"]) == ("no", "no")
 
 
-def test_an_audit_is_one_that_records(judge, monkeypatch):
-    for auditor, told in [(None, "no"), (Auditor(), "yes")]:
+def test_an_audit_without_an_auditor_is_no_guard(judge, monkeypatch):
+    for auditor, is_audited in [(None, "no"), (Auditor(), "yes")]:
         monkeypatch.setattr(apps.get_app_config("drf_mcp_audit"), "auditor", auditor)
-        assert judge()["guards"]["audit"] == told
+        assert judge()["guards"]["audit"] == is_audited
 
 
-def test_the_sums_count_what_is_lacking(expose, printed):
+def test_the_sums_count_the_missing_guards(expose, printed):
     expose(path("a/", Deed.as_view()), path("b/", Deed.as_view(permission_classes=[])))
     sums = json.loads(printed("risks", "--json"))["sums"]
     assert sums["tools"] == 2
     assert (sums["lacking"]["permissions"], sums["lacking"]["confirmation"]) == (1, 2)
 
 
-def test_the_least_guarded_come_first(expose, printed):
+def test_the_least_guarded_tools_come_first(expose, printed):
     deeds = {
         "tried": mcp_tool(dry_run=True)(type("Tried", (Deed,), {})),
         "bare": Deed,
@@ -187,12 +187,12 @@ def test_the_least_guarded_come_first(expose, printed):
         "anybody": type("Anybody", (Deed,), {"permission_classes": []}),
     }
     expose(*(path(f"{name}/", view.as_view()) for name, view in deeds.items()))
-    told = json.loads(printed("risks", "--json"))["tools"]
-    assert [each["tool"] for each in told] == ["anybody", "final", "bare", "tried"]
+    entries = json.loads(printed("risks", "--json"))["tools"]
+    assert [each["tool"] for each in entries] == ["anybody", "final", "bare", "tried"]
 
 
 @pytest.mark.slow
-def test_a_user_is_told_of_what_the_user_sees(printed):
+def test_the_report_as_a_user_has_the_tools_that_the_user_sees(printed):
     names = {each["tool"] for each in json.loads(printed("risks", "--json"))["tools"]}
     seen = json.loads(printed("risks", "--json", "--as", "alice"))["tools"]
     assert names - {each["tool"] for each in seen} == {
@@ -205,7 +205,7 @@ def test_tools_that_read_have_no_risks(printed):
     assert printed("risks", "--endpoint", "/mcp/readonly").strip() == "None of the tools writes."
 
 
-def test_a_long_name_has_a_line_of_its_own_on_a_narrow_screen(expose, printed):
+def test_a_long_name_has_its_own_line_on_a_narrow_screen(expose, printed):
     expose(path(f"{'long' * 10}/", Deed.as_view()))
     lines = printed("risks", columns=80).splitlines()
     assert lines[1] == f"  {'long' * 10}"

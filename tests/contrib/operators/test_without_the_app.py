@@ -1,4 +1,4 @@
-"""What a project has that does not install the app of reports."""
+"""The commands and the page of a project that does not install the app of reports."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_tools_are_listed_and_shown(printed, without_app):
     assert shown.endswith("python manage.py mcp_call shelves_list --as USERNAME\n")
 
 
-def test_the_page_of_a_tool_says_nothing_of_findings(client, without_app, settings):
+def test_the_page_of_a_tool_has_no_findings(client, without_app, settings):
     settings.DEBUG = True
     client.force_login(User.objects.create_superuser("ada"))
     page = client.get("/mcp?tool=shelves_list", headers={"Accept": "text/html"}).content.decode()
