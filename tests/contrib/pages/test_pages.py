@@ -1,4 +1,4 @@
-"""Pages of tools: named in the list, read as resources by whom the tools are offered to."""
+"""Pages of tools: named in the list of tools, and read as resources."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OWN = "<!doctype html><title>{{ tool.title }}</title>{{ tool.inputSchema|json_sc
 
 @pytest.fixture
 def templates(settings):
-    """Serve these templates beside those of the apps."""
+    """Load these templates and those of the apps."""
 
     def serve(**sources):
         loaders = [
@@ -44,7 +44,7 @@ def templates(settings):
 
 @pytest.fixture
 def weather(expose, agent_of):
-    """Serve one tool with some options, to staff alone if wanted; returns agents."""
+    """Serve one tool with these options and permissions, and return an agent."""
 
     def serve(username="alice", permissions=(), revision="2026-07-28", **options):
         class WeatherView(APIView):
@@ -68,13 +68,13 @@ def read(agent, uri=URI):
     return contents
 
 
-def refuse(agent, uri):
+def read_error(agent, uri):
     message, headers = agent.frame("resources/read", {"uri": uri})
     return json.loads(agent.post(message, headers).content)["error"]
 
 
-class Scripts(HTMLParser):
-    """Whatever a page would fetch from elsewhere."""
+class AddressParser(HTMLParser):
+    """Collects the addresses that a page would fetch or open."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,17 +84,17 @@ class Scripts(HTMLParser):
         self.fetched += [value for name, value in attrs if name in ("src", "href", "action")]
 
 
-# --- What is declared ---------------------------------------------------------------------------
+# --- Declaration --------------------------------------------------------------------------------
 
 
-def test_a_page_declares_the_extension_and_that_resources_are_read(weather):
+def test_a_page_declares_the_extension_and_resources(weather):
     capabilities = weather().result("server/discover")["capabilities"]
     assert EXTENSION not in capabilities.get("extensions", {})
     capabilities = weather(ui="table").result("server/discover")["capabilities"]
     assert (capabilities["extensions"][EXTENSION], capabilities["resources"]) == ({}, {})
 
 
-def test_hosts_of_earlier_revisions_are_told_as_well(weather):
+def test_earlier_revisions_declare_the_extension_as_well(weather):
     weather(ui="table")
     for revision in REVISIONS[1:3]:
         agent = make_agent("alice", revision=revision)
@@ -107,14 +107,14 @@ def test_hosts_of_earlier_revisions_are_told_as_well(weather):
         assert read(agent)["_meta"]["ui"]["csp"]
 
 
-def test_the_first_revision_has_no_place_for_pages(weather):
+def test_the_first_revision_has_no_pages(weather):
     agent = weather(ui="table", revision="2025-03-26")
     [tool] = agent.result("tools/list")["tools"]
     assert "_meta" not in tool
-    assert refuse(agent, URI)["code"] == -32002
+    assert read_error(agent, URI)["code"] == -32002
 
 
-def test_the_tool_names_its_page_beside_its_own_meta(weather):
+def test_a_tool_names_its_page_and_keeps_its_own_meta(weather):
     meta = {"com.example/team": "sky", "ui": {"visibility": ["app"]}}
     [tool] = weather(ui="table", meta=meta).result("tools/list")["tools"]
     assert tool["_meta"] == {
@@ -126,18 +126,18 @@ def test_the_tool_names_its_page_beside_its_own_meta(weather):
 @pytest.mark.parametrize(
     ("permissions", "scope"), [([AllowAny], "public"), ([IsAdminUser], "private")]
 )
-def test_a_page_is_public_where_everybody_sees_its_tool(weather, permissions, scope):
+def test_a_page_is_public_where_every_caller_sees_its_tool(weather, permissions, scope):
     agent = weather("carol", permissions, ui="table")
     assert agent.result("resources/read", uri=URI)["cacheScope"] == scope
 
 
-def test_a_page_of_an_endpoint_with_a_door_is_private(weather):
-    door = {"PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"]}
-    agent = weather(permissions=[AllowAny], ui="table", settings=door)
+def test_a_page_of_an_endpoint_with_permissions_is_private(weather):
+    closed = {"PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"]}
+    agent = weather(permissions=[AllowAny], ui="table", settings=closed)
     assert agent.result("resources/read", uri=URI)["cacheScope"] == "private"
 
 
-def test_pages_are_no_resources_to_attach(weather):
+def test_pages_are_not_listed_as_resources(weather):
     agent = weather(ui="table")
     assert not [r for r in agent.result("resources/list")["resources"] if "ui://" in r["uri"]]
     assert agent.result("resources/templates/list")["resourceTemplates"] == []
@@ -154,7 +154,7 @@ def test_a_stock_page_is_small_and_fetches_nothing(weather):
         assert contents["uri"] == URI
         assert contents["mimeType"] == "text/html;profile=mcp-app"
         assert contents["_meta"]["ui"] == {"csp": csp, "prefersBorder": True}
-        scripts = Scripts()
+        scripts = AddressParser()
         scripts.feed(contents["text"])
         assert scripts.fetched == []
         assert "default-src 'none'" in contents["text"]
@@ -162,7 +162,7 @@ def test_a_stock_page_is_small_and_fetches_nothing(weather):
 
 
 def test_the_stock_pages_have_less_than_30_kilobytes():
-    """What they share is counted once."""
+    """Parts that the pages share are counted once."""
     folder = Path(pages.__file__).parent / "templates" / "drf_mcp" / "pages"
     assert sum(file.stat().st_size for file in folder.iterdir()) < 30_000
 
@@ -173,14 +173,14 @@ def test_a_stock_page_has_the_language_of_the_tools(weather, settings):
         assert start in read(weather(ui="form", settings={"LANGUAGE": language}))["text"]
 
 
-def test_a_template_knows_the_tool(weather, templates):
+def test_the_context_of_a_template_is_the_tool(weather, templates):
     templates(**{"sky.html": OWN})
     text = read(weather(ui="sky.html"))["text"]
     members = {"title": "The weather <now>", "inputSchema": registry.tool("weather").input_schema}
     assert text == engines["django"].from_string(OWN).render({"tool": members})
 
 
-def test_a_template_knows_neither_caller_nor_request(weather, templates):
+def test_the_context_of_a_template_has_neither_user_nor_request(weather, templates):
     templates(**{"sky.html": "<p>{{ request }}{{ user }}</p>"})
     assert read(weather(ui="sky.html"))["text"] == "<p></p>"
 
@@ -201,19 +201,17 @@ def test_a_page_may_name_the_origins_that_it_needs(weather, templates):
     assert "template" not in given
 
 
-def test_who_is_not_offered_the_tool_does_not_find_its_page(weather):
-    from rest_framework.permissions import IsAdminUser
-
+def test_a_caller_who_does_not_see_the_tool_does_not_find_its_page(weather):
     assert read(weather("carol", permissions=[IsAdminUser], ui="form"))["text"]
-    error = refuse(weather("alice", permissions=[IsAdminUser], ui="form"), URI)
+    error = read_error(weather("alice", permissions=[IsAdminUser], ui="form"), URI)
     assert error["code"] == -32602
 
 
-def test_what_is_no_page_is_not_found(weather):
+def test_an_unknown_page_is_not_found(weather):
     agent = weather(ui="form")
     for uri in ("ui://tools/", "ui://tools/nothing", "ui://other/weather"):
-        assert refuse(agent, uri)["code"] == -32602
-    assert refuse(weather(settings={}), URI)["code"] == -32602
+        assert read_error(agent, uri)["code"] == -32602
+    assert read_error(weather(settings={}), URI)["code"] == -32602
 
 
 def test_an_endpoint_can_give_pages_to_all_its_tools(serve):
@@ -230,7 +228,7 @@ def test_the_page_in_the_documentation_is_that_of_the_shop():
 # --- Templates that cannot be loaded ------------------------------------------------------------
 
 
-def test_a_template_that_cannot_be_loaded_is_told_before_the_first_request(weather, templates):
+def test_a_template_that_cannot_be_loaded_fails_the_checks(weather, templates):
     weather(ui="nowhere.html")
     for source, words in (({}, "nowhere.html"), ({"nowhere.html": "{% if %}"}, "if")):
         templates(**source)
@@ -238,7 +236,7 @@ def test_a_template_that_cannot_be_loaded_is_told_before_the_first_request(weath
             call_command("check", "--tag", "drf_mcp")
 
 
-def test_stock_pages_need_the_templates_of_apps(weather):
+def test_stock_pages_without_the_templates_of_apps_fail_the_checks(weather):
     weather(ui="table")
     with override_settings(TEMPLATES=[]), pytest.raises(SystemCheckError, match="E016"):
         call_command("check", "--tag", "drf_mcp")

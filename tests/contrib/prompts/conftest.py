@@ -9,7 +9,7 @@ from drf_mcp.views import MCPView
 
 @pytest.fixture
 def serve(settings, agent_of, monkeypatch):
-    """Serve the shop with some prompts and documents; returns an agent of a user."""
+    """Serve the shop with these prompts and documents, and return an agent of a user."""
 
     def serve(*added, username="alice", revision="2026-07-28", endpoint=None, **mcp_settings):
         monkeypatch.setattr(registry, "_added", list(added))

@@ -1,4 +1,4 @@
-"""Prompts of the tests."""
+"""Serializers of the arguments of prompts."""
 
 from __future__ import annotations
 

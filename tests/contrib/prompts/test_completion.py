@@ -1,4 +1,4 @@
-"""completion/complete: what arguments and variables may be, for whoever asks."""
+"""completion/complete: values of arguments and URI variables that the caller may use."""
 
 from __future__ import annotations
 
@@ -25,72 +25,74 @@ def complete(agent, ref: dict, name: str, value: str = "", **chosen: str) -> dic
     return answer["completion"]
 
 
-def of_prompt(name: str) -> dict:
+def prompt_reference(name: str) -> dict:
     return {"type": "ref/prompt", "name": name}
 
 
-def of_template(uri: str) -> dict:
+def template_reference(uri: str) -> dict:
     return {"type": "ref/resource", "uri": uri}
 
 
 # --- Prompts ------------------------------------------------------------------------------------
 
 
-def test_choices_that_the_text_begins_come_first(subtests, serve):
+def test_choices_that_begin_with_the_text_come_first(subtests, serve):
     for revision in REVISIONS:
         with subtests.test(revision=revision):
             agent = serve(COMPLAINT, revision=revision)
-            found = complete(agent, of_prompt("complaint"), "tone", "k")
+            found = complete(agent, prompt_reference("complaint"), "tone", "k")
             assert found == {"values": ["kind", "formal"], "total": 2, "hasMore": False}
 
 
 def test_a_label_finds_its_choice(serve):
-    assert complete(serve(COMPLAINT), of_prompt("complaint"), "tone", "warm")["values"] == ["kind"]
+    assert complete(serve(COMPLAINT), prompt_reference("complaint"), "tone", "warm")["values"] == [
+        "kind"
+    ]
 
 
 def test_a_boolean_is_true_or_false(serve):
-    found = complete(serve(COMPLAINT), of_prompt("complaint"), "urgent", "f")
+    found = complete(serve(COMPLAINT), prompt_reference("complaint"), "urgent", "f")
     assert found["values"] == ["false"]
 
 
 def test_a_number_has_nothing_to_choose_from(serve):
-    assert complete(serve(COMPLAINT), of_prompt("complaint"), "days", "1")["values"] == []
+    assert complete(serve(COMPLAINT), prompt_reference("complaint"), "days", "1")["values"] == []
 
 
 def test_related_objects_are_those_that_the_list_shows_the_caller(subtests, serve, http_of):
     for username in ["alice", "bob", "carol"]:
         with subtests.test(username=username):
             agent = serve(CUSTOMERS, username=username)
-            found = complete(agent, of_prompt("customers"), "customers")
+            found = complete(agent, prompt_reference("customers"), "customers")
             listed = http_of(username).get("/api/customers/", {"page_size": 100}).json()["results"]
             assert sorted(found["values"]) == sorted(str(row["id"]) for row in listed)
 
 
-def test_no_more_than_a_hundred_values(serve, db):
+def test_there_are_at_most_a_hundred_values(serve, db):
     Product.objects.bulk_create(
         Product(name=f"P{n}", slug=f"p-{n:03}", sku=f"X-{n}", price=1) for n in range(150)
     )
-    found = complete(serve(PRODUCT), of_prompt("product"), "product", "p-")
+    found = complete(serve(PRODUCT), prompt_reference("product"), "product", "p-")
     assert (len(found["values"]), found["hasMore"]) == (100, True)
     assert found["values"][0] == "p-000"
 
 
 def test_a_slug_is_completed_from_its_beginning(serve):
-    found = complete(serve(PRODUCT), of_prompt("product"), "product", "cast")
+    found = complete(serve(PRODUCT), prompt_reference("product"), "product", "cast")
     assert found["values"] == ["cast-iron-pan"]
 
 
-def test_a_list_that_is_taken_away_completes_nothing(serve):
+def test_a_list_that_the_endpoint_excludes_completes_nothing(serve):
     agent = serve(CUSTOMERS, endpoint={"tools": ["orders_*"]})
-    assert complete(agent, of_prompt("customers"), "customers")["values"] == []
+    assert complete(agent, prompt_reference("customers"), "customers")["values"] == []
 
 
 def test_unknown_prompts_and_arguments_are_refused(serve):
     agent = serve(COMPLAINT)
     asked = {"name": "tome", "value": ""}
-    error = agent.error("completion/complete", ref=of_prompt("complaint"), argument=asked)
+    error = agent.error("completion/complete", ref=prompt_reference("complaint"), argument=asked)
     assert (error["code"], "Did you mean tone?" in error["message"]) == (-32602, True)
-    error = agent.error("completion/complete", ref=of_prompt("nothing"), argument=asked)
+    error = agent.error("completion/complete", ref=prompt_reference("nothing"), argument=asked)
     assert error["code"] == -32602
 
 
@@ -104,52 +106,54 @@ def test_keys_are_those_of_the_rows_that_the_list_shows(subtests, serve):
             orders = Order.objects.all()
             if username != "carol":
                 orders = orders.filter(customer__owner__username=username)
-            found = complete(serve(username=username), of_template("shop://api/orders/{pk}"), "pk")
+            found = complete(
+                serve(username=username), template_reference("shop://api/orders/{pk}"), "pk"
+            )
             keys = {str(pk) for pk in orders.values_list("pk", flat=True)}
             assert set(found["values"]) <= keys
             assert len(found["values"]) == min(len(keys), 100)
 
 
 def test_keys_are_completed_from_their_beginning(serve):
-    template = of_template("shop://api/products/{slug}")
+    template = template_reference("shop://api/products/{slug}")
     assert complete(serve(), template, "slug", "cast-i")["values"] == ["cast-iron-pan"]
 
 
-def test_what_was_chosen_before_decides_what_is_left(serve):
+def test_an_earlier_argument_narrows_the_values(serve):
     customer = Customer.objects.filter(owner__username="alice", orders__isnull=False).first()
-    template = of_template("shop://api/customers/{customer_pk}/orders/{pk}")
+    template = template_reference("shop://api/customers/{customer_pk}/orders/{pk}")
     found = complete(serve(), template, "pk", customer_pk=str(customer.pk))
     assert set(found["values"]) == {str(o.pk) for o in customer.orders.all()}
     assert complete(serve(), template, "pk")["values"] == []
 
 
-def test_a_parent_is_one_of_its_own_list(serve):
-    template = of_template("shop://api/customers/{customer_pk}/orders/{pk}")
+def test_the_key_of_a_parent_comes_from_the_list_of_parents(serve):
+    template = template_reference("shop://api/customers/{customer_pk}/orders/{pk}")
     found = complete(serve(), template, "customer_pk")["values"]
     own = Customer.objects.filter(owner__username="alice").values_list("pk", flat=True)
     assert set(found) == {str(pk) for pk in own}
 
 
-def test_choices_of_filters_complete_a_list(serve):
+def test_the_choices_of_a_filter_complete_its_variable(serve):
     [template] = [
         each["uriTemplate"]
         for each in serve().result("resources/templates/list")["resourceTemplates"]
         if each["name"] == "products_list"
     ]
-    values = complete(serve(), of_template(template), "category", "k")["values"]
+    values = complete(serve(), template_reference(template), "category", "k")["values"]
     assert values[0] == "kitchen"
 
 
 def test_an_unknown_template_is_not_found(serve):
     asked = {"name": "pk", "value": ""}
-    ref = of_template("shop://api/nothing/{pk}")
+    ref = template_reference("shop://api/nothing/{pk}")
     error = serve().error("completion/complete", ref=ref, argument=asked)
     assert error["message"] == "Resource not found"
 
 
-def test_a_template_that_is_taken_away_is_not_found(serve):
+def test_a_template_that_the_endpoint_excludes_is_not_found(serve):
     agent = serve(endpoint={"tools": ["products_*"]})
-    asked, ref = {"name": "pk", "value": ""}, of_template("shop://api/orders/{pk}")
+    asked, ref = {"name": "pk", "value": ""}, template_reference("shop://api/orders/{pk}")
     assert agent.error("completion/complete", ref=ref, argument=asked)["code"] == -32602
 
 

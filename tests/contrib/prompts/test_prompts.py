@@ -39,7 +39,7 @@ def text_of(agent, name: str, **arguments: str) -> str:
     return message["content"]["text"]
 
 
-# --- Off ----------------------------------------------------------------------------------------
+# --- Methods and capabilities -------------------------------------------------------------------
 
 
 def test_without_prompts_there_are_no_methods(subtests, serve):
@@ -50,7 +50,7 @@ def test_without_prompts_there_are_no_methods(subtests, serve):
                 assert serve(revision=revision).error(method, **params)["code"] == -32601
 
 
-def test_prompts_and_completions_are_declared_where_there_are_any(serve):
+def test_prompts_and_completions_are_declared_where_there_is_a_prompt(serve):
     assert "prompts" not in serve().result("server/discover")["capabilities"]
     declared = serve(PLAIN).result("server/discover")["capabilities"]
     assert (declared["prompts"], declared["completions"]) == ({}, {})
@@ -85,7 +85,7 @@ def test_members_that_the_revision_does_not_have_are_left_out(subtests, serve):
             assert ("icons" in listed) is (revision >= "2025-11-25")
 
 
-def test_pages_of_the_list_make_up_the_whole(serve):
+def test_the_pages_of_the_list_have_every_prompt(serve):
     agent = serve(*(Prompt(f"p{n}", text="a") for n in range(5)), TOOLS_PAGE_SIZE=2)
     found, cursor = [], {}
     while True:
@@ -114,32 +114,32 @@ def test_the_template_has_validated_values(serve, own_order):
     assert text == f"Settle {own_order.number}, kind. Now!"
 
 
-def test_arguments_that_were_left_empty_are_none(serve, own_order):
+def test_an_empty_argument_counts_as_missing(serve, own_order):
     text = text_of(serve(COMPLAINT), "complaint", order=str(own_order.pk), tone="", days="")
     assert text == f"Settle {own_order.number}."
 
 
-def test_nothing_is_escaped(serve, own_order):
+def test_a_text_is_not_escaped(serve):
     prompt = Prompt("p", text="Say {{ order }}", serializer_class=AttachedSerializer)
     assert text_of(serve(prompt), "p", order="<b> & 'c'") == "Say <b> & 'c'"
 
 
-def test_a_template_of_the_project_is_found_by_its_name(serve):
+def test_a_template_of_the_project_is_found_by_its_name():
     prompt = Prompt("p", "shop/prompts/complaint.md", serializer_class=ComplaintSerializer)
     assert prompt.template.origin.name.endswith("complaint.md")
 
 
-def test_wrong_arguments_are_refused_in_words(subtests, serve):
-    for arguments, told in [
+def test_wrong_arguments_are_refused_with_the_reason(subtests, serve):
+    for arguments, reason in [
         ({}, "order: This field is required."),
         ({"order": "x"}, "order: Incorrect type"),
         ({"order": "1", "tone": "rude"}, "tone:"),
         ({"order": "1", "tome": "kind"}, "Did you mean tone?"),
     ]:
-        with subtests.test(arguments=arguments, told=told):
+        with subtests.test(arguments=arguments, reason=reason):
             error = serve(COMPLAINT).error("prompts/get", name="complaint", arguments=arguments)
             assert error["code"] == -32602
-            assert told in error["message"]
+            assert reason in error["message"]
 
 
 def test_an_unknown_prompt_is_refused_with_the_nearest(serve):
@@ -158,13 +158,13 @@ def test_an_object_that_no_list_shows_the_caller_does_not_exist(serve):
     assert foreign.number not in str(error)
 
 
-def test_without_the_list_there_is_no_object(serve, own_order):
+def test_an_object_of_an_excluded_list_does_not_exist(serve, own_order):
     agent = serve(COMPLAINT, endpoint={"tools": ["products_*"]})
     error = agent.error("prompts/get", name="complaint", arguments={"order": str(own_order.pk)})
     assert "object does not exist" in error["message"]
 
 
-def test_nobody_gets_a_prompt_without_a_credential(serve):
+def test_a_prompt_needs_a_credential(serve):
     agent = serve(PLAIN, username=None)
     message, headers = agent.frame("prompts/get", {"name": "plain"})
     assert agent.post(message, headers).status_code == 401
@@ -183,7 +183,7 @@ def attaching():
     )
 
 
-def test_resources_stand_before_the_text(serve, attaching, own_order):
+def test_resources_come_before_the_text(serve, attaching, own_order):
     arguments = {"order": str(own_order.pk)}
     result = serve(attaching).result("prompts/get", name="about", arguments=arguments)
     first, last = result["messages"]
@@ -206,14 +206,14 @@ def test_an_argument_cannot_reach_another_resource(serve, attaching):
     assert error["message"] == "Resource not found"
 
 
-def test_an_image_is_a_block_of_its_own(serve):
+def test_an_image_is_an_image_block(serve):
     prompt = Prompt("logo", text="Describe it.", resources=["logo"])
     agent = serve(prompt, Document("logo", PNG, mime_type="image/png"))
     block = agent.result("prompts/get", name="logo")["messages"][0]["content"]
     assert (block["type"], base64.b64decode(block["data"])) == ("image", PNG)
 
 
-def test_a_subclass_says_several_things(serve):
+def test_a_subclass_may_return_several_messages(serve):
     class Dialogue(Prompt):
         def get_messages(self, values, request):
             asked = super().get_messages(values, request)
@@ -225,7 +225,7 @@ def test_a_subclass_says_several_things(serve):
     assert result["messages"][1]["content"]["text"] == "Gladly, alice."
 
 
-# --- Watching -----------------------------------------------------------------------------------
+# --- Logs ---------------------------------------------------------------------------------------
 
 
 def test_a_prompt_is_one_log_record(serve, own_order, caplog):
@@ -236,10 +236,10 @@ def test_a_prompt_is_one_log_record(serve, own_order, caplog):
     assert record.arguments == {"order": str(own_order.pk)}
 
 
-# --- Wrong prompts ------------------------------------------------------------------------------
+# --- Wrong declarations -------------------------------------------------------------------------
 
 
-def test_a_prompt_that_cannot_be_served_is_refused_at_once(subtests):
+def test_a_wrong_declaration_of_a_prompt_is_refused_at_once(subtests):
     for options, exception in [
         ({"template": "no/such.md"}, TemplateDoesNotExist),
         ({"text": "{% if %}"}, TemplateSyntaxError),

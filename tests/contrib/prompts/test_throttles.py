@@ -46,14 +46,14 @@ def test_a_message_beyond_the_rate_is_refused(agent, method):
     assert response.json()["error"]["code"] == 429
 
 
-def test_what_a_message_asks_views_counts_nothing(agent):
+def test_the_views_that_a_message_runs_count_nothing(agent):
     agent.result("completion/complete", **REQUESTS["completion/complete"])
     agent.result("prompts/get", **REQUESTS["prompts/get"])
     (history,) = [value for key, value in cached().items() if "two_an_hour" in key]
     assert len(history) == 2
 
 
-def test_other_messages_count_nothing(agent):
+def test_lists_of_prompts_are_not_counted(agent):
     for _ in range(3):
         agent.result("prompts/list")
     assert not cached()

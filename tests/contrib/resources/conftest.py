@@ -21,7 +21,7 @@ PATTERNS = [
 
 @pytest.fixture
 def serve(settings, agent_of):
-    """Serve the views of this folder and some documents; returns an agent."""
+    """Serve the views of this folder and these documents, and return an agent."""
 
     def serve(*documents, revision: str = "2026-07-28", **mcp_settings):
         registry = Registry()

@@ -1,4 +1,4 @@
-"""What resources/list and resources/templates/list show."""
+"""The entries of resources/list and resources/templates/list."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def names_of(agent, member: str = "resources") -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_retrieving_tool_is_a_template_with_its_words(templates, alice):
+def test_a_retrieve_tool_is_a_template_with_its_title_and_description(templates, alice):
     tool, template = alice.tools()["orders_retrieve"], templates()["orders_retrieve"]
     assert template == {
         "uriTemplate": "shop://api/orders/{pk}",
@@ -36,7 +36,7 @@ def test_a_retrieving_tool_is_a_template_with_its_words(templates, alice):
     }
 
 
-def test_every_template_but_those_chosen_retrieves_one_object(templates):
+def test_every_template_but_that_of_a_chosen_list_retrieves_one_object(templates):
     assert all(name.endswith("_retrieve") for name in templates() if name != "products_list")
 
 
@@ -56,16 +56,16 @@ def test_a_view_that_opts_out_is_no_resource(serve):
     assert agent.error("resources/read", uri="test://names/1")["message"] == "Resource not found"
 
 
-def test_a_tool_that_takes_several_objects_is_described_as_the_resource_of_one(templates):
+def test_a_tool_that_retrieves_several_objects_is_titled_as_the_resource_of_one(templates):
     assert templates()["tickets_retrieve"]["title"] == "Get one ticket"
 
 
-def test_documents_stand_before_the_chosen_routes(serve):
+def test_documents_come_before_the_chosen_routes(serve):
     agent = serve(GUIDE)
     assert names_of(agent) == ["returns", "picture", "illustrated", "busy", "broken", "names_list"]
 
 
-def test_a_document_says_its_size_and_type(serve):
+def test_a_document_has_its_size_and_type(serve):
     listed = serve(GUIDE).result("resources/list")["resources"][0]
     assert listed == {
         "uri": "test://guides/returns",
@@ -86,14 +86,14 @@ def test_a_chosen_list_is_a_template_of_its_filters(serve):
     assert "test://names{?tier}" in [each["uriTemplate"] for each in listed]
 
 
-def test_the_option_says_more_of_a_resource(serve):
+def test_the_option_resource_sets_members_of_a_template(serve):
     listed = serve().result("resources/templates/list")["resourceTemplates"]
     page = next(each for each in listed if each["uriTemplate"] == "test://pages/{name}")
     assert (page["title"], page["mimeType"]) == ("A page", "text/markdown")
     assert page["annotations"] == {"priority": 1}
 
 
-def test_a_type_that_only_the_answer_tells_is_not_claimed(serve):
+def test_a_type_that_is_not_declared_is_left_out(serve):
     listed = serve().result("resources/list")["resources"]
     assert "mimeType" not in next(each for each in listed if each["name"] == "picture")
 
@@ -111,7 +111,7 @@ def test_members_that_the_revision_does_not_have_are_left_out(subtests, serve):
             assert ("icons" in listed) is (revision >= "2025-11-25")
 
 
-def test_pages_of_a_list_make_up_the_whole(serve):
+def test_the_pages_of_a_list_have_every_resource(serve):
     documents = [Document(f"guides/{number}", "text") for number in range(4)]
     agent = serve(*documents)
     whole = names_of(agent)
@@ -128,11 +128,11 @@ def test_pages_of_a_list_make_up_the_whole(serve):
     assert len(whole) == 9
 
 
-def test_a_cursor_of_nobody_is_refused(serve):
+def test_an_invalid_cursor_is_refused(serve):
     assert serve().error("resources/list", cursor="bm9ib2R5")["code"] == -32602
 
 
-def test_a_file_says_when_it_was_modified(serve, tmp_path):
+def test_a_file_has_the_time_of_its_last_change(serve, tmp_path):
     file = tmp_path / "guide.md"
     file.write_text("Be kind.")
     [listed, *_] = serve(Document("guide", file=file)).result("resources/list")["resources"]

@@ -1,4 +1,4 @@
-"""What takes a tool away takes its resources away."""
+"""A tool that is excluded is no resource."""
 
 from __future__ import annotations
 
@@ -19,14 +19,9 @@ from tests.agents import Agent
 URI = "shop://api/products/cast-iron-pan"
 
 
-@pytest.fixture(autouse=True)
-def resources():
-    """Resources are on."""
-
-
 @pytest.fixture
 def holder_of(db):
-    """Agents with a token of alice that opens some tools."""
+    """Return an agent with a narrowed token of alice."""
 
     def holder(**narrowed) -> Agent:
         token = AgentToken(user=User.objects.get(username="alice"), name="test", **narrowed)
@@ -39,7 +34,7 @@ def holder_of(db):
 
 @pytest.fixture
 def mount(settings, agent_of):
-    """Serve the shop's resources at an endpoint of the test's; returns alice's agent there."""
+    """Serve the shop at a further endpoint, and return an agent of alice there."""
 
     def mount(**options) -> Agent:
         patterns = [
@@ -58,13 +53,13 @@ def templates_of(agent: Agent) -> set[str]:
     return {each["name"] for each in agent.result("resources/templates/list")["resourceTemplates"]}
 
 
-def assert_taken_away(agent: Agent) -> None:
+def assert_excluded(agent: Agent) -> None:
     assert "products_retrieve" not in templates_of(agent)
     assert agent.error("resources/read", uri=URI)["message"] == "Resource not found"
 
 
-def test_an_endpoint_without_the_tool_is_without_the_resource(mount):
-    assert_taken_away(mount(tools=["orders_*"]))
+def test_an_endpoint_without_the_tool_has_no_resource(mount):
+    assert_excluded(mount(tools=["orders_*"]))
 
 
 def test_an_endpoint_with_the_tool_has_the_resource(mount):
@@ -73,15 +68,15 @@ def test_an_endpoint_with_the_tool_has_the_resource(mount):
     assert agent.result("resources/read", uri=URI)["contents"]
 
 
-def test_a_toolset_in_a_header_takes_resources_away(agent_of, settings):
+def test_a_toolset_in_a_header_excludes_resources(agent_of, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "TOOLSETS": {"orders": ["orders_*"]}}
     agent = agent_of("alice")
     agent.http.defaults["HTTP_MCP_TOOLSETS"] = "orders"
-    assert_taken_away(agent)
+    assert_excluded(agent)
 
 
 @pytest.mark.parametrize(("patterns", "is_left"), [(["products_*"], True), (["orders_*"], False)])
-def test_a_narrowed_token_reads_what_it_may_call(holder_of, patterns, is_left):
+def test_a_narrowed_token_reads_the_resources_of_its_tools(holder_of, patterns, is_left):
     agent = holder_of(tools=patterns)
     answer = agent.request("resources/read", uri=URI)
     assert ("result" in answer) is is_left
@@ -99,7 +94,7 @@ def test_tools_that_the_server_does_not_have_are_no_resources(mount):
             return {name: tool for name, tool in tools.items() if "products" not in name}
 
     classes = [NoProducts, *Server.capability_classes[1:]]
-    assert_taken_away(mount(server_class=type("Own", (Server,), {"capability_classes": classes})))
+    assert_excluded(mount(server_class=type("Own", (Server,), {"capability_classes": classes})))
 
 
 def test_guards_of_the_tools_guard_resources(mount):

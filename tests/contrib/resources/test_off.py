@@ -1,4 +1,4 @@
-"""Resources are an app: without it in INSTALLED_APPS no client hears of them."""
+"""Without the app in INSTALLED_APPS an endpoint declares and serves no resources."""
 
 from __future__ import annotations
 

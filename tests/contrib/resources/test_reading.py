@@ -1,4 +1,4 @@
-"""What resources/read gives, and what it refuses."""
+"""The contents and the errors of resources/read."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_resource_is_the_body_that_http_gives_the_same_user(
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_missing_and_forbidden_are_the_same_error(agent_of, revision):
+def test_a_missing_and_a_forbidden_object_are_the_same_error(agent_of, revision):
     bob = agent_of("bob", revision=revision)
     foreign = Order.objects.exclude(customer__owner__username="bob").values_list("pk", flat=True)[0]
     errors = []
@@ -79,15 +79,15 @@ def test_missing_and_forbidden_are_the_same_error(agent_of, revision):
         "",
     ],
 )
-def test_a_uri_that_stands_for_no_resource_is_not_found(alice, uri):
+def test_a_uri_of_no_resource_is_not_found(alice, uri):
     assert alice.error("resources/read", uri=uri)["message"] == "Resource not found"
 
 
-def test_the_scheme_is_the_same_in_capitals(alice):
+def test_the_scheme_may_have_capitals(alice):
     assert "Cast Iron Pan" in read(alice, "SHOP://api/products/cast-iron-pan")["text"]
 
 
-def test_a_value_is_decoded_and_goes_through_the_converter(serve):
+def test_a_value_is_decoded_and_converted(serve):
     assert json.loads(read(serve(), "test://files/a/b%20c.txt")["text"]) == {"file": "a/b c.txt"}
 
 
@@ -102,7 +102,7 @@ def test_a_request_without_a_uri_is_refused(alice):
     assert alice.post(message, headers).json()["error"]["code"] == -32602
 
 
-def test_nobody_is_let_in_without_a_credential(agent_of):
+def test_a_read_needs_a_credential(agent_of):
     agent = agent_of(None)
     message, headers = agent.frame("resources/read", {"uri": "shop://api/nothing"})
     assert agent.post(message, headers).status_code == 401
@@ -118,7 +118,7 @@ def test_a_document_of_an_open_endpoint_is_public(serve):
     assert agent.result("resources/read", uri="test://guide")["cacheScope"] == "public"
 
 
-def test_a_document_of_an_endpoint_with_a_door_is_private(alice):
+def test_a_document_of_an_endpoint_with_permissions_is_private(alice):
     listed = alice.result("resources/list")["resources"]
     uri = next(each["uri"] for each in listed if "guides" in each["uri"])
     assert alice.result("resources/read", uri=uri)["cacheScope"] == "private"
@@ -140,7 +140,7 @@ def test_a_file_is_a_blob(serve):
     assert base64.b64decode(contents["blob"]) == PNG
 
 
-def test_what_is_attached_to_an_answer_is_not_its_body(serve):
+def test_an_attached_block_is_not_part_of_the_body(serve):
     contents = read(serve(), "test://illustrated")
     assert (contents["mimeType"], contents["text"]) == ("application/json", '{"name":"lamp"}')
 
@@ -177,7 +177,7 @@ def test_an_unknown_filter_is_refused_with_the_nearest_one(serve):
 
 
 @pytest.mark.slow
-def test_what_the_budget_leaves_out_is_said_beside_the_body(serve, db):
+def test_remarks_name_the_rows_that_the_budget_leaves_out(serve, db):
     Customer.objects.bulk_create(
         Customer(name=f"Customer {n}", email=f"c{n}@example.com", country="SE", owner_id=1)
         for n in range(300)
@@ -189,7 +189,7 @@ def test_what_the_budget_leaves_out_is_said_beside_the_body(serve, db):
     assert "CONTENT_TRUNCATED" in remarks["text"]
 
 
-def test_what_others_wrote_is_labelled(agent_of):
+def test_untrusted_text_is_labelled(agent_of):
     uri = f"shop://api/tickets/{Ticket.objects.first().pk}"
     result = agent_of("carol").result("resources/read", uri=uri)
     assert "io.github.drf-mcp/untrusted" in result["_meta"]
@@ -211,13 +211,13 @@ def test_bytes_are_a_blob(serve):
     assert base64.b64decode(read(agent, "test://logo")["blob"]) == PNG
 
 
-def test_a_function_is_asked_each_time(serve):
+def test_a_function_is_called_each_time(serve):
     answers = iter(["one", "two"])
     agent = serve(Document("now", lambda: next(answers)))
     assert [read(agent, "test://now")["text"] for _ in range(2)] == ["one", "two"]
 
 
-def test_a_document_may_have_a_scheme_of_its_own(serve):
+def test_a_document_may_have_its_own_scheme(serve):
     agent = serve(Document("ui://orders/table", "<p>", mime_type="text/html"))
     assert read(agent, "ui://orders/table")["text"] == "<p>"
 
@@ -227,7 +227,7 @@ def test_the_meta_of_a_document_goes_with_its_contents(serve):
     assert read(agent, "test://a")["_meta"] == {"com.example/team": "desk"}
 
 
-def test_a_schema_document_is_the_schema_of_what_the_serializer_takes(serve):
+def test_a_schema_document_is_the_input_schema_of_its_serializer(serve):
     contents = read(serve(SchemaDocument(NameSerializer)), "test://schemas/name")
     schema = json.loads(contents["text"])
     Draft202012Validator.check_schema(schema)

@@ -1,4 +1,4 @@
-"""URIs: the scheme of the server, and paths there and back."""
+"""URIs: the scheme of the server, and paths that are written as URIs and read back."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ PATHS = st.lists(st.text(min_size=1), min_size=1).map("/".join).filter(lambda t:
 
 
 @given(PATHS.filter(lambda text: text == text.strip("/")))
-def test_every_path_comes_back_from_its_uri(text):
-    """Lone surrogates aside, which no URI can hold."""
+def test_every_path_is_read_back_from_its_uri(text):
+    """A path with a lone surrogate has no URI."""
     try:
         uri = URISpace("shop").write(text)
     except UnicodeEncodeError:
@@ -40,16 +40,16 @@ def test_every_path_comes_back_from_its_uri(text):
 
 
 @given(st.text())
-def test_no_text_is_too_strange_to_be_no_uri(text):
+def test_any_text_is_matched_without_an_error(text):
     list(URISpace("shop").find_matches(f"shop://{text}", "example_project.urls"))
     list(URISpace("shop").find_matches(text, "example_project.urls"))
 
 
-def test_a_uri_of_a_document_is_left_as_it_is():
+def test_the_uri_of_a_document_is_not_changed():
     assert URISpace("shop").write("ui://orders/table") == "ui://orders/table"
 
 
-def test_a_document_that_cannot_be_served_is_refused_at_once(subtests):
+def test_a_wrong_declaration_of_a_document_is_refused_at_once(subtests):
     for options in [
         {},
         {"content": "a", "file": "b"},
@@ -64,8 +64,8 @@ def test_a_document_that_cannot_be_served_is_refused_at_once(subtests):
                 Document("guide", **options)
 
 
-def test_two_routes_of_one_path_are_told_apart(settings, serve):
-    """The resolver decides which view a URI stands for, as for a request."""
+def test_the_first_route_that_matches_a_uri_is_read(settings, serve):
+    """Django's resolver finds the view of a URI, as it does for a request."""
     agent = serve()
     first = path("pages/special/", views.Picture.as_view())
     settings.ROOT_URLCONF.urlpatterns.insert(0, first)

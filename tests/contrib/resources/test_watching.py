@@ -1,4 +1,4 @@
-"""Logs, spans, signals and the audit see reads of resources."""
+"""Reads of resources are logged, traced, signalled and audited."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ def test_a_read_of_a_document_is_one_log_record(serve, caplog):
 
 
 def test_a_read_sends_the_signal_of_its_tool(alice):
-    told = []
+    received = []
 
     def receive(sender, tool, outcome, **details):
-        told.append((tool.name, outcome.status))
+        received.append((tool.name, outcome.status))
 
     tool_called.connect(receive)
     try:
         alice.result("resources/read", uri=URI)
     finally:
         tool_called.disconnect(receive)
-    assert told == [("products_retrieve", 200)]
+    assert received == [("products_retrieve", 200)]
 
 
 def test_a_read_is_audited_with_its_uri(audited, alice):
@@ -68,7 +68,7 @@ def test_a_read_that_is_refused_is_audited(audited, agent_of):
     assert (row.tool, row.verdict, row.status) == ("customers_retrieve", "failed", 404)
 
 
-def test_a_read_of_nothing_is_audited(audited, alice):
+def test_a_read_of_an_unknown_uri_is_audited(audited, alice):
     alice.error("resources/read", uri="shop://nothing")
     row = audited()
     assert (row.method, row.code) == ("resources/read", "RESOURCE_NOT_FOUND")
@@ -80,7 +80,7 @@ def test_a_list_is_not_audited(audited, alice):
     assert not AuditedCall.objects.exists()
 
 
-def test_strict_audits_write_the_row_before_the_read(audited, alice, settings):
+def test_a_read_is_audited_in_strict_mode(audited, alice, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "AUDIT_STRICT": True}
     alice.result("resources/read", uri=URI)
     row = audited()

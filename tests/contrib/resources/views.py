@@ -1,4 +1,4 @@
-"""Views whose answers are no JSON, or no answer at all."""
+"""Views with responses of several types, and views that refuse or fail."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Page(Open):
 
 @mcp_tool(resource=True)
 class Illustrated(Open):
-    """Answer with data, and a picture beside them."""
+    """Answer with data and an attached picture."""
 
     def get(self, request) -> Response:
         call_context(request).attach(Block.image(PNG, "image/png"))
@@ -51,14 +51,14 @@ class Picture(Open):
 
 @mcp_tool(resource=True)
 class Archive(Open):
-    """Read a file that stands in folders."""
+    """Read a file in a folder."""
 
     def get(self, request, file: str) -> Response:
         return Response({"file": file})
 
 
 class Never(BaseThrottle):
-    """Lets nobody through."""
+    """Refuses every request."""
 
     def allow_request(self, request, view) -> bool:
         return False
@@ -69,7 +69,7 @@ class Never(BaseThrottle):
 
 @mcp_tool(resource=True)
 class Busy(Open):
-    """Answer nobody, for now."""
+    """Refuse every request for now."""
 
     throttle_classes = [Never]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import sys
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -28,8 +29,8 @@ Follow references/rules.md.
 
 
 @pytest.fixture(autouse=True)
-def check_every_message(watch):
-    """The official types of the base protocol know no skills: tests judge the entries."""
+def without_official_types(watch):
+    """Forget the messages, because the official types of the protocol have no skills."""
     yield
     watch.messages.clear()
 
@@ -54,20 +55,20 @@ def read(agent, uri: str) -> bytes:
     return contents["text"].encode() if "text" in contents else base64.b64decode(contents["blob"])
 
 
-# --- Off and on ---------------------------------------------------------------------------------
+# --- Methods and capabilities -------------------------------------------------------------------
 
 
 def test_without_skills_there_are_no_methods(serve):
     assert send(serve(), "skills/list")["error"]["code"] == -32601
 
 
-def test_it_is_declared_among_the_extensions(serve, folder):
+def test_skills_are_declared_as_an_extension(serve, folder):
     declared = serve(Skill(folder)).result("server/discover")["capabilities"]
     assert declared["extensions"][EXTENSION] == {}
     assert declared["resources"] == {}
 
 
-def test_earlier_revisions_read_the_files_alone(serve, folder):
+def test_earlier_revisions_only_read_the_files(serve, folder):
     for revision in REVISIONS[1:]:
         agent = serve(Skill(folder), revision=revision)
         assert send(agent, "skills/list")["error"]["code"] == -32601
@@ -77,7 +78,7 @@ def test_earlier_revisions_read_the_files_alone(serve, folder):
 # --- Entries ------------------------------------------------------------------------------------
 
 
-def test_an_entry_has_the_frontmatter_as_it_is_and_every_file(serve, folder):
+def test_an_entry_has_its_frontmatter_and_every_file(serve, folder):
     [entry] = send(serve(Skill(folder)), "skills/list")["result"]["skills"]
     assert entry["uri"] == "skill://refunds/SKILL.md"
     assert entry["frontmatter"] == {
@@ -93,7 +94,7 @@ def test_an_entry_has_the_frontmatter_as_it_is_and_every_file(serve, folder):
     ]
 
 
-def test_what_is_read_is_what_the_entry_promises(serve, folder):
+def test_a_file_has_the_size_and_the_digest_of_its_entry(serve, folder):
     agent = serve(Skill(folder))
     [entry] = send(agent, "skills/list")["result"]["skills"]
     for each in entry["resources"]:
@@ -132,7 +133,7 @@ def test_skills_of_an_open_endpoint_are_public(serve, folder, settings):
         assert send(agent, method, **params)["result"]["cacheScope"] == "public"
 
 
-def test_what_is_no_skill_is_refused(serve, folder):
+def test_an_unknown_skill_is_refused(serve, folder):
     agent = serve(Skill(folder))
     for uri in ("skill://refunds", "skill://other/SKILL.md", ""):
         error = send(agent, "skills/get", uri=uri)["error"]
@@ -146,7 +147,7 @@ def test_only_the_main_file_is_listed_as_a_resource(serve, folder):
     assert main["description"] == "Refund an order by the rules."
 
 
-def test_nothing_but_the_skills_files_is_read(serve, folder):
+def test_hidden_files_and_files_outside_the_skill_are_not_read(serve, folder):
     (folder / ".secret").write_text("a")
     (folder.parent / "outside").write_text("b")
     (folder / "leak").symlink_to(folder.parent / "outside")
@@ -170,11 +171,11 @@ def test_skills_come_in_pages(serve, tmp_path):
     assert "nextCursor" not in last
 
 
-# --- Wrong skills -------------------------------------------------------------------------------
+# --- Wrong folders ------------------------------------------------------------------------------
 
 
-def test_a_skill_that_hosts_would_refuse_is_refused_at_once(folder):
-    for main, told in (
+def test_wrong_frontmatter_is_refused_at_once(folder):
+    for main, reason in (
         ("# Refunds", "name of its folder"),
         ("---\nname: other\ndescription: a\n---\n", "name of its folder"),
         ("---\nname: [\n---\n", "name of its folder"),
@@ -182,19 +183,19 @@ def test_a_skill_that_hosts_would_refuse_is_refused_at_once(folder):
         (f"---\nname: refunds\ndescription: {'a' * 1025}\n---\n", "at most 1024"),
     ):
         (folder / "SKILL.md").write_text(main)
-        with pytest.raises(ImproperlyConfigured, match=told):
+        with pytest.raises(ImproperlyConfigured, match=reason):
             Skill(folder)
 
 
-def test_a_folder_without_the_main_file_is_none(folder):
+def test_a_folder_without_the_main_file_is_refused(folder):
     (folder / "SKILL.md").unlink()
     with pytest.raises(ImproperlyConfigured, match=r"has no SKILL\.md"):
         Skill(folder)
 
 
-def test_without_a_reader_of_yaml_the_extra_is_named(folder, monkeypatch):
+def test_without_pyyaml_the_error_names_the_extra(folder, monkeypatch):
     (folder / "SKILL.md").write_text(MAIN + "Unread so far.\n")
-    monkeypatch.setitem(__import__("sys").modules, "yaml", None)
+    monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(ImproperlyConfigured, match=r"drf-mcp-server\[skills\]"):
         Skill(folder)
 

@@ -1,4 +1,4 @@
-"""Files that are uploaded over HTTP first: their references, and who may use them."""
+"""Files that are uploaded over HTTP before the call, and the callers who may use them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ScanView(APIView):
         return Response({"name": file.name, "type": file.content_type, "same": same})
 
 
-class Slow(UserRateThrottle):
+class OnceADay(UserRateThrottle):
     rate = "1/day"
     scope = "uploads"
 
@@ -68,22 +68,20 @@ def served(expose: Callable[..., None], settings: Any, tmp_path: Path) -> None:
     expose(uploads, path("scans/", ScanView.as_view()), UPLOAD_STORAGE="scans")
 
 
-def signed_in(name: str) -> dict[str, str]:
+def authorization_of(name: str) -> dict[str, str]:
     user, _made = User.objects.get_or_create(username=name)
     return {"Authorization": f"Token {Token.objects.get_or_create(user=user)[0].key}"}
 
 
 @pytest.fixture
 def upload(client: Any) -> Callable[..., Any]:
-    def upload(
-        user: str = "alice", body: bytes = PDF, name: str = "scan.pdf", kind: str = ""
-    ) -> Any:
+    def upload(user: str = "alice", name: str = "scan.pdf") -> Any:
         return client.generic(
             "POST",
             f"{UPLOADS}?name={name}",
-            body,
+            PDF,
             content_type="application/pdf",
-            headers=signed_in(user),
+            headers=authorization_of(user),
         )
 
     return upload
@@ -95,7 +93,7 @@ def scan(client: Any) -> Callable[..., Any]:
         params = {"name": "scans_create", "arguments": {"file": reference}}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         answer = client.post(
-            "/mcp", message, content_type="application/json", headers=signed_in(user)
+            "/mcp", message, content_type="application/json", headers=authorization_of(user)
         )
         return Result(answer.json()["result"])
 
@@ -126,13 +124,11 @@ def test_another_caller_cannot_use_the_reference(upload, scan):
     assert result.data["remediation"] == "Upload the file again, and send the new reference."
 
 
-def test_a_reference_is_refused_that_is_changed_late_or_deleted(
-    upload, scan, subtests, monkeypatch
-):
+def test_a_changed_expired_or_deleted_reference_is_refused(upload, scan, subtests, monkeypatch):
     reference = upload().json()["reference"]
     with subtests.test("changed"):
         assert scan(f"{reference}x").is_error
-    with subtests.test("late"):
+    with subtests.test("expired"):
         with monkeypatch.context() as later:
             later.setattr(signing.time, "time", lambda now=time.time: now() + 3601)
             assert scan(reference).is_error
@@ -143,7 +139,7 @@ def test_a_reference_is_refused_that_is_changed_late_or_deleted(
         assert scan(reference).is_error
 
 
-def test_the_type_of_a_file_is_checked_as_of_one_in_the_arguments(upload, scan):
+def test_the_validators_of_the_field_check_an_uploaded_file(upload, scan):
     result = scan(upload(name="scan.exe").json()["reference"])
     assert result.data["details"]["constraint"] == "invalid_extension"
 
@@ -155,7 +151,7 @@ def test_a_file_that_is_too_large_leaves_nothing_behind(upload, settings):
     assert stored() == []
 
 
-def test_strangers_upload_nothing(client, settings):
+def test_an_anonymous_upload_is_refused(client, settings):
     settings.DRF_MCP = {
         **settings.DRF_MCP,
         "PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -165,15 +161,15 @@ def test_strangers_upload_nothing(client, settings):
     assert stored() == []
 
 
-def test_a_page_of_another_origin_uploads_nothing(client):
-    headers = {**signed_in("alice"), "Origin": "https://evil.example"}
+def test_an_upload_of_another_origin_is_refused(client):
+    headers = {**authorization_of("alice"), "Origin": "https://evil.example"}
     answer = client.generic("POST", UPLOADS, PDF, content_type="text/plain", headers=headers)
     assert answer.status_code == 403
     assert stored() == []
 
 
 def test_the_throttles_of_the_endpoint_count_uploads(upload, settings):
-    settings.DRF_MCP = {**settings.DRF_MCP, "THROTTLE_CLASSES": [Slow]}
+    settings.DRF_MCP = {**settings.DRF_MCP, "THROTTLE_CLASSES": [OnceADay]}
     assert [upload().status_code for _ in range(2)] == [201, 429]
 
 
@@ -196,6 +192,6 @@ def test_instructions_say_where_to_upload(client):
     params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
     message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
     answer = client.post(
-        "/mcp", message, content_type="application/json", headers=signed_in("alice")
+        "/mcp", message, content_type="application/json", headers=authorization_of("alice")
     ).json()
     assert f"http://testserver{UPLOADS}?name=FILE_NAME" in answer["result"]["instructions"]
