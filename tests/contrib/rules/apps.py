@@ -2,6 +2,6 @@ from drf_mcp.contrib.rules.apps import RulesConfig
 
 
 class QuietRulesConfig(RulesConfig):
-    """The tables alone: rules are asked where a test is about them."""
+    """The app without its feature, which only the tests of rules switch on."""
 
     mcp_features = ()

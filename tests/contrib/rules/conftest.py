@@ -11,11 +11,12 @@ from drf_mcp.contrib.rules.apps import RulesConfig
 from drf_mcp.contrib.rules.models import CallRule
 from drf_mcp.option_types.installed import features
 from drf_mcp.tools import registry
+from example_project.shop.models import Order
 
 
 @pytest.fixture(autouse=True)
-def ask_rules(monkeypatch) -> Iterator[None]:
-    """Have the rules decide about the calls of the test; none of Python is left from another."""
+def switch_rules_on(monkeypatch) -> Iterator[None]:
+    """Switch the feature on for the test, without the rules in Python of other tests."""
     config = apps.get_app_config("drf_mcp_rules")
     monkeypatch.setattr(config, "mcp_features", RulesConfig.mcp_features)
     monkeypatch.setattr(ruling, "RULES", [])
@@ -28,14 +29,20 @@ def ask_rules(monkeypatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def keep_rule(db) -> Callable[..., CallRule]:
-    """Save a rule of the table, as the admin does."""
+def save_rule(db) -> Callable[..., CallRule]:
+    """Validate and save a rule, as the admin does."""
 
-    def keep(tools: str, verdict: str = "refuse", **members: Any) -> CallRule:
+    def save(tools: str, verdict: str = "refuse", **members: Any) -> CallRule:
         members = {"name": f"rule {CallRule.objects.count()}", "reason": "Not today.", **members}
         row = CallRule(tools=tools, verdict=verdict, **members)
         row.full_clean()
         row.save()
         return row
 
-    return keep
+    return save
+
+
+@pytest.fixture
+def order(db) -> Order:
+    """A paid order of alice, which can be refunded."""
+    return Order.objects.filter(customer__owner__username="alice", status="paid")[0]

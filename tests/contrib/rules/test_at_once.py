@@ -19,7 +19,7 @@ store = ProposalStore()
 
 @pytest.fixture
 def row(request, tmp_path, django_db_blocker) -> Iterator[Proposal]:
-    """A proposal in a database that each thread has a connection of its own to."""
+    """A proposal in a database to which each thread opens its own connection."""
     usual, usually = connections["default"], connections.databases["default"]
     own = {"NAME": str(tmp_path / "shared.sqlite3")}
     options = {"timeout": 20, "transaction_mode": "IMMEDIATE"}
@@ -50,8 +50,8 @@ def row(request, tmp_path, django_db_blocker) -> Iterator[Proposal]:
             connections["default"], connections.databases["default"] = usual, usually
 
 
-def at_once(*acts: Callable[[], object]) -> list[object]:
-    """Return what acts return that begin at the same time."""
+def call_at_once(*acts: Callable[[], object]) -> list[object]:
+    """Call functions at the same time in threads, and return their results."""
     barrier, found = threading.Barrier(len(acts)), []
 
     def run(act: Callable[[], object]) -> None:
@@ -69,21 +69,21 @@ def at_once(*acts: Callable[[], object]) -> list[object]:
     return found
 
 
-def test_two_approvers_at_once(row):
+def test_two_approvals_at_once_are_both_counted(row):
     users = [User.objects.create_user(f"approver{number}", is_superuser=True) for number in (1, 2)]
     acts = [lambda user=user: store.approve(row, user, "seen").status for user in users]
-    assert sorted(at_once(*acts)) == ["approved", "waiting"]
+    assert sorted(call_at_once(*acts)) == ["approved", "waiting"]
     assert Approval.objects.count() == 2
 
 
 def test_one_of_many_workers_makes_the_call(row):
     Proposal.objects.update(status="approved")
-    found = at_once(*[lambda: store.begin(Proposal.objects.get(pk="one"))] * 6)
+    found = call_at_once(*[lambda: store.begin(Proposal.objects.get(pk="one"))] * 6)
     assert sorted(found) == [False] * 5 + [True]
 
 
-def test_a_withdrawal_and_a_worker_at_once(row):
+def test_a_withdrawal_and_a_run_at_once_do_not_both_succeed(row):
     Proposal.objects.update(status="approved")
     begin = lambda: store.begin(Proposal.objects.get(pk="one"))  # noqa: E731
     withdraw = lambda: store.withdraw(Proposal.objects.get(pk="one"))  # noqa: E731
-    assert sorted(at_once(begin, withdraw)) == [False, True]
+    assert sorted(call_at_once(begin, withdraw)) == [False, True]

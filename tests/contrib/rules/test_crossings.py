@@ -1,4 +1,4 @@
-"""Rules and proposals where they meet the other guards, doors and batches."""
+"""Rules and proposals together with other guards, transports, batches and tasks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from decimal import Decimal
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 from django.urls import path
 from django.utils import timezone
@@ -39,15 +40,9 @@ store = ProposalStore()
 
 
 @pytest.fixture
-def order(db) -> Order:
-    """An order of alice that can be refunded."""
-    return Order.objects.filter(customer__owner__username="alice", status="paid")[0]
-
-
-@pytest.fixture
-def ask(keep_rule):
-    """Have refunds approved."""
-    return keep_rule("orders_refund", "approve", reason="Refunds are approved.")
+def approval_rule(save_rule):
+    """A rule by which refunds need an approval."""
+    return save_rule("orders_refund", "approve", reason="Refunds are approved.")
 
 
 @pytest.fixture
@@ -70,14 +65,14 @@ def is_refunded(order: Order) -> bool:
     return order.status == "refunded"
 
 
-def test_an_approval_stands_for_a_confirmation(ask, alice, sent, order, settings):
+def test_an_approved_call_needs_no_confirmation(approval_rule, alice, sent, order, settings):
     configure(settings, CONFIRM=True)
     assert alice.call("orders_refund", **sent).code == "APPROVAL_REQUIRED"
     assert run_proposal(approve().pk).status == "done"
     assert is_refunded(order)
 
 
-def test_a_key_makes_the_call_once(ask, alice, sent, order):
+def test_calls_with_one_idempotency_key_are_one_proposal(approval_rule, alice, sent, order):
     keyed = {**sent, "idempotency_key": "one"}
     alice.call("orders_refund", **keyed)
     alice.call("orders_refund", **keyed)
@@ -86,7 +81,9 @@ def test_a_key_makes_the_call_once(ask, alice, sent, order):
     assert Proposal.objects.get().status == "done"
 
 
-def test_a_version_that_is_old_by_now(ask, alice, sent, order):
+def test_an_if_match_that_is_outdated_after_the_approval_makes_the_proposal_stale(
+    approval_rule, alice, sent, order
+):
     version = alice.call("orders_retrieve", id=order.pk).envelope["meta"]["if_match"]
     alice.call("orders_refund", **sent, if_match=version)
     row = approve()
@@ -97,7 +94,7 @@ def test_a_version_that_is_old_by_now(ask, alice, sent, order):
     assert not is_refunded(order)
 
 
-def test_a_version_that_is_old_already_is_refused_at_once(ask, alice, sent, order):
+def test_a_call_with_an_outdated_if_match_is_not_proposed(approval_rule, alice, sent, order):
     version = alice.call("orders_retrieve", id=order.pk).envelope["meta"]["if_match"]
     order.save()
     refused = alice.call("orders_refund", **sent, if_match=version)
@@ -107,33 +104,33 @@ def test_a_version_that_is_old_already_is_refused_at_once(ask, alice, sent, orde
 
 
 @pytest.mark.parametrize("verdict", ["refuse", "approve"])
-def test_the_item_is_named_that_is_refused(keep_rule, carol, verdict):
-    """By a rule, or by the view, which finds no object."""
-    keep_rule("products_partial_update", verdict, condition="price > 5")
+def test_a_refused_item_is_located(save_rule, carol, verdict):
+    """A rule refuses the item, or the view finds no object for the item."""
+    save_rule("products_partial_update", verdict, condition="price > 5")
     pan, other = Product.objects.order_by("pk")[:2]
     found = [{"slug": pan.slug, "price": "6.00"}, {"slug": other.slug, "price": "4.00"}]
     missing = [*found[1:], {"slug": "no-such", "price": "6.00"}]
     if verdict == "refuse":
         (problem,) = carol.call("products_partial_update", items=found).problems
         assert (problem["pointer"], problem["message"]) == ("/items/0", "Not today.")
-        keep_rule("products_partial_update", verdict, condition="object.price > 5", order=1)
+        save_rule("products_partial_update", verdict, condition="object.price > 5", order=1)
     (problem,) = carol.call("products_partial_update", items=missing).problems
     assert (problem["pointer"], problem["code"]) == ("/items/1", "NOT_FOUND")
 
 
 @pytest.fixture
-def keeps_some(monkeypatch):
-    """Have calls about several products keep those that work."""
+def partial_bulk(monkeypatch):
+    """Let calls about several products keep the items that succeed."""
     options = ToolOptions.of(title="Change prices", bulk="partial")
     monkeypatch.setattr(ProductViewSet.partial_update, "mcp_tool", options)
     registry.reload()
 
 
 @pytest.mark.parametrize("condition", ["object.price > 100000", "price > 100000"])
-def test_of_items_that_are_kept_apart_one_missing_object_fails_alone(
-    keep_rule, carol, keeps_some, condition
+def test_in_partial_bulk_only_the_item_without_an_object_fails(
+    save_rule, carol, partial_bulk, condition
 ):
-    keep_rule("products_partial_update", condition=condition)
+    save_rule("products_partial_update", condition=condition)
     pan = Product.objects.earliest("pk")
     items = [{"slug": "no-such", "price": "6.00"}, {"slug": pan.slug, "price": "6.00"}]
     result = carol.call("products_partial_update", items=items)
@@ -146,8 +143,8 @@ def test_of_items_that_are_kept_apart_one_missing_object_fails_alone(
     ]
 
 
-def test_of_several_that_are_read_one_missing_object_fails_alone(keep_rule, carol):
-    keep_rule("tickets_retrieve", condition='object.subject == "secret"')
+def test_in_a_read_of_several_objects_only_the_missing_object_fails(save_rule, carol):
+    save_rule("tickets_retrieve", condition='object.subject == "secret"')
     ticket = Ticket.objects.earliest("pk")
     result = carol.call("tickets_retrieve", ids=[10**6, ticket.pk])
     assert [row and row["id"] for row in result.data["results"]] == [None, ticket.pk]
@@ -156,17 +153,19 @@ def test_of_several_that_are_read_one_missing_object_fails_alone(keep_rule, caro
     assert carol.call("tickets_retrieve", ids=[10**6, ticket.pk]).code == "FORBIDDEN"
 
 
-def test_what_no_rule_has_decided_is_not_made(keep_rule, carol, keeps_some, monkeypatch):
-    """The view would make the object that it does not find."""
-    keep_rule("products_partial_update", condition="object.price > 100000")
+def test_an_item_whose_object_a_rule_cannot_read_is_not_called(
+    save_rule, carol, partial_bulk, monkeypatch
+):
+    """The view would create the missing object."""
+    save_rule("products_partial_update", condition="object.price > 100000")
     made = lambda self, request, **kwargs: Response({"made": self.kwargs})  # noqa: E731
     monkeypatch.setattr(UpdateModelMixin, "update", made)
     result = carol.call("products_partial_update", items=[{"slug": "no-such", "price": "6.00"}])
     assert (result.is_error, "made" in str(result.raw)) == (True, False)
 
 
-def test_approvers_are_shown_the_objects_that_there_are(keep_rule, carol, keeps_some):
-    keep_rule("products_partial_update", "approve", condition="object.price > 0")
+def test_a_proposal_shows_only_existing_objects(save_rule, carol, partial_bulk):
+    save_rule("products_partial_update", "approve", condition="object.price > 0")
     pan = Product.objects.earliest("pk")
     items = [{"slug": "no-such", "price": "6.00"}, {"slug": pan.slug, "price": "6.00"}]
     asked = carol.call("products_partial_update", items=items)
@@ -178,7 +177,7 @@ def test_approvers_are_shown_the_objects_that_there_are(keep_rule, carol, keeps_
 
 @pytest.mark.parametrize("several", [False, True])
 def test_the_throttle_of_the_view_counts_an_approved_call_once(
-    keep_rule, carol, monkeypatch, several
+    save_rule, carol, monkeypatch, several
 ):
     class Counted(BaseThrottle):
         calls = 0
@@ -188,15 +187,15 @@ def test_the_throttle_of_the_view_counts_an_approved_call_once(
             return True
 
     monkeypatch.setattr(ProductViewSet, "throttle_classes", [Counted])
-    keep_rule("products_partial_update", "approve", condition="object.price > 0")
+    save_rule("products_partial_update", "approve", condition="object.price > 0")
     items = [{"slug": each.slug, "price": "6.00"} for each in Product.objects.order_by("pk")[:2]]
     carol.call("products_partial_update", **({"items": items} if several else items[0]))
     assert run_proposal(approve().pk).status == "done"
     assert Counted.calls == (2 if several else 1)
 
 
-def test_several_objects_are_proposed_as_one_call(keep_rule, carol):
-    keep_rule("products_partial_update", "approve", condition="price > 5")
+def test_several_objects_are_proposed_as_one_call(save_rule, carol):
+    save_rule("products_partial_update", "approve", condition="price > 5")
     pan, other = Product.objects.order_by("pk")[:2]
     items = [{"slug": pan.slug, "price": "4.00"}, {"slug": other.slug, "price": "6.00"}]
     assert carol.call("products_partial_update", items=items).code == "APPROVAL_REQUIRED"
@@ -208,8 +207,8 @@ def test_several_objects_are_proposed_as_one_call(keep_rule, carol):
     assert (str(pan.price), str(other.price)) == ("4.00", "6.00")
 
 
-def test_the_fields_of_each_object_are_shown(keep_rule, carol):
-    keep_rule("products_partial_update", "approve", condition="price > 5")
+def test_a_proposal_shows_the_fields_of_each_object(save_rule, carol):
+    save_rule("products_partial_update", "approve", condition="price > 5")
     pan, other, third = Product.objects.order_by("pk")[:3]
     items = [{"slug": pan.slug, "price": "6.00"}, {"slug": other.slug, "price": "4.00"}]
     items.append({"slug": third.slug, "price": str(third.price)})
@@ -224,8 +223,8 @@ def test_the_fields_of_each_object_are_shown(keep_rule, carol):
     ]
 
 
-def test_the_fields_of_each_object_are_compared_with_those_approved(keep_rule, carol):
-    keep_rule("products_partial_update", "approve", condition="price > 5")
+def test_the_fields_of_each_object_are_compared_with_those_approved(save_rule, carol):
+    save_rule("products_partial_update", "approve", condition="price > 5")
     pan, other = Product.objects.order_by("pk")[:2]
     items = [{"slug": each.slug, "price": "6.00"} for each in (pan, other)]
     carol.call("products_partial_update", items=items)
@@ -239,9 +238,9 @@ def test_the_fields_of_each_object_are_compared_with_those_approved(keep_rule, c
     ]
 
 
-def test_the_fields_of_many_objects_have_the_room_of_one(keep_rule, carol, monkeypatch):
+def test_the_fields_of_many_objects_share_the_limit_of_one(save_rule, carol, monkeypatch):
     monkeypatch.setattr("drf_mcp.contrib.writes.dry_run.MOST_SHOWN", 40)
-    keep_rule("products_partial_update", "approve")
+    save_rule("products_partial_update", "approve")
     slugs = list(Product.objects.order_by("pk").values_list("slug", flat=True)[:10])
     items = [{"slug": slug, "price": "123456.00"} for slug in slugs]
     carol.call("products_partial_update", items=items)
@@ -262,31 +261,31 @@ def price(carol):
     return price
 
 
-def test_an_object_that_is_refused_is_not_hidden_behind_one_to_be_approved(keep_rule, price):
-    keep_rule("products_partial_update", order=1, condition="price > 500", reason="Too much.")
-    keep_rule("products_partial_update", "approve", condition="price > 5")
+def test_one_refused_object_refuses_the_call(save_rule, price):
+    save_rule("products_partial_update", order=1, condition="price > 500", reason="Too much.")
+    save_rule("products_partial_update", "approve", condition="price > 5")
     assert price("6.00", "501.00").code == "FORBIDDEN"
     assert price("501.00", "6.00").code == "FORBIDDEN"
     assert not Proposal.objects.exists()
 
 
 @pytest.mark.parametrize("prices", [("6.00", "60.00"), ("60.00", "6.00")])
-def test_a_call_needs_the_approvals_of_each_of_its_objects(keep_rule, price, prices):
-    keep_rule("products_partial_update", "approve", order=1, condition="price > 50", approvals=2)
-    keep_rule("products_partial_update", "approve", condition="price > 5", group="finance")
+def test_a_call_needs_the_approvals_of_each_of_its_objects(save_rule, price, prices):
+    save_rule("products_partial_update", "approve", order=1, condition="price > 50", approvals=2)
+    save_rule("products_partial_update", "approve", condition="price > 5", group="finance")
     assert price(*prices).code == "APPROVAL_REQUIRED"
     row = Proposal.objects.get()
     assert (row.approvals_needed, row.group) == (2, "finance")
 
 
-def test_objects_that_different_groups_approve_are_no_one_call(keep_rule, price):
-    keep_rule("products_partial_update", "approve", order=1, condition="price > 50", group="board")
-    keep_rule("products_partial_update", "approve", condition="price > 5", group="finance")
+def test_objects_with_different_groups_of_approvers_cannot_be_one_call(save_rule, price):
+    save_rule("products_partial_update", "approve", order=1, condition="price > 50", group="board")
+    save_rule("products_partial_update", "approve", condition="price > 5", group="finance")
     assert price("6.00", "60.00").code == "FORBIDDEN"
     assert price("6.00", "7.00").code == "APPROVAL_REQUIRED"
 
 
-def test_the_audit_records_the_proposal_and_the_run(ask, alice, sent, monkeypatch):
+def test_the_audit_records_the_proposal_and_the_run(approval_rule, alice, sent, monkeypatch):
     monkeypatch.setattr(apps.get_app_config("drf_mcp_audit"), "auditor", Auditor())
     alice.call("orders_refund", **sent)
     run_proposal(approve().pk)
@@ -294,7 +293,9 @@ def test_the_audit_records_the_proposal_and_the_run(ask, alice, sent, monkeypatc
     assert list(rows) == [("soft_failure", "APPROVAL_REQUIRED", "alice"), ("success", "", "alice")]
 
 
-def test_a_strict_audit(ask, alice, sent, settings, monkeypatch):
+def test_a_strict_audit_records_the_proposal_and_the_run(
+    approval_rule, alice, sent, settings, monkeypatch
+):
     monkeypatch.setattr(apps.get_app_config("drf_mcp_audit"), "auditor", Auditor())
     configure(settings, AUDIT_STRICT=True)
     alice.call("orders_refund", **sent)
@@ -302,7 +303,9 @@ def test_a_strict_audit(ask, alice, sent, settings, monkeypatch):
     assert AuditedCall.objects.count() == 2
 
 
-def test_what_took_the_tool_away_by_now(ask, alice, sent, order, settings):
+def test_an_approved_call_fails_where_its_tool_was_excluded_meanwhile(
+    approval_rule, alice, sent, order, settings
+):
     alice.call("orders_refund", **sent)
     row = approve()
     configure(settings, READ_ONLY=True)
@@ -310,13 +313,13 @@ def test_what_took_the_tool_away_by_now(ask, alice, sent, order, settings):
     assert not is_refunded(order)
 
 
-def test_a_limit_of_time(ask, alice, sent, order, settings):
+def test_an_approved_call_runs_under_a_time_limit(approval_rule, alice, sent, order, settings):
     configure(settings, TIME_LIMIT=60)
     alice.call("orders_refund", **sent)
     assert run_proposal(approve().pk).status == "done"
 
 
-def test_a_search_runs_the_call(ask, alice, sent, order):
+def test_a_call_by_tools_write_is_proposed_and_made(approval_rule, alice, sent, order):
     searching = Agent(alice.http, path="/mcp/search")
     called = {"name": "orders_refund", "arguments": sent}
     assert searching.call("tools_write", **called).code == "APPROVAL_REQUIRED"
@@ -324,8 +327,8 @@ def test_a_search_runs_the_call(ask, alice, sent, order):
     assert is_refunded(order)
 
 
-def test_the_answer_of_a_call_that_a_search_runs_is_in_its_terms(keep_rule, alice):
-    keep_rule("orders_cancel", "approve")
+def test_the_undo_of_an_approved_call_by_tools_write_is_a_call_of_tools_write(save_rule, alice):
+    save_rule("orders_cancel", "approve")
     pending = Order.objects.filter(customer__owner__username="alice", status="pending")[0]
     searching = Agent(alice.http, path="/mcp/search")
     called = {"name": "orders_cancel", "arguments": {"id": pending.pk}}
@@ -339,8 +342,8 @@ def test_the_answer_of_a_call_that_a_search_runs_is_in_its_terms(keep_rule, alic
     assert pending.status == "pending"
 
 
-def test_a_caller_without_a_row_of_a_credential_calls_again(ask, sent, order):
-    """A door of this process has no token that a worker could look up."""
+def test_a_caller_whose_credential_has_no_row_calls_again(approval_rule, sent, order):
+    """An in-process caller has no token that a worker could look up."""
     client = MCPClient()
     client.force_authenticate(User.objects.get(username="alice"))
     assert "APPROVAL_REQUIRED" in client.call_tool("orders_refund", sent).text
@@ -351,7 +354,7 @@ def test_a_caller_without_a_row_of_a_credential_calls_again(ask, sent, order):
     assert is_refunded(order)
 
 
-def test_a_program_makes_an_approved_call(ask, alice, sent, order, settings):
+def test_a_program_makes_an_approved_call(approval_rule, alice, sent, order, settings):
     configure(settings, COMPOSE="writes")
     alice.call("orders_refund", **sent)
     row = approve()
@@ -363,7 +366,7 @@ def test_a_program_makes_an_approved_call(ask, alice, sent, order, settings):
     assert answer["structuredContent"]["data"]["status"] == "refunded"
 
 
-def test_a_session_calls_again(ask, sent, order):
+def test_a_caller_with_a_session_calls_again(approval_rule, sent, order):
     client = Client()
     client.force_login(User.objects.get(username="alice"))
     agent = Agent(client)
@@ -375,7 +378,7 @@ def test_a_session_calls_again(ask, sent, order):
 
 
 @pytest.mark.parametrize("revision", ["2025-03-26", "2025-11-25"])
-def test_older_revisions(ask, agent_of, sent, order, revision):
+def test_earlier_revisions_propose_and_run(approval_rule, agent_of, sent, order, revision):
     agent = agent_of("alice", revision=revision)
     agent.call("orders_refund", **sent)
     assert run_proposal(approve().pk).status == "done"
@@ -383,29 +386,27 @@ def test_older_revisions(ask, agent_of, sent, order, revision):
 
 
 @pytest.mark.parametrize("envelope", ["OkEnvelope", "StatusEnvelope", "PlainEnvelope"])
-def test_every_envelope_names_the_proposal(ask, alice, sent, settings, envelope):
+def test_every_envelope_names_the_proposal(approval_rule, alice, sent, settings, envelope):
     configure(settings, ENVELOPE_CLASS=f"drf_mcp.envelopes.{envelope}")
     text = json.dumps(alice.request("tools/call", name="orders_refund", arguments=sent))
     assert Proposal.objects.get().pk in text
 
 
-def test_transactions_of_requests(ask, alice, sent, order, monkeypatch):
-    from django.db import connection
-
+def test_an_approved_call_runs_with_atomic_requests(approval_rule, alice, sent, order, monkeypatch):
     monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
     alice.call("orders_refund", **sent)
     assert run_proposal(approve().pk).status == "done"
     assert is_refunded(order)
 
 
-# --- Clients that take tasks -------------------------------------------------------------------
+# --- Clients with tasks ------------------------------------------------------------------------
 
 TASKS = {"io.modelcontextprotocol/clientCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
 
 
 @pytest.fixture
-def task_of(ask, alice, sent, settings):
-    """Propose the call from a client that takes tasks, and return what asks for the task."""
+def task_of(approval_rule, alice, sent, settings):
+    """Propose the call from a client with tasks, and return a function that requests the task."""
     configure(settings, TASKS_BACKEND="background")
     alice.result("tools/call", name="orders_refund", arguments=sent, _meta=TASKS)
     task = Proposal.objects.get().task_id
@@ -432,7 +433,7 @@ def test_the_task_of_a_declined_proposal_fails(task_of):
     assert (found["status"], found["error"]["message"]) == ("failed", "It arrived.")
 
 
-def test_the_task_of_a_call_that_is_approved_anew_waits_as_long_as_the_call(task_of, order):
+def test_the_task_of_a_stale_proposal_expires_with_the_proposal(task_of, order):
     row = approve()
     soon = timezone.now() + timedelta(minutes=1)
     CallTask.objects.update(expires=soon)
@@ -442,7 +443,7 @@ def test_the_task_of_a_call_that_is_approved_anew_waits_as_long_as_the_call(task
     assert CallTask.objects.get().expires == row.expires > soon
 
 
-def test_a_task_that_was_cancelled(task_of, order):
+def test_the_call_of_a_cancelled_task_is_not_made(task_of, order):
     task_of("tasks/cancel")
     run_proposal(approve().pk)
     assert Proposal.objects.get().status == "failed"
@@ -450,8 +451,8 @@ def test_a_task_that_was_cancelled(task_of, order):
 
 
 @pytest.mark.parametrize("by_worker", [True, False])
-def test_an_approved_call_that_its_view_leaves_to_a_worker_is_made_at_once(
-    ask, alice, sent, settings, monkeypatch, order, by_worker
+def test_an_approved_call_that_its_view_defers_is_made_at_once(
+    approval_rule, alice, sent, settings, monkeypatch, order, by_worker
 ):
     def answer(view, refunded):
         call_context(view.request).defer()
@@ -473,14 +474,18 @@ def test_an_approved_call_that_its_view_leaves_to_a_worker_is_made_at_once(
     assert is_refunded(order)
 
 
-def test_a_program_that_ends_at_a_proposal_says_what_to_ask_for(ask, alice, sent, settings):
+def test_a_program_that_ends_at_a_proposal_names_the_next_call(
+    approval_rule, alice, sent, settings
+):
     configure(settings, COMPOSE="writes")
     failed = alice.call("tools_compose", program=f"orders_refund(**{sent!r})")
     assert failed.code == "APPROVAL_REQUIRED"
     assert failed.data["next"]["arguments"]["id"] == Proposal.objects.get().proposal_id
 
 
-def test_a_program_that_ends_at_a_proposal_says_what_was_changed_before(ask, alice, sent, settings):
+def test_a_program_that_ends_at_a_proposal_names_earlier_changes(
+    approval_rule, alice, sent, settings
+):
     configure(settings, COMPOSE="writes")
     new = 'customers_create(name="Zoe", email="%s@example.com", country="DE")\n'
     program = "".join([new % "zoe", new % "zoey", f"orders_refund(**{sent!r})"])
@@ -493,16 +498,16 @@ def test_a_program_that_ends_at_a_proposal_says_what_was_changed_before(ask, ali
     )
 
 
-def test_the_state_of_no_proposal_lacks_an_argument(ask, alice):
+def test_the_state_of_a_proposal_needs_an_id(approval_rule, alice):
     assert alice.call("proposals_retrieve").code == "MISSING_REQUIRED"
 
 
 @pytest.mark.parametrize("verdict", ["refuse", "approve"])
-def test_a_change_with_a_key_that_a_rule_is_against_since_is_said_to_be_made(
-    keep_rule, alice, sent, order, verdict
+def test_a_replay_that_a_rule_refuses_is_marked_as_made_without_data(
+    save_rule, alice, sent, order, verdict
 ):
-    """The rule is about a state that the change itself has made."""
-    keep_rule("orders_refund", verdict, condition='object.status == "refunded"')
+    """The condition holds only after the first call has changed the object."""
+    save_rule("orders_refund", verdict, condition='object.status == "refunded"')
     keyed = {**sent, "idempotency_key": "one"}
     assert not alice.call("orders_refund", **keyed).is_error
     assert is_refunded(order)
@@ -518,7 +523,7 @@ def test_a_change_with_a_key_that_a_rule_is_against_since_is_said_to_be_made(
     )
 
 
-def test_an_approved_call_with_a_key_is_not_proposed_again(ask, alice, sent, order):
+def test_an_approved_call_with_a_key_is_not_proposed_again(approval_rule, alice, sent, order):
     keyed = {**sent, "idempotency_key": "one"}
     alice.call("orders_refund", **keyed)
     run_proposal(approve().pk)
@@ -527,8 +532,8 @@ def test_an_approved_call_with_a_key_is_not_proposed_again(ask, alice, sent, ord
     assert Proposal.objects.count() == 1
 
 
-def test_who_may_not_call_any_longer_is_not_told_what_was_made(
-    ask, alice, sent, order, monkeypatch
+def test_a_replay_by_a_caller_who_lost_the_permission_is_refused(
+    approval_rule, alice, sent, order, monkeypatch
 ):
     keyed = {**sent, "idempotency_key": "one"}
     alice.call("orders_refund", **keyed)
@@ -548,8 +553,8 @@ def test_who_may_not_call_any_longer_is_not_told_what_was_made(
     ids=["one", "several"],
 )
 @pytest.mark.parametrize("verdict", ["refuse", "approve"])
-def test_a_change_that_the_view_itself_remembers_is_said_to_be_made(
-    keep_rule, expose, alice, tool, change, verdict
+def test_a_replay_that_the_view_stores_itself_is_marked_as_made(
+    save_rule, expose, alice, tool, change, verdict
 ):
     views = [
         path("pay/", HeaderPayments.as_view()),
@@ -557,29 +562,29 @@ def test_a_change_that_the_view_itself_remembers_is_said_to_be_made(
     ]
     expose(*views)
     assert not alice.call(tool, **change, idempotency_key="one").is_error
-    keep_rule(tool, verdict)
+    save_rule(tool, verdict)
     again = alice.call(tool, **change, idempotency_key="one")
     assert again.envelope["meta"]["replayed"]
     assert not Proposal.objects.exists()
     assert alice.call(tool, **change, idempotency_key="two").code
 
 
-def test_a_condition_finds_arguments_in_their_groups(keep_rule, alice, settings):
+def test_a_condition_reads_grouped_arguments(save_rule, alice, settings):
     configure(settings, ARGUMENTS="grouped")
-    keep_rule("customers_create", condition='country == "DE"')
+    save_rule("customers_create", condition='country == "DE"')
     customer = {"name": "Zoe", "email": "zoe@mail.example", "country": "DE"}
     assert alice.call("customers_create", body=customer).code == "FORBIDDEN"
 
 
-def test_a_condition_finds_arguments_in_the_groups_of_items(keep_rule, carol, settings):
+def test_a_condition_reads_grouped_arguments_of_items(save_rule, carol, settings):
     configure(settings, ARGUMENTS="grouped")
-    keep_rule("products_partial_update", condition="price > 5")
+    save_rule("products_partial_update", condition="price > 5")
     slug = Product.objects.first().slug
     items = [{"kwargs": {"slug": slug}, "body": {"price": "6.00"}}]
     assert carol.call("products_partial_update", items=items).code == "FORBIDDEN"
 
 
-def test_a_rule_in_python_finds_arguments_in_their_groups(alice, settings, order):
+def test_a_rule_in_python_reads_grouped_arguments(alice, settings, order):
     configure(settings, ARGUMENTS="grouped")
     found = []
     rule("orders_refund")(lambda call: found.append(dict(call.arguments)))
@@ -588,7 +593,7 @@ def test_a_rule_in_python_finds_arguments_in_their_groups(alice, settings, order
     assert found[0] == {"pk": order.pk, "reason": "late", "amount": Decimal("6.00")}
 
 
-def test_the_next_call_of_a_proposal_has_its_arguments_in_their_groups(ask, alice, settings, order):
+def test_the_next_call_of_a_proposal_has_grouped_arguments(approval_rule, alice, settings, order):
     configure(settings, ARGUMENTS="grouped")
     body = {"reason": "late", "amount": "6.00"}
     waiting = alice.call("orders_refund", kwargs={"pk": order.pk}, body=body).data["next"]

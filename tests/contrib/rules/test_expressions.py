@@ -1,4 +1,4 @@
-"""What conditions say, and what they refuse to be."""
+"""The values of conditions, and the texts that are no condition."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def evaluate(text: str):
         ('"2026-03-02" > object.placed_at', True),
         ("object.placed_at < now.date", True),
         ("arguments['amount'] > 1", None),
-        # What is missing is unknown, unless something else decides.
+        # A missing value makes a condition unknown, unless another part decides.
         ("object.total > 5", UNKNOWN),
         ("not object.total > 5", UNKNOWN),
         ("object.total > 5 and amount < 1", False),
@@ -80,7 +80,7 @@ def evaluate(text: str):
         ("body > 5", UNKNOWN),
     ],
 )
-def test_conditions(text, holds):
+def test_a_condition_holds_or_is_unknown(text, holds):
     if holds is None:
         with pytest.raises(ExpressionError):
             evaluate(text)
@@ -130,7 +130,7 @@ def test_conditions(text, holds):
         "urgent\x00",
     ],
 )
-def test_what_is_no_condition_is_refused(text):
+def test_a_text_that_is_no_condition_is_refused(text):
     with pytest.raises(ExpressionError):
         evaluate(text)
 
@@ -154,8 +154,8 @@ TERMS = st.lists(
 
 
 @given(TERMS, st.lists(st.sampled_from(OPERATORS), min_size=5, max_size=5), st.data())
-def test_whatever_passes_the_check_can_be_evaluated(terms, operators, data):
-    """No condition that was saved crashes, whatever the values are."""
+def test_a_checked_condition_can_be_evaluated(terms, operators, data):
+    """A condition that was saved crashes with no values."""
     parts = [f"{before}{word}{')' * (before == '(')}" for before, word in terms]
     text = parts[0] + "".join(f" {o} {p}" for o, p in zip(operators, parts[1:], strict=False))
     try:
@@ -180,7 +180,7 @@ def test_whatever_passes_the_check_can_be_evaluated(terms, operators, data):
 
 
 @given(st.sampled_from([True, False, None]), st.sampled_from([True, False, None]))
-def test_logic_is_that_of_null_in_sql(one, other):
+def test_unknown_behaves_as_null_does_in_sql(one, other):
     known = {("urgent",): one, ("tier",): other}
 
     def holds(text: str):

@@ -1,19 +1,12 @@
-"""Plain HTTP: untouched by rules, unless a view asks for them."""
+"""Plain HTTP requests follow rules only where a view has the permission ``FollowsRules``."""
 
 from __future__ import annotations
 
 import pytest
 
 from drf_mcp.contrib.rules.ruling import FollowsRules
-from example_project.shop.models import Order
 from example_project.shop.permissions import IsOwnerOrPermitted
 from example_project.shop.views import OrderViewSet
-
-
-@pytest.fixture
-def order(db) -> Order:
-    """An order of alice that can be refunded."""
-    return Order.objects.filter(customer__owner__username="alice", status="paid")[0]
 
 
 @pytest.fixture
@@ -26,19 +19,19 @@ def refund(http_of, order):
 
 
 @pytest.fixture
-def asks_rules(monkeypatch):
+def follows_rules(monkeypatch):
     classes = [IsOwnerOrPermitted, FollowsRules]
     monkeypatch.setattr(OrderViewSet, "permission_classes", classes)
 
 
 @pytest.mark.parametrize("verdict", ["refuse", "approve"])
-def test_http_is_untouched(keep_rule, refund, verdict):
-    keep_rule("*", verdict)
+def test_a_view_without_the_permission_follows_no_rule(save_rule, refund, verdict):
+    save_rule("*", verdict)
     assert refund(amount="6").status_code == 200
 
 
-def test_a_view_that_asks_for_rules(keep_rule, refund, asks_rules):
-    keep_rule("orders_refund", condition="amount > 5", reason="Too much.")
+def test_a_view_with_the_permission_follows_rules(save_rule, refund, follows_rules):
+    save_rule("orders_refund", condition="amount > 5", reason="Too much.")
     response = refund(amount="6")
     assert (response.status_code, response.json()["detail"]) == (403, "Too much.")
     assert refund(amount=" 6e0 ").status_code == 403
@@ -46,22 +39,22 @@ def test_a_view_that_asks_for_rules(keep_rule, refund, asks_rules):
     assert refund(amount="5").status_code == 200
 
 
-def test_a_rule_about_the_object(keep_rule, refund, asks_rules):
-    keep_rule("orders_refund", condition='object.customer.owner.username == "alice"')
+def test_a_rule_about_the_object(save_rule, refund, follows_rules):
+    save_rule("orders_refund", condition='object.customer.owner.username == "alice"')
     assert refund(amount="5").status_code == 403
 
 
-def test_what_has_to_be_approved_is_refused(keep_rule, refund, asks_rules):
-    keep_rule("orders_refund", "approve", reason="Refunds are approved.")
+def test_a_request_that_needs_an_approval_is_refused(save_rule, refund, follows_rules):
+    save_rule("orders_refund", "approve", reason="Refunds are approved.")
     assert "Refunds are approved." in refund(amount="5").json()["detail"]
 
 
-def test_an_object_that_is_not_there(keep_rule, http_of, asks_rules):
-    keep_rule("orders_refund", condition="object.total > 5")
+def test_a_missing_object_is_not_found(save_rule, http_of, follows_rules):
+    save_rule("orders_refund", condition="object.total > 5")
     response = http_of("alice").post("/api/orders/0/refund/", {"reason": "late"})
     assert response.status_code == 404
 
 
-def test_agents_are_asked_once(keep_rule, alice, order, asks_rules):
-    keep_rule("orders_refund", "approve")
+def test_a_call_of_a_tool_follows_its_rules_once(save_rule, alice, order, follows_rules):
+    save_rule("orders_refund", "approve")
     assert alice.call("orders_refund", id=order.pk, reason="late").code == "APPROVAL_REQUIRED"

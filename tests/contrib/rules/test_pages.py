@@ -14,9 +14,9 @@ PAGE = "/mcp/approvals/"
 
 
 @pytest.fixture
-def row(keep_rule, alice) -> Proposal:
-    """A refund of an order of alice's that waits."""
-    keep_rule("orders_refund", "approve", reason="Refunds are approved.")
+def row(save_rule, alice) -> Proposal:
+    """A proposal of alice to refund an order."""
+    save_rule("orders_refund", "approve", reason="Refunds are approved.")
     order = Order.objects.filter(customer__owner__username="alice", status="paid")[0]
     alice.call("orders_refund", id=order.pk, reason="late", amount="6.00")
     return Proposal.objects.get()
@@ -24,7 +24,7 @@ def row(keep_rule, alice) -> Proposal:
 
 @pytest.fixture
 def browser_of(db):
-    """Browsers of users, one of whom, dora, may approve calls."""
+    """Return the browser of a user; dora may approve calls."""
 
     def browser(username: str | None = "dora", **options) -> Client:
         client = Client(headers={"accept": "text/html"}, **options)
@@ -47,7 +47,7 @@ def decide(browser: Client, row: Proposal, decision: str, **sent):
     return browser.post(f"{PAGE}{row.pk}/", sent)
 
 
-def test_the_list_and_one_proposal_with_its_difference(row, browser_of):
+def test_the_pages_show_the_list_and_the_changes_of_a_proposal(row, browser_of):
     browser = browser_of()
     assert f"{PAGE}{row.pk}/" in text_of(browser.get(PAGE))
     page = text_of(browser.get(f"{PAGE}{row.pk}/"))
@@ -78,13 +78,13 @@ def test_enter_in_the_field_of_the_reason_does_not_approve(row, browser_of):
     assert 'value="approve"' not in form
 
 
-def test_what_changed_since_the_page_was_open_is_not_approved(row, browser_of):
+def test_a_proposal_that_changed_after_its_page_was_loaded_is_not_approved(row, browser_of):
     response = decide(browser_of(), row, "approve", fingerprint="another")
     assert response.status_code == 409
     assert "has changed since it was shown" in text_of(response)
 
 
-def test_a_proposal_that_came_back_shows_what_was_approved(row, browser_of):
+def test_a_stale_proposal_shows_the_changes_that_were_approved(row, browser_of):
     before = {"after": {"status": "cancelled"}}
     Proposal.objects.update(status="stale", shown_before=before)
     page = text_of(browser_of().get(f"{PAGE}{row.pk}/"))
@@ -92,7 +92,7 @@ def test_a_proposal_that_came_back_shows_what_was_approved(row, browser_of):
     assert "cancelled" in page
 
 
-def test_the_proposer_sees_why_they_do_not_decide(row, browser_of):
+def test_the_proposer_cannot_decide_and_sees_why(row, browser_of):
     alice = User.objects.get(username="alice")
     alice.user_permissions.add(Permission.objects.get(codename="approve_proposal"))
     browser = browser_of("alice")
@@ -104,7 +104,7 @@ def test_the_proposer_sees_why_they_do_not_decide(row, browser_of):
     assert row.status == "waiting"
 
 
-def test_who_may_not_approve_sees_nothing(row, browser_of):
+def test_a_user_without_the_permission_sees_no_page(row, browser_of):
     assert browser_of("bob").get(PAGE).status_code == 403
     assert decide(browser_of("bob"), row, "approve").status_code == 403
     assert browser_of(None).get(PAGE).status_code == 302
@@ -116,12 +116,12 @@ def test_a_token_opens_no_page(row, browser_of):
     assert Client(headers={"authorization": f"Token {key}"}).get(PAGE).status_code == 302
 
 
-def test_another_page_cannot_decide(row, browser_of):
+def test_a_decision_needs_a_csrf_token(row, browser_of):
     browser = browser_of("dora", enforce_csrf_checks=True)
     assert decide(browser, row, "approve").status_code == 403
 
 
-def test_calls_of_another_tenant_are_not_there(row, browser_of):
+def test_proposals_of_another_tenant_are_not_found(row, browser_of):
     Proposal.objects.update(tenant="north")
     browser = browser_of()
     assert row.pk not in text_of(browser.get(PAGE))
@@ -129,12 +129,14 @@ def test_calls_of_another_tenant_are_not_there(row, browser_of):
 
 
 @pytest.mark.parametrize(("username", "named"), [("dora", True), ("alice", False)])
-def test_the_page_of_the_endpoint_names_it_to_approvers(row, browser_of, settings, username, named):
+def test_the_page_of_the_endpoint_links_approvers_to_the_list(
+    row, browser_of, settings, username, named
+):
     settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": True}
     assert (f'href="{PAGE}"' in text_of(browser_of(username).get("/mcp"))) is named
 
 
-def test_the_pages_are_kept_by_no_cache_and_framed_by_no_other(row, browser_of):
+def test_the_pages_are_not_cached_and_cannot_be_framed(row, browser_of):
     response = browser_of().get(f"{PAGE}{row.pk}/")
     assert "no-store" in response["Cache-Control"]
     assert "frame-ancestors 'none'" in response["Content-Security-Policy"]

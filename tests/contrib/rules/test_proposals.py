@@ -1,4 +1,4 @@
-"""Calls that wait for an approval: proposed, decided about, and made once."""
+"""Calls that need an approval: they are proposed, decided about, and made once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.core import mail
 from django.core.management import CommandError, call_command
+from django.test import Client
 from django.utils import timezone, translation
 from rest_framework.exceptions import PermissionDenied
 
@@ -17,6 +18,7 @@ from drf_mcp.contrib.rules.proposal_store import ProposalStore, expire_proposals
 from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tokens.models import AgentToken
+from drf_mcp.contrib.writes.dry_run import Rollback
 from drf_mcp.exceptions import Conflict, Unavailable
 from drf_mcp.tools import registry
 from example_project.shop.models import Order
@@ -24,20 +26,14 @@ from tests.agents import Agent
 
 
 @pytest.fixture
-def order(db) -> Order:
-    """An order of alice that can be refunded."""
-    return Order.objects.filter(customer__owner__username="alice", status="paid")[0]
+def require_approval(save_rule):
+    """Save a rule by which refunds above 5 need an approval."""
 
-
-@pytest.fixture
-def ask(keep_rule):
-    """Have refunds above 5 approved."""
-
-    def ask(**members):
+    def require_approval(**members):
         condition = "coalesce(amount, object.total) > 5"
-        return keep_rule("orders_refund", "approve", condition=condition, **members)
+        return save_rule("orders_refund", "approve", condition=condition, **members)
 
-    return ask
+    return require_approval
 
 
 @pytest.fixture
@@ -50,11 +46,11 @@ def refund(alice, order):
 
 
 @pytest.fixture
-def propose(ask, refund):
-    """Propose a refund, and return its row."""
+def propose(require_approval, refund):
+    """Propose a refund, and return the row of the proposal."""
 
     def propose(agent=None, **rule) -> Proposal:
-        ask(**rule)
+        require_approval(**rule)
         result = refund(agent) if agent else refund()
         assert result.code == "APPROVAL_REQUIRED", result.envelope
         return Proposal.objects.get()
@@ -77,6 +73,14 @@ def approver(db):
 store = ProposalStore()
 
 
+def make_token_agent(user: User) -> tuple[AgentToken, Agent]:
+    """Return a new agent token of a user, and an agent that sends the token."""
+    token = AgentToken(user=user, name="Agent")
+    key = token.issue()
+    token.save()
+    return token, Agent(Client(headers={"authorization": f"Bearer {key}"}))
+
+
 def approve(row: Proposal, user: User, **options) -> Proposal:
     return store.approve(row, user, row.fingerprint, **options)
 
@@ -94,8 +98,10 @@ def state(row: Proposal) -> str:
 # --- Proposing ---------------------------------------------------------------------------------
 
 
-def test_a_call_that_needs_an_approval_answers_what_it_would_do(ask, refund, order):
-    ask(reason="Refunds above 5 are approved.")
+def test_a_call_that_needs_an_approval_shows_its_changes_and_is_not_made(
+    require_approval, refund, order
+):
+    require_approval(reason="Refunds above 5 are approved.")
     result = refund()
     assert not result.is_error
     assert not is_refunded(order)
@@ -108,8 +114,8 @@ def test_a_call_that_needs_an_approval_answers_what_it_would_do(ask, refund, ord
     assert "Refunds above 5 are approved." in str(result.envelope)
 
 
-def test_a_call_that_needs_none_is_made(ask, refund):
-    ask()
+def test_a_call_that_needs_no_approval_is_made(require_approval, refund):
+    require_approval()
     assert not refund(amount="5").is_error
     assert not Proposal.objects.exists()
 
@@ -121,46 +127,47 @@ def test_the_same_call_is_proposed_once(propose, refund):
     assert Proposal.objects.count() == 2
 
 
-def test_a_call_that_the_view_refuses_is_not_proposed(ask, refund, order):
-    ask()
+def test_a_call_that_the_view_refuses_is_not_proposed(require_approval, refund, order):
+    require_approval()
     assert refund(reason="because").code == "VALIDATION_ERROR"
     Order.objects.filter(pk=order.pk).update(status="pending")
     assert refund().code == "CONFLICT"
     assert not Proposal.objects.exists()
 
 
-def test_a_dry_run_needs_no_approval(ask, refund, order):
-    ask()
+def test_a_dry_run_needs_no_approval(require_approval, refund, order):
+    require_approval()
     assert refund(dry_run=True).envelope["meta"]["dry_run"]
     assert not Proposal.objects.exists()
     assert not is_refunded(order)
 
 
-def test_an_owner_proposes_so_many(ask, refund, monkeypatch):
+def test_the_open_proposals_of_an_owner_are_limited(require_approval, refund, monkeypatch):
     monkeypatch.setattr(ProposalStore, "max_open", 1)
-    ask()
+    require_approval()
     refund()
     assert refund(amount="7").code == "RATE_LIMIT_EXCEEDED"
 
 
-def test_approvers_are_told(propose, approver, django_capture_on_commit_callbacks):
+def test_approvers_get_a_mail_and_receivers_a_signal(
+    propose, approver, django_capture_on_commit_callbacks
+):
     approver("dora")
     User.objects.create_user("emil", "emil@shop.example.com")
-    heard = []
-    proposal_made.connect(receive := lambda proposal, **kwargs: heard.append(proposal))
+    received = []
+    proposal_made.connect(receive := lambda proposal, **kwargs: received.append(proposal))
     with django_capture_on_commit_callbacks(execute=True):
         row = propose()
     proposal_made.disconnect(receive)
-    assert heard == [row]
+    assert received == [row]
     (message,) = mail.outbox
     assert "dora@shop.example.com" in message.bcc
     assert "emil@shop.example.com" not in message.bcc
 
 
-def test_secrets_are_masked_for_readers_and_whole_for_the_run(keep_rule, carol):
-    # A text that sounds like a secret is masked in what people read.
+def test_a_proposal_shows_sanitized_arguments_and_keeps_the_sent_ones_for_the_run(save_rule, carol):
     tool = registry.tools()["tickets_create"]
-    keep_rule("tickets_create", "approve")
+    save_rule("tickets_create", "approve")
     sent = {"customer": 1, "subject": "x", "body": "y" * 600}
     carol.call("tickets_create", **sent)
     row = Proposal.objects.get()
@@ -171,7 +178,7 @@ def test_secrets_are_masked_for_readers_and_whole_for_the_run(keep_rule, carol):
 # --- The caller's tools ------------------------------------------------------------------------
 
 
-def test_the_caller_asks_for_the_state(propose, alice, agent_of):
+def test_only_the_caller_retrieves_a_proposal(propose, alice, agent_of):
     row = propose()
     found = alice.call("proposals_retrieve", id=row.pk).data
     assert (found["status"], found["call"]) == ("waiting", "orders_refund")
@@ -190,13 +197,13 @@ def test_an_endpoint_whose_tools_all_read_has_no_tools_of_proposals(alice):
     assert not [name for name in listed if "proposal" in name]
 
 
-def test_who_can_have_no_proposal_is_not_offered_their_tools(settings, agent_of):
+def test_an_anonymous_caller_has_no_tools_of_proposals(settings, agent_of):
     open_to_all = ["rest_framework.permissions.AllowAny"]
     settings.DRF_MCP = {**settings.DRF_MCP, "PERMISSION_CLASSES": open_to_all}
     assert not [name for name in agent_of(None).tools() if "proposal" in name]
 
 
-def test_the_caller_withdraws(propose, alice, agent_of, approver):
+def test_only_the_caller_withdraws_a_proposal(propose, alice, agent_of, approver):
     row = propose()
     assert agent_of("bob").call("proposals_withdraw", id=row.pk).code == "NOT_FOUND"
     assert alice.call("proposals_withdraw", id=row.pk).data["status"] == "withdrawn"
@@ -205,9 +212,9 @@ def test_the_caller_withdraws(propose, alice, agent_of, approver):
         approve(row, approver())
 
 
-def test_no_rule_keeps_a_caller_from_asking(propose, alice, keep_rule):
+def test_no_rule_refuses_the_tools_of_proposals(propose, alice, save_rule):
     row = propose()
-    keep_rule("*", order=1)
+    save_rule("*", order=1)
     assert not alice.call("proposals_retrieve", id=row.pk).is_error
 
 
@@ -235,7 +242,7 @@ def test_the_caller_makes_an_approved_call_by_calling_again(propose, approver, r
 
 
 @pytest.mark.parametrize("superuser", [True, False])
-def test_nobody_approves_a_call_of_their_own(propose, superuser):
+def test_a_caller_cannot_decide_about_their_own_call(propose, superuser):
     row = propose()
     alice = User.objects.get(username="alice")
     alice.user_permissions.add(Permission.objects.get(codename="approve_proposal"))
@@ -246,18 +253,15 @@ def test_nobody_approves_a_call_of_their_own(propose, superuser):
     assert state(row) == "waiting"
 
 
-def test_a_token_does_not_hide_the_person_behind_it(propose, approver, agent_of):
+def test_a_person_cannot_approve_a_call_that_their_token_made(propose, approver):
     dora = approver(is_superuser=True)
-    token = AgentToken(user=dora, name="Agent")
-    key = token.issue()
-    token.save()
-    agent = Agent(agent_of(None).http.__class__(headers={"authorization": f"Bearer {key}"}))
+    _, agent = make_token_agent(dora)
     with pytest.raises(PermissionDenied):
         approve(propose(agent), dora)
 
 
 @pytest.mark.parametrize("lack", ["permission", "activity", "group"])
-def test_who_may_not_approve(propose, approver, lack):
+def test_a_user_without_permission_activity_or_group_cannot_approve(propose, approver, lack):
     row = propose(group="finance" if lack == "group" else "")
     user = approver()
     if lack == "permission":
@@ -275,7 +279,7 @@ def test_members_of_the_group_approve(propose, approver):
     assert approve(row, user).status == "approved"
 
 
-def test_an_approver_of_another_tenant(propose, approver):
+def test_an_approver_of_another_tenant_cannot_approve(propose, approver):
     row = propose()
     Proposal.objects.update(tenant="north")
     with pytest.raises(PermissionDenied, match="another tenant"):
@@ -285,7 +289,7 @@ def test_an_approver_of_another_tenant(propose, approver):
     assert approve(row, User.objects.get(username="dora"), tenant="north").status == "approved"
 
 
-def test_two_approvals_are_of_two_people(propose, approver):
+def test_two_approvals_need_two_people(propose, approver):
     row, dora = propose(approvals=2), approver("dora")
     assert approve(row, dora).status == "waiting"
     assert approve(row, dora).status == "waiting"
@@ -294,11 +298,11 @@ def test_two_approvals_are_of_two_people(propose, approver):
 
 
 def test_a_declined_call_is_never_made(propose, approver, order, alice, refund):
-    row, heard = propose(), []
-    proposal_ended.connect(receive := lambda proposal, **kwargs: heard.append(proposal))
+    row, received = propose(), []
+    proposal_ended.connect(receive := lambda proposal, **kwargs: received.append(proposal))
     store.decline(row, approver(), "The order arrived.")
     proposal_ended.disconnect(receive)
-    assert heard == [row]
+    assert received == [row]
     assert run_proposal(row.pk) is None
     assert "The order arrived." in str(alice.call("proposals_retrieve", id=row.pk).data)
     assert refund().code == "APPROVAL_REQUIRED"
@@ -316,15 +320,17 @@ def test_a_proposal_expires(propose, approver):
 @pytest.mark.parametrize(
     "end", [store.end_late, expire_proposals, lambda: store.find("another", "")]
 )
-def test_the_end_of_each_proposal_that_expires_is_heard_once(propose, end):
-    row, heard = propose(), []
-    proposal_ended.connect(receive := lambda proposal, **kwargs: heard.append(proposal))
+def test_the_signal_of_an_expired_proposal_is_sent_once(propose, end):
+    row, received = propose(), []
+    proposal_ended.connect(receive := lambda proposal, **kwargs: received.append(proposal))
     end()
     Proposal.objects.update(expires=timezone.now() - timedelta(days=1))
     end()
     end()
     proposal_ended.disconnect(receive)
-    assert [(each.pk, each.status, each.request) for each in heard] == [(row.pk, "expired", None)]
+    assert [(each.pk, each.status, each.request) for each in received] == [
+        (row.pk, "expired", None)
+    ]
 
 
 def test_an_approval_expires_as_well(propose, approver, refund, order):
@@ -350,16 +356,16 @@ def test_old_proposals_are_deleted(propose):
     assert expire_proposals() == 1
 
 
-# --- Attacks -----------------------------------------------------------------------------------
+# --- Changes after the approval ----------------------------------------------------------------
 
 
-def test_other_arguments_than_those_that_were_approved(propose, approver, refund, order):
+def test_a_call_with_other_arguments_needs_its_own_approval(propose, approver, refund, order):
     approve(propose(), approver())
     assert refund(amount="7").code == "APPROVAL_REQUIRED"
     assert not is_refunded(order)
 
 
-def test_arguments_that_were_changed_in_the_row(propose, approver, order):
+def test_a_proposal_whose_stored_arguments_were_changed_fails(propose, approver, order):
     row = approve(propose(), approver())
     row.request["params"]["arguments"]["amount"] = "7.00"
     row.save()
@@ -378,7 +384,7 @@ def test_an_object_that_changed_is_approved_anew(propose, approver, order):
     assert not is_refunded(order)
     assert row.shown_before == shown
     assert row.shown["before"]["status"] == "shipped"
-    # What was shown before cannot be approved any more.
+    # The fingerprint of the earlier changes approves nothing.
     with pytest.raises(Conflict, match="has changed"):
         store.approve(row, dora, seen)
     approve(row, dora)
@@ -386,7 +392,7 @@ def test_an_object_that_changed_is_approved_anew(propose, approver, order):
     assert is_refunded(order)
 
 
-def test_approvals_of_what_was_shown_before_do_not_count(propose, approver, order):
+def test_approvals_from_before_a_proposal_was_stale_do_not_count(propose, approver, order):
     row, dora = propose(approvals=2), approver("dora")
     approve(row, dora)
     approve(row, approver("emil"))
@@ -405,16 +411,18 @@ def test_a_call_that_became_impossible_fails(propose, approver, order):
     assert "cancelled" in str(row.answer)
 
 
-def test_a_rule_that_refuses_by_now(propose, approver, keep_rule, order):
+def test_an_approved_call_that_a_later_rule_refuses_fails(propose, approver, save_rule, order):
     row = approve(propose(), approver())
-    keep_rule("orders_refund", order=1)
+    save_rule("orders_refund", order=1)
     run_proposal(row.pk)
     assert state(row) == "failed"
     assert not is_refunded(order)
 
 
 @pytest.mark.parametrize("asked", [{"approvals": 2}, {"group": "finance"}])
-def test_a_rule_that_asks_for_more_by_now(propose, approver, order, asked):
+def test_an_approved_call_whose_rule_requires_more_by_then_is_stale(
+    propose, approver, order, asked
+):
     row, dora = propose(), approver()
     approve(row, dora)
     CallRule.objects.update(**asked)
@@ -431,7 +439,7 @@ def test_a_rule_that_asks_for_more_by_now(propose, approver, order, asked):
     assert run_proposal(row.pk).status == "done"
 
 
-def test_a_caller_who_lost_the_rights(propose, approver, order):
+def test_an_approved_call_of_a_caller_who_lost_the_permission_fails(propose, approver, order):
     row = approve(propose(), approver())
     order.customer.owner = User.objects.get(username="bob")
     order.customer.save()
@@ -440,7 +448,7 @@ def test_a_caller_who_lost_the_rights(propose, approver, order):
     assert not is_refunded(order)
 
 
-def test_an_answer_is_not_given_while_the_rights_are_not_known(
+def test_an_answer_is_not_given_while_permissions_cannot_be_checked(
     propose, approver, alice, monkeypatch
 ):
     row = run_proposal(approve(propose(), approver()).pk)
@@ -454,11 +462,8 @@ def test_an_answer_is_not_given_while_the_rights_are_not_known(
     assert (result.code, result.data.get("answer")) == ("UNAVAILABLE", None)
 
 
-def test_a_token_that_was_revoked(propose, approver, agent_of, order):
-    token = AgentToken(user=User.objects.get(username="alice"), name="Agent")
-    key = token.issue()
-    token.save()
-    agent = Agent(agent_of(None).http.__class__(headers={"authorization": f"Bearer {key}"}))
+def test_an_approved_call_of_a_revoked_token_fails(propose, approver, order):
+    token, agent = make_token_agent(User.objects.get(username="alice"))
     row = approve(propose(agent), approver())
     token.revoke()
     run_proposal(row.pk)
@@ -467,11 +472,8 @@ def test_a_token_that_was_revoked(propose, approver, agent_of, order):
     assert not is_refunded(order)
 
 
-def test_a_token_that_was_narrowed(propose, approver, agent_of, order):
-    token = AgentToken(user=User.objects.get(username="alice"), name="Agent")
-    key = token.issue()
-    token.save()
-    agent = Agent(agent_of(None).http.__class__(headers={"authorization": f"Bearer {key}"}))
+def test_an_approved_call_of_a_narrowed_token_fails(propose, approver, order):
+    _, agent = make_token_agent(User.objects.get(username="alice"))
     row = approve(propose(agent), approver())
     AgentToken.objects.update(read_only=True)
     run_proposal(row.pk)
@@ -479,13 +481,13 @@ def test_a_token_that_was_narrowed(propose, approver, agent_of, order):
     assert not is_refunded(order)
 
 
-def test_an_approval_is_not_another_callers(propose, approver, refund, carol, order):
+def test_an_approval_is_valid_for_its_caller_only(propose, approver, refund, carol, order):
     row = approve(propose(), approver())
     assert refund(carol).code == "APPROVAL_REQUIRED"
     assert state(row) == "approved"
 
 
-def test_a_worker_that_was_killed(propose, approver, order, refund):
+def test_the_call_of_a_killed_worker_is_not_made_again(propose, approver, order, refund):
     row = approve(propose(), approver())
     assert store.begin(row)
     assert run_proposal(row.pk) is None
@@ -497,10 +499,8 @@ def test_a_worker_that_was_killed(propose, approver, order, refund):
     assert not is_refunded(order)
 
 
-def test_a_call_that_cannot_be_tried_is_refused(keep_rule, carol, settings, monkeypatch):
-    from drf_mcp.contrib.writes.dry_run import Rollback
-
-    keep_rule("tickets_create", "approve")
+def test_a_call_whose_changes_cannot_be_shown_is_refused(save_rule, carol, settings, monkeypatch):
+    save_rule("tickets_create", "approve")
     monkeypatch.setattr(Rollback, "find_obstacle", lambda self, callback: "commits")
     customer = Order.objects.all()[0].customer_id
     result = carol.call("tickets_create", customer=customer, subject="x", body="y")
@@ -508,10 +508,10 @@ def test_a_call_that_cannot_be_tried_is_refused(keep_rule, carol, settings, monk
     assert "cannot be shown" in str(result.envelope)
 
 
-# --- The terminal and the admin ----------------------------------------------------------------
+# --- The command and the admin -----------------------------------------------------------------
 
 
-def test_the_terminal_lists_decides_and_runs(propose, approver, order, capsys):
+def test_the_command_lists_shows_approves_and_runs(propose, approver, order, capsys):
     row, dora = propose(), approver()
     call_command("mcp_proposals", "list")
     assert row.pk in capsys.readouterr().out
@@ -527,25 +527,25 @@ def test_the_terminal_lists_decides_and_runs(propose, approver, order, capsys):
     assert "No call is approved" in capsys.readouterr().out
 
 
-def test_no_id_is_read_as_an_option(propose, monkeypatch):
-    """Random texts of `secrets` begin with a hyphen at times."""
+def test_an_id_is_never_read_as_an_option(propose, monkeypatch):
+    """A random text of `secrets` may begin with a hyphen."""
     monkeypatch.setattr("secrets.token_urlsafe", lambda size: "-option")
     call_command("mcp_proposals", "show", propose().pk)
 
 
-def test_an_id_of_no_proposal(propose):
+def test_a_mistyped_id_is_refused_with_the_nearest(propose):
     row = propose()
     with pytest.raises(CommandError, match="Did you mean"):
         call_command("mcp_proposals", "show", row.pk[:-1])
 
 
-def test_the_terminal_declines(propose, approver):
+def test_the_command_declines(propose, approver):
     row, dora = propose(), approver()
     call_command("mcp_proposals", "decline", row.pk, reason="No.", username=dora.username)
     assert state(row) == "declined"
 
 
-def test_the_admin_approves_what_it_shows(propose, approver, client):
+def test_the_admin_approves_only_the_changes_that_it_shows(propose, approver, client):
     row = propose()
     client.force_login(approver(is_staff=True))
     page = client.get("/admin/drf_mcp_rules/proposal/").content.decode()
@@ -583,7 +583,7 @@ def test_staff_without_the_permission_approve_nothing(propose, client):
     assert state(row) == "waiting"
 
 
-def test_the_tools_have_the_projects_own_language_whoever_asks_first():
+def test_the_tools_of_proposals_have_the_language_of_the_project():
     with translation.override("de"):
         titles = [tool.title for tool in RulesFeature().get_tools(registry.tools())]
     assert titles == ["State of a proposed call", "Withdraw a proposed call"]

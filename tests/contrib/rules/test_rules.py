@@ -1,4 +1,4 @@
-"""Rules in Python and in the table, and the first that decides."""
+"""Rules in Python and in the database; the first rule that decides wins."""
 
 from __future__ import annotations
 
@@ -23,12 +23,6 @@ from example_project.shop.models import Customer, Order
 
 
 @pytest.fixture
-def order(db) -> Order:
-    """An order of alice that can be refunded."""
-    return Order.objects.filter(customer__owner__username="alice", status="paid")[0]
-
-
-@pytest.fixture
 def refund(alice, order):
     def refund(**arguments):
         return alice.call("orders_refund", id=order.pk, reason="late", **arguments)
@@ -41,8 +35,8 @@ def is_refunded(order: Order) -> bool:
     return order.status == "refunded"
 
 
-def test_a_rule_refuses_with_its_sentence(keep_rule, refund, order):
-    keep_rule("orders_refund", condition="amount > 5", reason="Refunds above 5 are made by hand.")
+def test_a_rule_refuses_with_its_reason(save_rule, refund, order):
+    save_rule("orders_refund", condition="amount > 5", reason="Refunds above 5 are made by hand.")
     result = refund(amount="6.00")
     assert (result.code, is_refunded(order)) == ("FORBIDDEN", False)
     assert "Refunds above 5 are made by hand." in str(result.envelope)
@@ -50,47 +44,47 @@ def test_a_rule_refuses_with_its_sentence(keep_rule, refund, order):
 
 
 @pytest.mark.parametrize("written", ["6", " 6.00 ", "6e0", "\uff16", 6, 6.0])
-def test_an_amount_is_read_as_the_serializer_reads_it(keep_rule, refund, order, written):
-    keep_rule("orders_refund", condition="amount > 5")
+def test_a_condition_reads_an_argument_as_the_serializer_does(save_rule, refund, order, written):
+    save_rule("orders_refund", condition="amount > 5")
     assert refund(amount=written).is_error
     assert not is_refunded(order)
 
 
-def test_what_is_not_sent_counts_against_the_call(keep_rule, refund, order):
+def test_a_refusing_condition_refuses_a_call_without_its_argument(save_rule, refund, order):
     """Without an amount the whole total is refunded."""
-    keep_rule("orders_refund", condition="amount > 5")
+    save_rule("orders_refund", condition="amount > 5")
     assert refund().code == "FORBIDDEN"
     assert not is_refunded(order)
 
 
-def test_what_is_not_sent_allows_nothing(keep_rule, refund):
-    keep_rule("orders_refund", "allow", condition="amount < 5", order=1)
-    keep_rule("orders_refund", order=2)
+def test_an_allowing_condition_does_not_allow_a_call_without_its_argument(save_rule, refund):
+    save_rule("orders_refund", "allow", condition="amount < 5", order=1)
+    save_rule("orders_refund", order=2)
     assert not refund(amount="4").is_error
     assert refund().code == "FORBIDDEN"
 
 
-def test_the_first_that_decides_wins(keep_rule, refund):
-    keep_rule("orders_*", order=2)
-    keep_rule("orders_refund", "allow", order=1)
+def test_the_first_rule_that_decides_wins(save_rule, refund):
+    save_rule("orders_*", order=2)
+    save_rule("orders_refund", "allow", order=1)
     assert not refund(amount="1").is_error
 
 
-def test_a_rule_about_the_object(keep_rule, refund, order):
-    keep_rule("orders_refund", condition=f"object.total >= {order.total}")
+def test_a_rule_about_the_object(save_rule, refund, order):
+    save_rule("orders_refund", condition=f"object.total >= {order.total}")
     assert refund(amount="1").code == "FORBIDDEN"
 
 
-def test_a_rule_says_nothing_of_an_object_that_the_caller_may_not_have(keep_rule, agent_of):
-    keep_rule("orders_refund", condition="object.total > 0", reason="SECRET")
+def test_a_rule_reveals_nothing_of_an_object_that_the_caller_may_not_see(save_rule, agent_of):
+    save_rule("orders_refund", condition="object.total > 0", reason="SECRET")
     foreign = Order.objects.exclude(customer__owner__username="bob").filter(status="paid")[0]
     result = agent_of("bob").call("orders_refund", id=foreign.pk, reason="late")
     assert result.is_error
     assert "SECRET" not in str(result.envelope)
 
 
-def test_rules_by_group_and_caller(keep_rule, refund, order):
-    keep_rule(
+def test_a_condition_reads_the_caller_and_their_groups(save_rule, refund, order):
+    save_rule(
         "orders_refund", condition='"support" in caller.groups and caller.username == "alice"'
     )
     assert not refund(amount="1").is_error
@@ -98,18 +92,18 @@ def test_rules_by_group_and_caller(keep_rule, refund, order):
     assert refund(amount="1").code == "FORBIDDEN"
 
 
-def test_rules_by_token_and_time(keep_rule, refund):
-    keep_rule(
+def test_a_condition_reads_the_token_and_the_time(save_rule, refund):
+    save_rule(
         "orders_refund",
         condition='token.kind == "TokenAuthentication" and now.hour >= 0 and now.weekday <= 7',
     )
     assert refund(amount="1").code == "FORBIDDEN"
 
 
-def test_what_a_session_does_not_have_of_a_token_is_null(keep_rule, order):
+def test_the_token_of_a_caller_without_a_token_is_null(save_rule, order):
     nothing = "token.name == null and token.prefix == null and token.client == null"
     person = 'caller.username == "alice" and not caller.is_anonymous and not caller.is_staff'
-    keep_rule("orders_refund", condition=f"{nothing} and {person} and len(token.scopes) == 0")
+    save_rule("orders_refund", condition=f"{nothing} and {person} and len(token.scopes) == 0")
     client = MCPClient()
     client.force_authenticate(User.objects.get(username="alice"))
     assert (
@@ -131,37 +125,37 @@ class NoteView(GenericAPIView):
 
 
 @pytest.mark.parametrize("condition", ["not caller.is_staff", "arguments.caller.is_staff == true"])
-def test_an_argument_called_caller_is_not_the_caller(keep_rule, expose, agent_of, condition):
+def test_an_argument_called_caller_is_not_the_caller(save_rule, expose, agent_of, condition):
     expose(path("note/", NoteView.as_view()))
-    keep_rule("note", condition=condition)
+    save_rule("note", condition=condition)
     assert agent_of("alice").call("note", caller={"is_staff": True}).code == "FORBIDDEN"
 
 
-def test_the_time_is_that_of_the_project_whatever_zone_the_caller_has(keep_rule, refund):
-    """Middleware may activate the time zone of a caller, who would choose the hour."""
+def test_a_condition_reads_the_time_in_the_zone_of_the_project(save_rule, refund):
+    """A caller whose time zone is activated by middleware could otherwise choose the hour."""
     with timezone.override("Etc/GMT+12"):
         there = timezone.localtime()
         project = timezone.localtime(timezone=timezone.get_default_timezone())
-        keep_rule("orders_refund", condition=f"now.hour == {there.hour}")
+        save_rule("orders_refund", condition=f"now.hour == {there.hour}")
         assert there.hour != project.hour
         assert not refund(amount="1").is_error
 
 
-def test_a_stranger_learns_of_no_rule(keep_rule, agent_of):
-    keep_rule("*", reason="SECRET")
+def test_an_anonymous_caller_learns_of_no_rule(save_rule, agent_of):
+    save_rule("*", reason="SECRET")
     response = agent_of(None).post(*agent_of(None).frame("tools/call", {"name": "stats"}))
     assert response.status_code == 401
     assert "SECRET" not in response.content.decode()
 
 
-def test_each_of_several_objects_is_judged(keep_rule, carol):
-    keep_rule("products_partial_update", condition="price > 500")
+def test_each_of_several_objects_is_judged(save_rule, carol):
+    save_rule("products_partial_update", condition="price > 500")
     items = [{"slug": "cast-iron-pan", "price": "1"}, {"slug": "cast-iron-pan", "price": "501"}]
     assert carol.call("products_partial_update", items=items).code == "FORBIDDEN"
 
 
-def test_a_rule_holds_for_a_resource_as_for_its_tool(keep_rule, alice):
-    keep_rule("products_list", reason="No catalogue today.")
+def test_a_rule_holds_for_a_resource_as_for_its_tool(save_rule, alice):
+    save_rule("products_list", reason="No catalogue today.")
     assert "No catalogue today." in str(alice.call("products_list").envelope)
     assert "error" in alice.request("resources/read", uri="shop://api/products")
 
@@ -175,12 +169,12 @@ def test_a_rule_in_python(refund, order):
     assert refund(amount="6").code == "FORBIDDEN"
     assert refund().code == "FORBIDDEN"
     assert not refund(amount="5").is_error
-    # It is tested as any function.
+    # A rule can be called in tests like any function.
     call = RuleCall("orders_refund", {"amount": Decimal(9)}, User(), object=order)
     assert large_refunds(call) == Ruling.refuse("Too much.")
 
 
-def test_a_related_field_is_its_key(keep_rule, alice):
+def test_a_related_field_is_its_key(save_rule, alice):
     seen = []
 
     @rule("tickets_create")
@@ -191,11 +185,11 @@ def test_a_related_field_is_its_key(keep_rule, alice):
     sent = {"customer": customer.pk, "subject": "Late", "body": "Where is it?"}
     assert not alice.call("tickets_create", **sent).is_error
     assert seen == [customer]
-    keep_rule("tickets_create", condition=f"customer == {customer.pk}")
+    save_rule("tickets_create", condition=f"customer == {customer.pk}")
     assert alice.call("tickets_create", **sent).code == "FORBIDDEN"
 
 
-def test_of_what_the_view_cannot_read_the_caller_gets_the_errors_of_the_view(refund):
+def test_an_argument_that_the_view_refuses_is_answered_with_the_errors_of_the_view(refund):
     @rule("orders_refund")
     def large_refunds(call):
         return Ruling.refuse("Too much.") if call.arguments["amount"] > 5 else None
@@ -216,8 +210,8 @@ def test_a_rule_that_crashes_refuses_and_is_reported(agent_of, order, answer, re
     assert not is_refunded(order)
 
 
-def test_a_rule_that_no_longer_fits_refuses(keep_rule, agent_of, order):
-    row = keep_rule("orders_refund", condition="amount > 5")
+def test_a_condition_that_became_invalid_refuses(save_rule, agent_of, order):
+    row = save_rule("orders_refund", condition="amount > 5")
     CallRule.objects.filter(pk=row.pk).update(condition="sum > 5")
     agent = agent_of("alice")
     agent.http.raise_request_exception = False
@@ -242,39 +236,39 @@ def test_a_rule_that_no_longer_fits_refuses(keep_rule, agent_of, order):
         ("Orders", "", "lower case"),
     ],
 )
-def test_a_rule_is_checked_when_it_is_saved(keep_rule, tools, condition, fault):
+def test_a_rule_is_checked_when_it_is_saved(save_rule, tools, condition, fault):
     with pytest.raises(ValidationError, match=fault):
-        keep_rule(tools, condition=condition)
+        save_rule(tools, condition=condition)
 
 
-def test_a_refusal_needs_a_sentence(keep_rule):
+def test_a_refusal_needs_a_reason(save_rule):
     with pytest.raises(ValidationError, match="Say why"):
-        keep_rule("orders_refund", reason="")
+        save_rule("orders_refund", reason="")
 
 
-def test_a_condition_reads_through_relations(keep_rule, refund):
-    keep_rule("orders_refund", condition='object.customer.owner.username == "alice"')
+def test_a_condition_reads_through_relations(save_rule, refund):
+    save_rule("orders_refund", condition='object.customer.owner.username == "alice"')
     assert refund(amount="1").code == "FORBIDDEN"
 
 
-def test_a_wrong_pattern_of_a_rule_in_python():
+def test_a_wrong_pattern_of_a_rule_in_python_is_refused():
     with pytest.raises(ImproperlyConfigured, match="lower case"):
         rule("Orders")
 
 
-# --- The terminal ------------------------------------------------------------------------------
+# --- Commands and the admin --------------------------------------------------------------------
 
 
-def test_the_list_shows_the_order(keep_rule, capsys):
-    keep_rule("orders_refund", name="second", order=20, condition="amount > 5")
-    keep_rule("orders_*", name="first", order=10)
+def test_the_command_lists_rules_in_their_order(save_rule, capsys):
+    save_rule("orders_refund", name="second", order=20, condition="amount > 5")
+    save_rule("orders_*", name="first", order=10)
     call_command("mcp_rules", "list")
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[:2] for line in lines[1:]] == [["10", "first"], ["20", "second"]]
 
 
-def test_a_rule_is_tried(keep_rule, order, capsys):
-    keep_rule("orders_refund", name="large", condition="amount > 5", reason="Too much.")
+def test_the_command_tests_the_rules_with_a_call(save_rule, order, capsys):
+    save_rule("orders_refund", name="large", condition="amount > 5", reason="Too much.")
     sent = [f"id={order.pk}", "reason=late"]
     call_command("mcp_rules", "test", "orders_refund", *sent, "amount=6", username="alice")
     assert "large: refuse" in capsys.readouterr().out
@@ -283,17 +277,17 @@ def test_a_rule_is_tried(keep_rule, order, capsys):
     assert not is_refunded(order)
 
 
-def test_a_trial_says_what_cannot_be_decided(keep_rule, order):
-    keep_rule("orders_refund", condition="object.total > 5")
+def test_the_command_refuses_a_call_that_cannot_be_decided(save_rule, order):
+    save_rule("orders_refund", condition="object.total > 5")
     with pytest.raises(CommandError):
         call_command("mcp_rules", "test", "orders_refund", "id=0", "reason=late", username="alice")
     with pytest.raises(CommandError):
         call_command("mcp_rules", "test", "orders_refund", "number=0", username="alice")
 
 
-def test_why_and_risks_name_the_rule(keep_rule, capsys):
-    keep_rule("orders_refund", name="large", condition="amount > 5")
-    keep_rule("orders_refund", name="others", condition='caller.username == "bob"')
+def test_why_and_risks_name_the_rule(save_rule, capsys):
+    save_rule("orders_refund", name="large", condition="amount > 5")
+    save_rule("orders_refund", name="others", condition='caller.username == "bob"')
     call_command("mcp_tools", "why", "orders_refund", username="alice")
     out = capsys.readouterr().out
     assert "large" in out
@@ -302,8 +296,8 @@ def test_why_and_risks_name_the_rule(keep_rule, capsys):
     assert "large: amount > 5" in capsys.readouterr().out
 
 
-def test_why_a_caller_is_refused_whatever_they_send(keep_rule, capsys):
-    keep_rule("orders_refund", name="never", condition="not caller.is_staff")
+def test_why_says_that_a_rule_refuses_each_call_of_a_caller(save_rule, capsys):
+    save_rule("orders_refund", name="never", condition="not caller.is_staff")
     call_command("mcp_tools", "why", "orders_refund", username="alice")
     assert "may not call" in capsys.readouterr().out
 
@@ -335,7 +329,7 @@ class PricedView(CreateAPIView):
 
 
 @pytest.mark.parametrize(("price", "is_refused"), [("600", True), (600, True), ("6.5", False)])
-def test_the_serializer_reads_arguments_in_camel_case(expose, keep_rule, alice, price, is_refused):
+def test_the_serializer_reads_arguments_in_camel_case(expose, save_rule, alice, price, is_refused):
     expose(path("prices/", PricedView.as_view(), name="prices"))
-    keep_rule("prices_create", condition="unitPrice > 500 and isGift == false")
+    save_rule("prices_create", condition="unitPrice > 500 and isGift == false")
     assert alice.call("prices_create", unitPrice=price).is_error is is_refused

@@ -46,7 +46,6 @@ def test_the_rules_see_the_object_when_the_worker_makes_the_call(
 ):
     @rule("groups_destroy")
     def keep_some(call):
-        """Groups called kept are kept."""
         return Ruling.refuse("It is kept.") if call.object.name == "kept" else None
 
     group = Group.objects.create(name="a group")
