@@ -1,4 +1,4 @@
-"""Agents at the shop's endpoint while it lists few tools."""
+"""Agents at the endpoint of the shop with tool search."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from django.test import override_settings
 from drf_mcp.tools import registry
 from tests.agents import Agent, Result
 
-SURFACE = {"tools_search", "tools_read", "tools_write"}
+SEARCH_TOOLS = {"tools_search", "tools_read", "tools_write"}
 
 
 def get_name(hit: Mapping[str, Any]) -> str:
-    """Return the name of a hit, which is a definition or begins a signature."""
+    """Return the name of a hit, which has a definition or a signature."""
     return str(hit.get("name") or hit["signature"].partition("(")[0])
 
 
-class SurfaceAgent(Agent):
-    """An agent that finds tools, and runs those which it does not see."""
+class SearchAgent(Agent):
+    """An agent that finds tools with ``tools_search`` and runs them."""
 
     def search(self, query: str = "", **arguments: Any) -> dict[str, Any]:
-        """Return what a search answers."""
+        """Return the data of ``tools_search``."""
         arguments |= {"query": query} if query else {}
         return self.call("tools_search", **arguments).data
 
@@ -38,14 +38,14 @@ class SurfaceAgent(Agent):
         return names
 
     def run(self, name: str, arguments: Mapping[str, Any] | None = None) -> Result:
-        """Run a tool by the one of the two that runs it."""
+        """Run a tool by ``tools_read`` or ``tools_write``."""
         runner = "tools_read" if registry.tool(name).reads else "tools_write"
         return self.call(runner, name=name, arguments=dict(arguments or {}))
 
 
 @pytest.fixture(scope="module", autouse=True)
 def searching() -> Iterator[None]:
-    """List few tools; those that are found are described once for the tests of a module."""
+    """Switch tool search on for a module, so that its tools are described once."""
     with override_settings(DRF_MCP={**project.DRF_MCP, "TOOL_SEARCH": True}):
         yield
 
@@ -61,6 +61,6 @@ def configured(settings) -> Callable[..., None]:
 
 
 @pytest.fixture
-def agent(agent_of) -> SurfaceAgent:
-    """An agent of alice, who looks after customers of her own."""
-    return SurfaceAgent(agent_of("alice").http)
+def agent(agent_of) -> SearchAgent:
+    """An agent of alice, who has customers."""
+    return SearchAgent(agent_of("alice").http)

@@ -1,4 +1,4 @@
-"""Which tools a question finds first: by meaning, and reads before writes."""
+"""The order of the tools that a question finds: by meaning, and reads before writes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def make_tool(name: str, description: str = "", **properties: str) -> dict:
     return {"names": name, "description": description, "arguments": arguments}
 
 
-def ranking(*tools: dict) -> FieldRanking:
+def make_ranking(*tools: dict) -> FieldRanking:
     return FieldRanking({tool["names"]: tool for tool in tools})
 
 
@@ -37,12 +37,12 @@ def find(question: str) -> list[str]:
 
 def test_a_rare_word_counts_more_than_a_common_one():
     tools = [make_tool(f"orders_{n}", "Orders.") for n in "abc"]
-    found = ranking(*tools, make_tool("refund", "Give back.")).find("orders refund")
+    found = make_ranking(*tools, make_tool("refund", "Give back.")).find("orders refund")
     assert found[0] == "refund"
 
 
 def test_arguments_are_searched_with_their_descriptions():
-    tools = ranking(make_tool("a", hue="Shade of the paint."), make_tool("b", amps="Current."))
+    tools = make_ranking(make_tool("a", hue="Shade of the paint."), make_tool("b", amps="Current."))
     assert tools.find("paint") == ["a"]
     assert tools.find("amps") == ["b"]
 
@@ -54,7 +54,7 @@ def test_many_arguments_do_not_hide_a_name():
         make_tool("racks_sync", "Compare.", note="Of the list of a site."),
         make_tool("racks_list", "Find racks.", **filters),
     ]
-    assert ranking(*tools).find("sites")[0] == "sites_list"
+    assert make_ranking(*tools).find("sites")[0] == "sites_list"
 
 
 def test_a_title_and_keywords_are_searched_with_the_name():
@@ -65,7 +65,7 @@ def test_a_title_and_keywords_are_searched_with_the_name():
 
 
 def test_texts_of_other_languages_are_found():
-    tools = ranking(
+    tools = make_ranking(
         make_tool("a", "Заказы клиентов."),
         make_tool("b", "注文の一覧を取得する"),
         make_tool("c", "Größe"),
@@ -75,19 +75,19 @@ def test_texts_of_other_languages_are_found():
     assert tools.find("größe") == ["c"]
 
 
-def test_no_tool_is_found_among_none():
-    assert ranking().find("order") == ranking().find_near("order") == []
+def test_a_ranking_without_tools_finds_none():
+    assert make_ranking().find("order") == make_ranking().find_near("order") == []
 
 
 @given(st.text(max_size=60), st.sampled_from(["en", "de", "ru"]))
-def test_any_text_is_taken_apart(text, code):
+def test_any_text_is_split_into_words_and_read(text, code):
     assert all(word == word.lower() and word for word in split_words(text, code))
     question = get_language(code).read(text)
     assert all(0 < weight <= 1 for near in question.words for weight in near.values())
     assert question.asks.keys() <= set(ACTIONS.values())
 
 
-# --- What a question asks for ---------------------------------------------------------------
+# --- Questions ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_any_text_is_taken_apart(text, code):
         ("Lösche die Bestellung", {"destroy"}),
     ],
 )
-def test_the_verb_says_what_is_asked_for(question, asked):
+def test_the_verb_of_a_question_names_the_action(question, asked):
     assert get_language("de" if "ö" in question else "en").read(question).asks.keys() == asked
 
 
@@ -120,23 +120,23 @@ def test_the_verb_says_what_is_asked_for(question, asked):
         ("Reopen what was cancelled", "orders_reopen"),
     ],
 )
-def test_a_question_finds_the_tool_that_does_what_it_asks_for(question, best):
+def test_a_question_finds_the_best_tool_first(question, best):
     assert find(question)[0] == best
 
 
 @pytest.mark.parametrize("noun", ["orders", "tickets", "products", "customers"])
-def test_what_reads_comes_before_what_writes_and_what_destroys_comes_last(noun):
+def test_reads_come_before_writes_and_destructive_tools_last(noun):
     found = [name for name in find(noun) if name.startswith(f"{noun}_")]
     kinds = [2 if n.endswith("_destroy") else int(not registry.tool(n).reads) for n in found]
     assert kinds == sorted(kinds)
 
 
-def test_a_mistyped_word_is_taken_for_the_one_that_is_spelled_like_it():
+def test_a_mistyped_word_counts_as_the_word_with_a_similar_spelling():
     assert find("Refnd an order")[0] == "orders_refund"
     assert find("Which custommers are there?")[0] == "customers_list"
 
 
-# --- What is known about a tool -------------------------------------------------------------
+# --- The words of a tool --------------------------------------------------------------------
 
 
 class Shelter(models.Model):  # noqa: DJ008
@@ -156,18 +156,18 @@ class Animal(models.Model):  # noqa: DJ008
         verbose_name = "critter"
 
 
-def test_labels_help_texts_and_names_of_related_models_are_known():
+def test_labels_help_texts_and_names_of_related_models_are_searched():
     subject = " ".join(read_subject(registry.tool("orders_list"), Animal))
     for text in ("critter", "Grumpy", "As seen at dawn.", "whereabouts", "kennels"):
         assert text in subject
 
 
-def test_a_tool_without_a_model_is_known_by_what_it_answers():
+def test_without_a_model_the_fields_of_the_output_are_searched():
     assert list(read_subject(registry.tool("content_retrieve"), None)) == []
     assert "subject" in list(read_subject(registry.tool("tickets_list"), None))
 
 
-def test_a_standard_action_is_known_by_its_object_alone():
+def test_a_standard_action_has_the_words_of_its_object_alone():
     described = describe_for_search(registry.tool("customers_orders_create"), ENGLISH)
     assert described["names"].split()[:2] == ["customers", "orders"]
     assert set(described["object"].split()) == {"order", "orders"}
@@ -175,13 +175,13 @@ def test_a_standard_action_is_known_by_its_object_alone():
     assert described["as_question"] == "create"
 
 
-def test_an_action_of_the_projects_own_is_known_by_its_name():
+def test_an_extra_action_has_the_words_of_its_name():
     described = describe_for_search(registry.tool("orders_refund"), ENGLISH)
     assert described["own"].split()[0] == "refund"
     assert described["as_question"] == ""
 
 
-# --- What a sentence asks for ------------------------------------------------------------------
+# --- Statements --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_an_action_of_the_projects_own_is_known_by_its_name():
         ("unpaid fines", {READ: 0.5}),
     ],
 )
-def test_a_statement_asks_to_record_or_to_correct_what_it_says(sentence, asks):
+def test_a_statement_asks_for_a_create_or_an_update(sentence, asks):
     assert ENGLISH.read(sentence).asks == asks
 
 
@@ -203,7 +203,7 @@ def test_a_weekday_means_a_date_and_a_date_means_no_weekday():
     assert "saturda" not in ENGLISH.synonyms["dat"]
 
 
-# --- The kept list --------------------------------------------------------------------------
+# --- Lists of words -------------------------------------------------------------------------
 
 
 def test_each_group_of_synonyms_is_one_line_of_several_words():
@@ -234,7 +234,7 @@ def test_a_search_over_1500_tools_takes_less_than_50_ms():
         for noun in nouns
         for n in range(30)
     ]
-    ranked = ranking(*tools)
+    ranked = make_ranking(*tools)
     question = "Which ordres of our custommers are late tday, and who is to be cald about alphx12?"
     seconds = []
     for _ in range(5):

@@ -1,4 +1,4 @@
-"""A tool that another one runs answers as if it was called itself."""
+"""A tool that is run by another tool answers as when it is called itself."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from drf_mcp.signals import tool_called
 from drf_mcp.tools import registry
 from example_project.library.indexes import current_index
 from example_project.shop.models import Customer, Order, Ticket
-from tests.agents import STATELESS, Agent
-from tests.contrib.search.conftest import SurfaceAgent
+from tests.agents import Agent
+from tests.contrib.search.conftest import SearchAgent
 from tests.parity.answers import called, observed
 from tests.parity.conftest import NOW
 from tests.parity.shop_requests import REQUESTS, ShopRequest, rows_of_alice
@@ -33,7 +33,7 @@ def order_of(username: str, status: str = "paid") -> Order:
 
 
 @pytest.fixture
-def standing_clock(monkeypatch) -> None:
+def fixed_clock(monkeypatch) -> None:
     monkeypatch.setattr("django.utils.timezone.now", lambda: NOW)
     monkeypatch.setattr("uuid.uuid4", lambda: uuid.UUID(int=7))
     for model, name in ((Order, "placed_at"), (Ticket, "created")):
@@ -41,11 +41,10 @@ def standing_clock(monkeypatch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_every_tool_answers_and_writes_as_when_it_is_called_itself(
-    agent_of, configured, standing_clock
+    agent_of, configured, fixed_clock
 ):
-    """The requests of the access matrix, by both ways; of bob, those about rows of alice."""
+    """The requests of the access matrix, and as bob the requests about rows of alice."""
     configured(INCLUDE=["PUT *"])
     rows = rows_of_alice()
     current_index()
@@ -69,10 +68,10 @@ def check_run(agent: Agent, request: ShopRequest) -> None:
     assert effect == expected, request
 
 
-# --- What cannot be run ---------------------------------------------------------------------
+# --- Refused runs ---------------------------------------------------------------------------
 
 
-def test_a_tool_that_writes_is_not_run_by_the_one_that_reads(agent):
+def test_tools_read_does_not_run_a_tool_that_writes(agent):
     order = order_of("alice")
     arguments = {"pk": order.pk, "reason": "late"}
     result = agent.call("tools_read", name="orders_refund", arguments=arguments)
@@ -84,8 +83,8 @@ def test_a_tool_that_writes_is_not_run_by_the_one_that_reads(agent):
 
 
 @pytest.mark.slow
-def test_every_tool_is_run_by_the_one_that_says_so_alone(agent_of):
-    agent = SurfaceAgent(agent_of("carol").http)
+def test_every_tool_is_refused_by_the_wrong_one_of_the_two(agent_of):
+    agent = SearchAgent(agent_of("carol").http)
     for name, tool in registry.tools().items():
         wrong = "tools_write" if tool.reads else "tools_read"
         result = agent.call(wrong, name=name)
@@ -93,7 +92,7 @@ def test_every_tool_is_run_by_the_one_that_says_so_alone(agent_of):
         assert (problem["pointer"], problem["code"]) == ("/name", "wrong_tool")
 
 
-def test_an_unknown_name_is_told_the_nearest_that_the_caller_sees(agent):
+def test_an_unknown_name_is_refused_with_the_nearest_visible_tool(agent):
     result = agent.call("tools_read", name="order_list")
     assert result.is_error
     assert result.data["remediation"].startswith("Did you mean orders_list")
@@ -101,7 +100,7 @@ def test_an_unknown_name_is_told_the_nearest_that_the_caller_sees(agent):
 
 
 @pytest.mark.slow
-def test_names_that_the_caller_does_not_see_are_not_told(agent):
+def test_hidden_names_are_not_suggested(agent):
     hidden = set(registry.tools()) - set(agent.find_all(" ".join(registry.tools())))
     for name in hidden:
         result = agent.call("tools_read", name=f"{name}s")
@@ -115,7 +114,7 @@ def test_the_three_tools_do_not_run_each_other(agent):
 
 
 @pytest.mark.slow
-def test_arguments_that_name_no_call_are_refused(agent, subtests):
+def test_malformed_arguments_are_located(agent, subtests):
     for arguments, pointer in (
         ({}, "/name"),
         ({"name": 3}, "/name"),
@@ -129,7 +128,7 @@ def test_arguments_that_name_no_call_are_refused(agent, subtests):
             assert problem["pointer"] == pointer
 
 
-def test_arguments_beside_their_place_are_told_it(agent):
+def test_an_argument_outside_of_arguments_is_refused_with_its_place(agent):
     result = agent.call("tools_read", name="orders_list", status="paid")
     assert "put it into 'arguments'" in result.data["remediation"]
 
@@ -139,10 +138,10 @@ def test_arguments_that_are_no_object_are_refused(agent):
     assert raw.json()["result"]["isError"]
 
 
-# --- What is said of arguments --------------------------------------------------------------
+# --- Errors about arguments -----------------------------------------------------------------
 
 
-def test_an_unknown_argument_is_pointed_at_where_it_was_sent(agent):
+def test_the_pointer_of_an_unknown_argument_leads_into_arguments(agent):
     result = agent.run("orders_list", {"statu": "paid"})
     (problem,) = result.problems
     assert problem["pointer"] == "/arguments/statu"
@@ -154,14 +153,14 @@ def test_an_unknown_argument_is_pointed_at_where_it_was_sent(agent):
     assert problem["remediation"] == "Leave it out: the server sets it."
 
 
-def test_what_the_view_refuses_is_pointed_at_where_it_was_sent(agent):
+def test_the_pointer_of_an_error_of_the_view_leads_into_arguments(agent):
     customer = Customer.objects.filter(owner__username="alice").first()
     lines = [{"product": 10**9, "quantity": 1}]
     problems = agent.run("orders_create", {"customer": customer.pk, "lines": lines}).problems
     assert "/arguments/lines/0/product" in {problem["pointer"] for problem in problems}
 
 
-def test_other_envelopes_say_so_too(agent, configured):
+def test_other_envelopes_locate_arguments_as_well(agent, configured):
     configured(ENVELOPE_CLASS=OkEnvelope)
     (error,) = agent.run("orders_list", {"statu": "paid"}).envelope["errors"]
     assert error["path"] == "arguments.statu"
@@ -170,7 +169,7 @@ def test_other_envelopes_say_so_too(agent, configured):
     assert "tools_search" in raw["content"][0]["text"]
 
 
-def test_an_object_sent_as_text_is_read(agent):
+def test_arguments_sent_as_json_text_are_read(agent):
     result = agent.call("tools_read", name="orders_list", arguments='{"page_size": 1}')
     assert len(result.data["results"]) == 1
 
@@ -194,21 +193,21 @@ def confirmed(configured) -> None:
     configured(CONFIRM=True)
 
 
-def test_a_confirmation_is_given_in_two_steps(agent, confirmed):
+def test_a_run_is_confirmed_by_a_second_run(agent, confirmed):
     order = order_of("alice")
     asked = agent.run("orders_refund", {"pk": order.pk, "reason": "late", "amount": "1.00"})
     assert asked.data["error_code"] == "CONFIRMATION_REQUIRED"
     assert agent.call("tools_write", **asked.data["next"]).data["refunded_amount"] == "1.00"
 
 
-def test_a_confirmation_of_a_run_is_one_of_the_tool_itself(agent, confirmed):
+def test_the_confirmation_of_a_run_confirms_a_call_of_the_tool_itself(agent, confirmed):
     order = order_of("alice")
     asked = agent.run("orders_refund", {"pk": order.pk, "reason": "late", "amount": "1.00"})
     own = asked.data["next"]["arguments"]
     assert agent.call("orders_refund", **own).data["refunded_amount"] == "1.00"
 
 
-def test_a_dry_run_changes_nothing(agent):
+def test_dry_run_is_refused_where_the_tool_has_no_dry_run(agent):
     customer = Customer.objects.filter(owner__username="alice").first()
     result = agent.run("customers_partial_update", {"pk": customer.pk, "name": "N", "dry_run": 1})
     assert result.is_error
@@ -220,7 +219,7 @@ def new_customer():
     return {"name": "Ada", "email": "ada@mail.example", "country": "ES"}
 
 
-def test_a_key_makes_one_change_of_two_calls(agent, configured, new_customer):
+def test_runs_and_calls_with_one_idempotency_key_are_one_change(agent, configured, new_customer):
     configured(IDEMPOTENCY_KEYS=True)
     arguments = {**new_customer, "idempotency_key": "k1"}
     first = agent.run("customers_create", arguments)
@@ -231,33 +230,33 @@ def test_a_key_makes_one_change_of_two_calls(agent, configured, new_customer):
 
 
 @pytest.mark.slow
-def test_a_call_is_counted_under_the_name_of_the_tool(agent, configured):
+def test_a_scoped_throttle_of_the_endpoint_allows_runs_and_searches(agent, configured):
     throttle = "rest_framework.throttling.ScopedRateThrottle"
     configured(THROTTLE_CLASSES=[throttle])
     assert not agent.run("orders_list").is_error
     assert agent.search("order")["tools"]
 
 
-def test_a_tool_that_a_narrowing_takes_away_is_refused_with_the_reason(agent, configured):
+def test_an_excluded_tool_is_refused_with_the_reason(agent, configured):
     configured(READ_ONLY=True)
     result = agent.call("tools_write", name="orders_refund", arguments={"pk": 1})
     assert "orders_refund is not available here" in result.envelope["error"]
 
 
-def test_a_caller_who_may_not_is_answered_by_the_view(agent_of):
-    agent = SurfaceAgent(agent_of("bob").http)
+def test_a_caller_without_permission_is_refused_by_the_view(agent_of):
+    agent = SearchAgent(agent_of("bob").http)
     result = agent.run("orders_retrieve", {"pk": order_of("alice").pk})
     assert result.code == "FORBIDDEN"
 
 
-def test_without_a_credential_nobody_is_let_in(agent_of):
+def test_runs_and_searches_need_a_credential(agent_of):
     anonymous = agent_of(None)
     for name in ("tools_search", "tools_read"):
         params = {"name": name, "arguments": {"name": "orders_list"}}
         assert anonymous.post(*anonymous.frame("tools/call", params)).status_code == 401
 
 
-# --- Who watches ------------------------------------------------------------------------------
+# --- Logs, signals and the archive --------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -290,7 +289,7 @@ def test_arguments_of_a_refused_run_are_not_logged(agent, configured, caplog):
 
 
 @pytest.mark.slow
-def test_what_a_result_left_out_is_fetched_as_that_of_the_tool(agent, configured):
+def test_archived_content_of_a_run_is_that_of_the_tool(agent, configured):
     configured(MAX_RESULT_TOKENS=1000)
     result = agent.run("orders_list", {"page_size": 50})
     archive = next(iter(result.envelope["meta"]["content_archive_hashes"]))
@@ -299,7 +298,7 @@ def test_what_a_result_left_out_is_fetched_as_that_of_the_tool(agent, configured
 
 
 @pytest.mark.slow
-def test_the_rounds_of_a_question_are_those_of_one_run(agent, confirmed):
+def test_a_run_continues_with_the_answer_to_its_question(agent, confirmed):
     order = order_of("alice")
     params = {
         "name": "tools_write",
@@ -312,7 +311,6 @@ def test_the_rounds_of_a_question_are_those_of_one_run(agent, confirmed):
     done = agent.result(
         "tools/call", **params, inputResponses=responses, requestState=asked["requestState"]
     )
-    assert agent.revision == STATELESS
     assert done["structuredContent"]["data"]["status"] == "cancelled"
 
 
@@ -329,13 +327,13 @@ class Words(APIView):
         return Response(success_response(None, meta={"undo": self.undo}))
 
 
-def test_what_a_view_says_of_undoing_in_its_own_words_is_told_as_it_is(expose, caplog):
-    said = ["Ask the office.", {"tool": "words_create"}, {"tool": "nothing", "arguments": {}}]
+def test_an_undo_that_is_no_call_is_kept_and_logged(expose, caplog):
+    undos = ["Ask the office.", {"tool": "words_create"}, {"tool": "nothing", "arguments": {}}]
     expose(path("words/", Words.as_view()), TOOL_SEARCH=True)
-    for number, Words.undo in enumerate(said):
+    for number, Words.undo in enumerate(undos):
         with caplog.at_level("WARNING", logger="drf_mcp"):
-            result = SurfaceAgent(Client()).run("words_create")
+            result = SearchAgent(Client()).run("words_create")
         assert (result.is_error, result.envelope["meta"]["undo"]) == (False, Words.undo)
         assert Group.objects.filter(name__startswith="red").count() == number + 1
         assert "words_create" in caplog.records[number].getMessage()
-    assert len(caplog.records) == len(said)
+    assert len(caplog.records) == len(undos)

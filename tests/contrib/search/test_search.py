@@ -1,4 +1,4 @@
-"""What a search finds: what the list would show, and no other tool."""
+"""A search finds the tools that the list would show, and no other tool."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from drf_mcp.tools import registry
 from drf_mcp.tools.summaries import Signature
 from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from tests.agents import Agent
-from tests.contrib.search.conftest import SurfaceAgent, get_name
+from tests.contrib.search.conftest import SearchAgent, get_name
 
 USERS = ["alice", "bob", "carol"]
 
 
 @pytest.fixture
 def listed_for(agent_of, configured):
-    """What the list shows a user where all tools are listed."""
+    """Return the tools that the list shows a user without tool search."""
 
     def listed_for(username: str) -> dict:
         configured(TOOL_SEARCH=False)
@@ -35,9 +35,11 @@ def listed_for(agent_of, configured):
 
 
 @pytest.mark.slow
-def test_every_tool_of_the_list_is_found_by_its_name_and_no_other(agent_of, listed_for, configured):
+def test_a_search_for_all_names_finds_exactly_the_tools_of_the_list(
+    agent_of, listed_for, configured
+):
     for username, listed in {username: listed_for(username) for username in USERS}.items():
-        agent = SurfaceAgent(agent_of(username).http)
+        agent = SearchAgent(agent_of(username).http)
         found, offset = {}, 0
         asked = {"query": " ".join(registry.tools()), "definitions": True}
         while page := agent.search(**asked, offset=offset)["tools"]:
@@ -83,13 +85,13 @@ def test_many_groups_come_in_pages(agent):
 
 
 @pytest.mark.slow
-def test_what_is_narrowed_away_is_not_found(agent_of, configured):
+def test_an_excluded_tool_is_not_found(agent_of, configured):
     configured(READ_ONLY=True)
-    agent = SurfaceAgent(agent_of("alice").http)
+    agent = SearchAgent(agent_of("alice").http)
     assert "orders_refund" not in agent.find_all("refund order orders_refund")
 
 
-def test_a_search_answers_signatures(agent):
+def test_a_hit_has_a_signature_and_the_tool_that_runs_it(agent):
     best = agent.search("refund an order")["tools"][0]
     assert best == {
         "signature": (
@@ -102,7 +104,7 @@ def test_a_search_answers_signatures(agent):
     }
 
 
-def test_the_signature_of_a_best_hit_names_what_it_answers(agent):
+def test_the_signature_of_the_best_hit_has_its_output(agent):
     best, *_, last = agent.search("list customers by country")["tools"]
     assert best["signature"].startswith("customers_list(country: [str] = None, ")
     assert best["signature"].endswith(", ...) -> [{id, owned_by, name, email, tier, country, ...}]")
@@ -130,13 +132,13 @@ def test_a_signature_names_each_required_argument_and_those_of_the_query(subtest
             } == set()
 
 
-def test_the_first_sentence_of_a_description_is_enough():
+def test_a_description_is_cut_after_its_first_sentence():
     assert tool_index.cut_sentence("Find orders (paid, sent). Newest first.") == "Find orders."
     assert tool_index.cut_sentence("Costs 1.50 a piece") == "Costs 1.50 a piece"
     assert tool_index.cut_sentence("") == ""
 
 
-def test_definitions_have_the_schemas_that_fit(agent):
+def test_a_search_with_definitions_has_schemas(agent):
     answer = agent.search("refund an order", definitions=True)["tools"]
     assert answer[0]["name"] == "orders_refund"
     assert answer[0]["run_with"] == "tools_write"
@@ -157,7 +159,7 @@ def test_a_name_among_other_words_comes_first(agent):
     assert "orders_refund" in names
 
 
-def test_a_name_of_one_word_is_also_that_word():
+def test_a_name_of_one_word_is_also_searched_as_a_word():
     tools = {**registry.tools(), "orders": registry.tool("customers_list")}
     with mock.patch.object(tool_index, "Visibility") as everything:
         everything.return_value.find_first = lambda tools, most: list(tools)
@@ -175,7 +177,7 @@ def test_words_that_no_tool_has_find_the_nearest_and_the_groups(agent):
 
 
 @pytest.mark.parametrize("query", ["zebra", "?!", "the", "zzzzzz qqqqq"])
-def test_no_search_finds_nothing(agent, query):
+def test_a_search_without_a_match_shows_reading_tools_and_groups(agent, query):
     answer = agent.search(query)
     assert len(answer["tools"]) == 5
     assert {hit["run_with"] for hit in answer["tools"]} == {"tools_read"}
@@ -183,9 +185,9 @@ def test_no_search_finds_nothing(agent, query):
 
 
 @pytest.mark.slow
-def test_the_nearest_are_tools_that_the_caller_sees(agent_of, configured):
+def test_the_nearest_tools_are_visible_to_the_caller(agent_of, configured):
     configured(READ_ONLY=True)
-    agent = SurfaceAgent(agent_of("alice").http)
+    agent = SearchAgent(agent_of("alice").http)
     hits = agent.search("refnd")["tools"]
     assert "orders_refund" not in {get_name(hit) for hit in hits}
     assert {hit["run_with"] for hit in hits} == {"tools_read"}
@@ -198,7 +200,7 @@ def test_a_project_in_german_is_searched_in_german_and_english(agent, configured
         assert get_name(agent.search(question)["tools"][0]) == "customers_list"
 
 
-def test_a_client_that_takes_little_gets_fewer_hits_and_can_go_on(agent):
+def test_a_client_with_a_small_limit_gets_fewer_hits_and_the_next_offset(agent):
     meta = {CLIENT_LIMIT_KEY: 1000, CLIENT_CAPABILITIES_KEY: {}}
     arguments = {"query": "order", "offset": 0, "definitions": True}
     raw = agent.result("tools/call", name="tools_search", arguments=arguments, _meta=meta)
@@ -226,14 +228,14 @@ def test_tools_are_described_once_for_all_searches(agent, agent_of):
     agent.search("order")
     with mock.patch.object(tool_index, "FieldRanking", side_effect=AssertionError):
         agent.search("customer")
-        SurfaceAgent(agent_of("bob").http).search("customer")
+        SearchAgent(agent_of("bob").http).search("customer")
     registry.reload()
     with mock.patch.object(tool_index, "FieldRanking", wraps=FieldRanking) as made:
         agent.search("order")
     assert made.call_count == 1
 
 
-def test_a_search_asks_the_permissions_of_hits_alone(agent, django_assert_max_num_queries):
+def test_a_search_checks_only_the_permissions_of_its_hits(agent, django_assert_max_num_queries):
     agent.search("order")
     # The token with its user.
     with django_assert_max_num_queries(1):

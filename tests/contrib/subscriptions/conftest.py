@@ -37,7 +37,7 @@ def eve() -> User:
 
 @pytest.fixture
 def listen(eve) -> Callable[..., list[dict[str, Any]]]:
-    """Listen as eve, change something, and return the messages until ``count`` came."""
+    """Listen as eve, make a change, and return the messages when ``count`` of them came."""
 
     def listen(
         change: Callable[[], Any] | None = None, count: int = 2, **wanted: Any
@@ -51,7 +51,7 @@ def listen(eve) -> Callable[..., list[dict[str, Any]]]:
                 await sync_to_async(change)()
             while content.count(b"data:") < count:
                 content += (await connection.receive_output(2))["body"]
-            # What else would come by now.
+            # A further message would come within this time.
             if not await connection.receive_nothing(0.1):
                 content += (await connection.receive_output(1)).get("body", b"")
             await connection.send_input({"type": "http.disconnect"})
@@ -69,8 +69,8 @@ def team() -> Group:
 
 
 @pytest.fixture
-def heard() -> Iterator[list[str]]:
-    """What the bus carries."""
+def published() -> Iterator[list[str]]:
+    """The texts that the bus publishes."""
     texts: list[str] = []
     end = get_bus().subscribe(texts.append)
     yield texts

@@ -26,7 +26,7 @@ class GroupSerializer(serializers.ModelSerializer):
 
 @mcp_viewset(name="teams", resource=True)
 class TeamViewSet(ModelViewSet):
-    """Groups by their names; one whose name begins with "secret" is nobody's business."""
+    """Groups by their names, without those whose name begins with "secret"."""
 
     queryset = Group.objects.exclude(name__startswith="secret")
     serializer_class = GroupSerializer

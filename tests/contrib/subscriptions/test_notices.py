@@ -1,4 +1,4 @@
-"""What a process publishes: what resources show, once a transaction, where a client may listen."""
+"""The topics that a process publishes: those of its resources, once for each transaction."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ from drf_mcp.contrib.tasks.models import CallTask
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("served")]
 
 
-def topics_of(heard: list[str]) -> list[str]:
-    return [topic for text in heard for topic in json.loads(text)]
+def topics_of(published: list[str]) -> list[str]:
+    return [topic for text in published for topic in json.loads(text)]
 
 
-def test_a_row_that_no_resource_shows_is_not_published(heard):
+def test_a_row_that_no_resource_shows_is_not_published(published):
     ContentType.objects.create(app_label="shop", model="ghost")
-    assert heard == []
+    assert published == []
 
 
-def test_a_row_is_published_by_the_field_that_its_resource_looks_it_up_by(heard):
+def test_a_row_is_published_by_the_lookup_field_of_its_resource(published):
     Group.objects.create(name="support")
-    (topic,) = topics_of(heard)
+    (topic,) = topics_of(published)
     assert topic.startswith("row:auth.group.name:")
 
 
-def test_a_table_of_the_package_is_never_published(heard, monkeypatch):
+def test_a_table_of_the_package_is_never_published(published, monkeypatch):
     shown = {find_column("drf_mcp_tasks.calltask", "pk")}
     monkeypatch.setattr(bus_module, "find_shown_columns", lambda: shown)
     now = timezone.now()
     CallTask.objects.create(task_id="x", created=now, updated=now, expires=now)
-    assert heard == []
+    assert published == []
 
 
-def test_a_transaction_is_published_once_after_its_commit(heard):
+def test_a_transaction_is_published_once_after_its_commit(published):
     with transaction.atomic():
         for number in range(10):
             Group.objects.create(name=f"team {number}")
@@ -58,61 +58,61 @@ def test_a_transaction_is_published_once_after_its_commit(heard):
             Group.objects.create(name="nested")
         announce_list_change("tools")
         announce_update("shop://teams/x")
-        assert heard == []
-    (text,) = heard
+        assert published == []
+    (text,) = published
     assert len(json.loads(text)) == 13
 
 
-def test_what_a_savepoint_rolled_back_is_not_published(heard):
+def test_what_a_savepoint_rolled_back_is_not_published(published):
     with transaction.atomic():
         Group.objects.create(name="kept")
         with transaction.atomic():
             Group.objects.create(name="lost")
             transaction.set_rollback(True)
-    assert len(topics_of(heard)) == 1
+    assert len(topics_of(published)) == 1
 
 
-def test_a_transaction_whose_first_savepoint_rolled_back_is_published(heard):
+def test_a_transaction_whose_first_savepoint_rolled_back_is_published(published):
     with transaction.atomic():
         with transaction.atomic():
             Group.objects.create(name="lost")
             transaction.set_rollback(True)
         Group.objects.create(name="kept")
-    assert len(topics_of(heard)) == 1
+    assert len(topics_of(published)) == 1
 
 
-def test_a_write_after_a_transaction_that_rolled_back_is_published(heard):
+def test_a_write_after_a_transaction_that_rolled_back_is_published(published):
     with transaction.atomic():
         Group.objects.create(name="lost")
         transaction.set_rollback(True)
     Group.objects.create(name="kept")
-    assert len(topics_of(heard)) == 1
+    assert len(topics_of(published)) == 1
 
 
-def test_the_values_of_the_moment_of_the_write_are_published(team, heard):
+def test_the_values_at_the_time_of_the_write_are_published(team, published):
     with transaction.atomic():
         team.save()
         team.name = "never saved"
-    kept = [*heard]
-    heard.clear()
+    kept = [*published]
+    published.clear()
     Group.objects.get(pk=team.pk).save()
-    assert heard == kept
+    assert published == kept
 
 
-def test_a_user_that_is_saved_is_one_notice(heard):
+def test_a_saved_user_is_one_notice(published):
     eve = User.objects.create_user("eve")
-    assert heard == []
+    assert published == []
     eve.save()
-    (text,) = heard
+    (text,) = published
     assert len(json.loads(text)) == 3
 
 
-def test_rights_that_are_set_are_one_notice(heard):
+def test_permissions_that_are_set_together_are_one_notice(published):
     eve = User.objects.create_user("eve")
     eve.user_permissions.set(Permission.objects.all()[:2])
-    heard.clear()
+    published.clear()
     eve.user_permissions.set(Permission.objects.all()[1:3])
-    assert len(heard) == 1
+    assert len(published) == 1
 
 
 def list_topics_of(*users: User) -> set[str]:
@@ -166,11 +166,11 @@ def change_rights(change: str, eve: User, team: Group) -> None:
         "flag of a user",
     ],
 )
-def test_rights_that_change_are_published_to_those_who_have_them(heard, team, change):
+def test_changed_permissions_of_a_user_are_published_for_that_user(published, team, change):
     eve = User.objects.create_user("eve")
     User.objects.create_user("mallory")
     change_rights(change, eve, team)
-    assert {t for t in topics_of(heard) if t.startswith("list:")} == list_topics_of(eve)
+    assert {t for t in topics_of(published) if t.startswith("list:")} == list_topics_of(eve)
 
 
 @pytest.mark.parametrize(
@@ -186,36 +186,34 @@ def test_rights_that_change_are_published_to_those_who_have_them(heard, team, ch
         "end of a permission",
     ],
 )
-def test_rights_of_groups_and_those_that_nobody_can_be_asked_for_are_published_to_all(
-    heard, team, change
-):
+def test_permissions_whose_users_are_not_known_are_published_for_all_users(published, team, change):
     eve = User.objects.create_user("eve")
     User.objects.create_user("mallory")
     change_rights(change, eve, team)
-    assert set(topics_of(heard)) >= list_topics_of()
+    assert set(topics_of(published)) >= list_topics_of()
 
 
-def test_what_is_no_right_is_not_published(heard, team):
-    heard.clear()
+def test_a_change_of_no_permission_is_not_published(published, team):
+    published.clear()
     eve = User.objects.create_user("eve")
     eve.save(update_fields=["last_login"])
     team.permissions.add()
     announce_rights(Group, team, "post_add", reverse=False, pk_set={1})
-    assert heard == []
+    assert published == []
 
 
-def test_what_is_too_long_for_the_bus_is_published_as_one_wider_notice(heard):
+def test_too_many_rows_of_a_model_are_published_as_one_topic(published):
     with transaction.atomic():
         for number in range(400):
             Group.objects.create(name=f"team {number}")
-    assert topics_of(heard) == ["row:auth.group.name:*"]
-    assert len(heard[0]) < MAX_BYTES
+    assert topics_of(published) == ["row:auth.group.name:*"]
+    assert len(published[0]) < MAX_BYTES
 
 
-def test_even_wide_topics_that_are_too_long_are_published_as_one(heard):
+def test_too_many_topics_of_any_kind_are_published_as_everything(published):
     with transaction.atomic():
         announce_list_change(*(f"list of {number}" for number in range(1000)))
-    assert topics_of(heard) == [EVERYTHING]
+    assert topics_of(published) == [EVERYTHING]
 
 
 def test_where_no_client_listens_nothing_is_computed_or_published(monkeypatch):
@@ -230,19 +228,19 @@ def test_where_no_client_listens_nothing_is_computed_or_published(monkeypatch):
         announce_list_change()
 
 
-def test_a_client_that_listens_before_the_commit_hears_of_it(monkeypatch):
-    heard: list[str] = []
+def test_a_client_that_subscribes_before_the_commit_receives_the_notice(monkeypatch):
+    published: list[str] = []
     with transaction.atomic():
         Group.objects.create(name="support")
-        get_bus().subscribe(heard.append)
-    assert len(heard) == 1
+        get_bus().subscribe(published.append)
+    assert len(published) == 1
 
 
-def test_tools_that_changed_show_other_rows(heard, settings):
+def test_rows_are_not_published_after_their_tools_are_gone(published, settings):
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": []})
     registry.reload()
     Group.objects.create(name="support")
-    assert heard == []
+    assert published == []
 
 
 def test_the_text_of_a_url_and_the_value_of_a_row_are_one_topic():
@@ -250,6 +248,6 @@ def test_the_text_of_a_url_and_the_value_of_a_row_are_one_topic():
     assert write_row_topic(column, "007") == write_row_topic(column, 7)
 
 
-def test_what_is_no_column_is_no_topic():
+def test_a_lookup_that_is_no_column_has_no_topic():
     assert find_column("auth.user", "groups") is None
     assert find_column("auth.user", "profile__name") is None

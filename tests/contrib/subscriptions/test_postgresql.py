@@ -1,4 +1,4 @@
-"""News among processes, by the database."""
+"""Notices between processes through PostgreSQL."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def wait_until(condition) -> None:
         time.sleep(0.02)
 
 
-def test_what_one_process_publishes_another_hears(buses):
+def test_a_notice_of_one_process_reaches_another(buses):
     here, there = buses
     heard: list[str] = []
     end = there.subscribe(heard.append)
@@ -40,7 +40,7 @@ def test_what_one_process_publishes_another_hears(buses):
         there.listener.join(5)
 
 
-def test_a_lost_connection_is_made_anew_and_everything_may_have_changed(buses):
+def test_a_lost_connection_is_opened_again_and_everything_is_published(buses):
     here, there = buses
     heard: list[str] = []
     end = there.subscribe(heard.append)

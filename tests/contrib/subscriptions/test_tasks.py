@@ -22,7 +22,7 @@ DECLARED = {"io.modelcontextprotocol/clientCapabilities": {"extensions": {TASKS_
 
 @pytest.fixture(autouse=True)
 def workers(served, settings, monkeypatch):
-    """Workers, and clients that take tasks."""
+    """Switch tasks on, and let each request declare their extension."""
     settings.DRF_MCP = {**settings.DRF_MCP, "TASKS_BACKEND": "background"}
     frame = Agent.frame
 
@@ -37,42 +37,45 @@ def make_task(user: Any) -> CallTask:
     return TaskStore().create(get_user_key(user), "teams_list", {})
 
 
-def test_a_task_that_changes_is_told_as_tasks_get_has_it(listen, eve):
+def test_a_changed_task_is_notified_as_tasks_get_shows_it(listen, eve):
     row = make_task(eve)
-    first, told = listen(lambda: TaskStore().cancel(row), taskIds=[row.task_id])
+    first, notification = listen(lambda: TaskStore().cancel(row), taskIds=[row.task_id])
     assert first["params"]["notifications"] == {"taskIds": [row.task_id]}
-    assert told["method"] == "notifications/tasks"
-    params = told["params"]
+    assert notification["method"] == "notifications/tasks"
+    params = notification["params"]
     assert params["_meta"] == {"io.modelcontextprotocol/subscriptionId": 7}
     assert (params["taskId"], params["status"]) == (row.task_id, "cancelled")
     assert {"createdAt", "lastUpdatedAt", "ttlMs", "pollIntervalMs"} < params.keys()
 
 
-def test_a_result_comes_with_the_news(listen, eve):
+def test_the_notification_has_the_result(listen, eve):
     row = make_task(eve)
     error = {"error": {"code": -32603, "message": "no"}}
-    _, told = listen(lambda: TaskStore().finish(row, FAILED, error), taskIds=[row.task_id])
-    assert (told["params"]["status"], told["params"]["error"]["message"]) == ("failed", "no")
+    _, notification = listen(lambda: TaskStore().finish(row, FAILED, error), taskIds=[row.task_id])
+    assert (notification["params"]["status"], notification["params"]["error"]["message"]) == (
+        "failed",
+        "no",
+    )
 
 
-def test_the_progress_of_a_task_is_told(listen, eve):
+def test_the_progress_of_a_task_is_notified(listen, eve):
     row = make_task(eve)
-    _, told = listen(lambda: TaskStore().tell(row, "half of it"), taskIds=[row.task_id])
-    assert told["params"]["statusMessage"] == "half of it"
+    _, notification = listen(lambda: TaskStore().tell(row, "half of it"), taskIds=[row.task_id])
+    assert notification["params"]["statusMessage"] == "half of it"
 
 
-def test_a_task_of_another_caller_is_not_agreed(listen, eve, django_user_model):
+def test_a_task_of_another_caller_is_not_acknowledged(listen, eve, django_user_model):
     row = make_task(django_user_model.objects.create_user("mallory"))
     (first,) = listen(count=1, taskIds=[row.task_id, "x"])
     assert first["params"]["notifications"] == {}
 
 
-def test_a_task_that_was_not_asked_for_is_not_told(listen, eve):
+def test_a_task_outside_of_the_filter_is_not_notified(listen, eve):
     row, other = make_task(eve), make_task(eve)
     (_,) = listen(lambda: TaskStore().cancel(other), 1, taskIds=[row.task_id])
 
 
-def test_a_task_whose_worker_was_killed_is_told(listen, eve, monkeypatch):
+def test_a_task_whose_worker_was_killed_is_notified(listen, eve, monkeypatch):
     monkeypatch.setattr("drf_mcp.contrib.subscriptions.listening.KEEP_ALIVE", 0.02)
     row = make_task(eve)
 
@@ -80,11 +83,11 @@ def test_a_task_whose_worker_was_killed_is_told(listen, eve, monkeypatch):
         TaskStore().begin(row.task_id)
         CallTask.objects.update(leased=timezone.now() - timedelta(seconds=1))
 
-    _, told = listen(kill, taskIds=[row.task_id])
-    assert told["params"]["status"] == "failed"
+    _, notification = listen(kill, taskIds=[row.task_id])
+    assert notification["params"]["status"] == "failed"
 
 
-def test_the_result_of_a_task_is_not_told_to_a_caller_who_is_gone(listen, eve):
+def test_the_result_of_a_task_is_not_sent_to_an_inactive_caller(listen, eve):
     row = make_task(eve)
 
     def change() -> None:
@@ -95,11 +98,11 @@ def test_the_result_of_a_task_is_not_told_to_a_caller_who_is_gone(listen, eve):
     assert last["result"]["resultType"] == "complete"
 
 
-def test_a_task_that_stays_as_it_is_is_told_once(listen, eve, monkeypatch):
+def test_an_unchanged_task_is_notified_once(listen, eve, monkeypatch):
     monkeypatch.setattr("drf_mcp.contrib.subscriptions.listening.KEEP_ALIVE", 0.02)
     row = make_task(eve)
-    _, told = listen(taskIds=[row.task_id])
-    assert told["params"]["status"] == "working"
+    _, notification = listen(taskIds=[row.task_id])
+    assert notification["params"]["status"] == "working"
 
 
 def test_ids_that_are_no_list_of_strings_are_refused(listen, eve):
