@@ -983,7 +983,7 @@ MUTANTS = (
         "contrib/subscriptions/listening.py",
         "            if self.taken[owner] >= most:",
         "            if False:",
-        ("contrib/subscriptions/test_places.py",),
+        ("contrib/subscriptions/test_stream_slots.py",),
     ),
     Mutant(
         "rows of the package's own models are not announced",

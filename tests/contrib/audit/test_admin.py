@@ -135,7 +135,7 @@ def test_the_admin_lists_filters_and_searches(rows, site):
     assert [row.request_id for row in found] == ["req_1"]
 
 
-def test_a_project_without_time_zones(rows, settings):
+def test_the_command_works_without_time_zones(rows, settings):
     settings.USE_TZ = False
     assert len(run("--since", "1d", "--until", "2100-01-01").splitlines()) == 2
 

@@ -159,7 +159,9 @@ def test_a_stopped_program_is_not_resumed_with_fewer_rights(staff, configure):
     assert Customer.objects.filter(pk=customer.pk).exists()
 
 
-def test_a_stopped_program_does_not_go_on_while_rights_are_unknown(staff, configure, monkeypatch):
+def test_a_stopped_program_is_not_resumed_while_permissions_cannot_be_checked(
+    staff, configure, monkeypatch
+):
     configure(CONFIRM=True)
     stopped, customer = stop(staff)
 

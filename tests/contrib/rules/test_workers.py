@@ -60,7 +60,7 @@ def test_the_rules_see_the_object_when_the_worker_makes_the_call(
     assert Group.objects.exists() is (name == "kept")
 
 
-def test_a_task_that_waits_for_a_person_takes_no_place_of_those_that_run(agent, monkeypatch):
+def test_a_task_that_waits_for_an_approval_does_not_count_as_unfinished(agent, monkeypatch):
     monkeypatch.setattr(TaskStore, "max_unfinished", 1)
 
     @rule("groups_destroy")

@@ -1,4 +1,4 @@
-"""A project with workers, and clients that take tasks."""
+"""A project with workers, and clients with the extension of tasks."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ CAPABILITIES = {"elicitation": {}, "extensions": {EXTENSION: {}}}
 
 
 class TaskAgent(Agent):
-    """A client that takes tasks, unless it is told otherwise."""
+    """A client that declares the extension of tasks."""
 
     capabilities: Any = CAPABILITIES
     commit: Any = None
 
     def request(self, method: str, **params: Any) -> dict[str, Any]:
-        """Send a request, and let what it committed happen."""
+        """Send a request, and run its callbacks after the commit."""
         meta = {"io.modelcontextprotocol/clientCapabilities": self.capabilities}
         with self.commit(execute=True):
             return super().request(method, _meta=meta, **params)
 
     def start(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """Call a tool and return the task that it is."""
+        """Call a tool, and return its task."""
         task = self.result("tools/call", name=tool, arguments=arguments)
         assert task["resultType"] == "task", task
         return task
 
     def get(self, task: dict[str, Any]) -> dict[str, Any]:
-        """Return how a task stands."""
+        """Return the state of a task."""
         return self.result("tasks/get", taskId=task["taskId"])
 
     def answer(self, task: dict[str, Any], **responses: Any) -> None:
@@ -83,7 +83,7 @@ def user() -> User:
 
 @pytest.fixture
 def agent_of(django_capture_on_commit_callbacks) -> Callable[..., TaskAgent]:
-    """An agent that has the token of a user, or none."""
+    """Return an agent with the token of a user, or without a token."""
 
     def make(user: User | None, **headers: str) -> TaskAgent:
         if user is not None:
@@ -102,7 +102,7 @@ def agent(agent_of, user) -> TaskAgent:
 
 @pytest.fixture
 def work() -> Callable[[], int]:
-    """Run what waits in the queue, as a worker does, and return how much it was."""
+    """Run the jobs of the queue, as a worker does, and return their number."""
 
     def run() -> int:
         waiting = list(DBTaskResult.objects.ready())

@@ -1,4 +1,4 @@
-"""A task belongs to its caller, who is looked up and asked again when it runs."""
+"""A task belongs to its caller, who is authenticated again when the task runs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from rest_framework.test import APIClient
 from drf_mcp import mcp_tool
 from drf_mcp.contrib.tasks.models import CallTask
 from drf_mcp.contrib.tokens.models import AgentToken
+from drf_mcp.transports.in_process import InProcessClient
 from tests.contrib.tasks import views
 
 GONE = {"code": 401, "message": "The caller of the task is no longer let in."}
 
 
 @pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
-def test_nobody_else_sees_a_task(agent, agent_of, method):
+def test_another_caller_cannot_use_a_task(agent, agent_of, method):
     task = agent.start("report")
     other = agent_of(User.objects.create_user("other"))
     error = other.error(method, taskId=task["taskId"], inputResponses={})
@@ -33,14 +34,14 @@ def test_a_header_that_names_another_task_is_refused(agent):
     assert (response.status_code, response.json()["error"]["code"]) == (400, -32020)
 
 
-def test_the_work_is_done_as_the_caller(agent, work, user):
+def test_a_task_runs_as_its_caller(agent, work, user):
     task = agent.start("report")
     work()
     assert agent.get(task)["result"]["structuredContent"]["data"]["user"] == "tina"
     assert [{"user": user.pk, "auth": Token.objects.get(user=user)}] == views.SEEN
 
 
-def test_the_request_is_the_callers_without_the_credential(agent_of, user, work):
+def test_a_task_has_the_request_of_its_caller_without_the_credential(agent_of, user, work):
     headers = {"Host": "localhost", "Accept-Language": "de", "X-Tenant": "north"}
     agent = agent_of(user, **headers)
     task = agent.start("report")
@@ -57,13 +58,13 @@ def test_the_request_is_the_callers_without_the_credential(agent_of, user, work)
     }
 
 
-def test_a_call_that_the_view_refuses_becomes_no_task(agent, user):
+def test_a_call_that_the_view_refuses_is_no_task(agent, user):
     user.user_permissions.clear()
     assert agent.call("groups_create", name="editors").code == "FORBIDDEN"
     assert not CallTask.objects.exists()
 
 
-def test_a_call_of_no_object_becomes_no_task_and_names_the_list(agent, expose):
+def test_a_call_about_a_missing_object_is_no_task_and_names_the_list(agent, expose):
     class GroupDeletion(generics.DestroyAPIView):
         queryset = Group.objects.all()
 
@@ -80,7 +81,7 @@ def test_a_call_of_no_object_becomes_no_task_and_names_the_list(agent, expose):
     assert not CallTask.objects.exists()
 
 
-def test_permissions_are_asked_again_when_it_runs(agent, user, work):
+def test_permissions_are_checked_again_when_the_task_runs(agent, user, work):
     task = agent.start("groups_create", name="editors")
     user.user_permissions.remove(Permission.objects.get(codename="add_group"))
     work()
@@ -88,17 +89,17 @@ def test_permissions_are_asked_again_when_it_runs(agent, user, work):
     assert envelope["data"]["error_code"] == "FORBIDDEN"
 
 
-def test_a_caller_who_is_not_active_any_more_is_not_served(agent, user, work):
+def test_the_task_of_an_inactive_caller_fails(agent, user, work):
     task = agent.start("report")
     User.objects.update(is_active=False)
     work()
     User.objects.update(is_active=True)
-    told = agent.get(task)
-    assert (told["status"], told["error"]) == ("failed", GONE)
+    found = agent.get(task)
+    assert (found["status"], found["error"]) == ("failed", GONE)
     assert views.SEEN == []
 
 
-def test_a_credential_that_is_gone_is_not_served(agent, user, work):
+def test_the_task_of_a_deleted_credential_fails(agent, user, work):
     task = agent.start("report")
     Token.objects.all().delete()
     work()
@@ -106,7 +107,7 @@ def test_a_credential_that_is_gone_is_not_served(agent, user, work):
     assert task["taskId"] == CallTask.objects.get().task_id
 
 
-def test_an_agent_token_that_was_revoked_is_not_served(agent_of, user, work):
+def test_the_task_of_a_revoked_agent_token_fails(agent_of, user, work):
     key, token = make_agent_token(user)
     agent = agent_of(None, Authorization=f"Bearer {key}")
     agent.start("report")
@@ -115,7 +116,7 @@ def test_an_agent_token_that_was_revoked_is_not_served(agent_of, user, work):
     assert CallTask.objects.get().answer == {"error": GONE}
 
 
-def test_an_agent_tokens_own_limits_hold_for_the_work(agent_of, user, work):
+def test_a_task_is_narrowed_as_its_agent_token_is(agent_of, user, work):
     key, _ = make_agent_token(user)
     agent = agent_of(None, Authorization=f"Bearer {key}")
     task = agent.start("report")
@@ -127,7 +128,7 @@ def test_an_agent_tokens_own_limits_hold_for_the_work(agent_of, user, work):
     assert agent.error("tasks/get", taskId=task["taskId"])["message"] == "There is no such task."
 
 
-def test_a_call_whose_credential_cannot_be_looked_up_waits(agent_of, user):
+def test_a_call_whose_credential_cannot_be_looked_up_is_no_task(agent_of, user):
     agent = agent_of(None)
     agent.http = APIClient()
     agent.http.force_authenticate(user, token=object())
@@ -136,14 +137,14 @@ def test_a_call_whose_credential_cannot_be_looked_up_waits(agent_of, user):
 
 
 @pytest.mark.parametrize("name", ["rare", "rare_deferring"])
-def test_the_views_throttle_counts_a_task_once(agent, work, name):
+def test_the_throttle_of_the_view_counts_a_task_once(agent, work, name):
     task = agent.start(name)
     work()
     assert agent.get(task)["result"]["structuredContent"]["data"] == {"done": True}
     assert agent.call(name).code == "RATE_LIMIT_EXCEEDED"
 
 
-def test_the_endpoints_throttle_counts_a_task_once(agent, work, settings):
+def test_the_throttle_of_the_endpoint_counts_a_task_once(agent, work, settings):
     settings.DRF_MCP = {
         **settings.DRF_MCP,
         "THROTTLE_CLASSES": ["tests.contrib.tasks.views.OncePerDay"],
@@ -154,14 +155,14 @@ def test_the_endpoints_throttle_counts_a_task_once(agent, work, settings):
     assert agent.call("report").code == "RATE_LIMIT_EXCEEDED"
 
 
-def test_the_views_throttle_counts_each_object_of_a_task(agent, work):
+def test_the_throttle_of_the_view_counts_each_object_of_a_task(agent, work):
     task = agent.start("rare_groups", items=[{"name": "one"}, {"name": "two"}])
     work()
     assert "RATE_LIMIT_EXCEEDED" in str(agent.get(task)["result"])
     assert [group.name for group in Group.objects.all()] == ["one"]
 
 
-def test_an_anonymous_caller_has_tasks_by_their_id(agent_of, settings, work):
+def test_an_anonymous_caller_reads_a_task_by_its_id(agent_of, settings, work):
     settings.DRF_MCP = {
         "TASKS_BACKEND": "background",
         "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
@@ -171,9 +172,7 @@ def test_an_anonymous_caller_has_tasks_by_their_id(agent_of, settings, work):
     assert agent_of(None).get(task)["status"] == "completed"
 
 
-def test_a_door_without_a_url_waits(user):
-    from drf_mcp.transports.in_process import InProcessClient
-
+def test_a_call_of_the_in_process_client_is_no_task(user):
     client = InProcessClient(user)
     capabilities = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
     meta = {"io.modelcontextprotocol/clientCapabilities": capabilities}
@@ -181,7 +180,7 @@ def test_a_door_without_a_url_waits(user):
     assert client.send("tools/call", params)["result"]["resultType"] == "complete"
 
 
-def test_over_plain_http_nothing_is_left_to_workers(user):
+def test_over_plain_http_no_view_defers(user):
     http = APIClient()
     http.force_authenticate(user)
     assert http.post("/import", {"rows": 50}).json() == {"rows": 50, "by": ""}
@@ -194,30 +193,30 @@ def make_agent_token(user):
     return key, token
 
 
-# --- Results that are read later --------------------------------------------------------------
+# --- Permissions that change after the call ---------------------------------------------------
 
 
-def test_the_result_is_not_given_to_a_caller_whose_rights_have_changed(agent, user, work):
+def test_a_result_is_refused_while_the_permissions_of_its_caller_differ(agent, user, work):
     task = agent.start("report")
     work()
     assert agent.get(task)["status"] == "completed"
     user.user_permissions.clear()
-    told = agent.get(task)
-    assert (told["status"], told["error"]["code"]) == ("failed", 403)
-    assert "result" not in told
-    # Not deleted: the rights may come back.
+    found = agent.get(task)
+    assert (found["status"], found["error"]["code"]) == ("failed", 403)
+    assert "result" not in found
+    # The result is kept, because the permission may be granted again.
     user.user_permissions.add(Permission.objects.get(codename="add_group"))
     assert agent.get(task)["status"] == "completed"
 
 
-def test_of_a_change_it_is_said_that_it_was_made(agent, user, work):
+def test_the_refusal_of_a_successful_call_says_that_its_change_was_made(agent, user, work):
     task = agent.start("groups_create", name="editors")
     work()
     User.objects.filter(pk=user.pk).update(is_staff=True)
     assert "is not made again" in agent.get(task)["error"]["message"]
 
 
-def test_of_a_call_that_failed_it_is_not_said_that_a_change_was_made(agent, user, work):
+def test_the_refusal_of_a_failed_call_says_that_the_call_failed(agent, user, work):
     task = agent.start("groups_create", name="editors")
     Group.objects.create(name="editors")
     work()
@@ -226,7 +225,7 @@ def test_of_a_call_that_failed_it_is_not_said_that_a_change_was_made(agent, user
 
 
 @pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
-def test_a_token_for_other_tools_does_not_see_the_task_of_its_user(agent_of, agent, user, method):
+def test_a_token_for_other_tools_cannot_use_the_task_of_its_user(agent_of, agent, user, method):
     task = agent.start("report")
     key, _ = make_agent_token(user)
     AgentToken.objects.update(tools=["groups_*"])

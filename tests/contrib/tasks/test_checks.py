@@ -1,4 +1,4 @@
-"""The check tells of options that have no effect."""
+"""The check warns of options without an effect."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ def find_warnings() -> list[str]:
     return [found.msg for found in run_checks(tags=["drf_mcp"]) if found.id == "drf_mcp.W030"]
 
 
-def test_a_project_with_workers_is_told_nothing():
+def test_a_project_with_workers_has_no_warning():
     assert find_warnings() == []
 
 
-def test_a_required_task_without_workers_is_told(settings):
+def test_a_required_task_without_workers_is_a_warning(settings):
     settings.DRF_MCP = {"TASKS_BACKEND": "default"}
     (message,) = find_warnings()
     assert message.startswith('The tool audit_required has task="required"')
 
 
-def test_deferring_without_a_task_is_told(settings, monkeypatch):
+def test_the_option_defers_without_a_task_is_a_warning(settings, monkeypatch):
     own = views.ImportView.mcp_tool
     without = dataclasses.replace(own, features={**own.features, "task": None})
     monkeypatch.setattr(views.ImportView, "mcp_tool", without)

@@ -1,4 +1,4 @@
-"""A view that answers 202 with the URL of a job is a task, which its caller's own requests ask."""
+"""A response 202 with the URL of a job is a task; requests of its caller read the job."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.contrib.tasks.conftest import EXTENSION
 
 @mcp_tool(name="exports_start")
 class ExportsView(APIView):
-    """Starts an export, as views do that know nothing of tasks."""
+    """Starts an export, as a view without tasks does."""
 
     permission_classes = [IsAuthenticated]
     location: ClassVar[str | None] = "/exports/7"
@@ -37,14 +37,14 @@ class ExportsView(APIView):
 
 @mcp_tool(name="exports_retrieve")
 class ExportView(APIView):
-    """Tells how an export is."""
+    """Shows the state of an export."""
 
     permission_classes = [IsAuthenticated]
     answers: ClassVar[list[Any]] = []
-    askers: ClassVar[list[Any]] = []
+    requests: ClassVar[list[Any]] = []
 
     def get(self, request, pk):
-        self.askers.append((request.user, pk, dict(request.query_params)))
+        self.requests.append((request.user, pk, dict(request.query_params)))
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         return answer if not isinstance(answer, dict) else Response(answer)
 
@@ -65,7 +65,7 @@ def served(served, settings, monkeypatch):
     ]
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": urls})
     registry.reload()
-    monkeypatch.setattr(ExportView, "askers", [])
+    monkeypatch.setattr(ExportView, "requests", [])
     monkeypatch.setattr(ExportView, "answers", [{"status": "running"}])
 
 
@@ -73,20 +73,20 @@ def answer_with(*answers: Any) -> None:
     ExportView.answers[:] = answers
 
 
-def test_the_call_is_a_task_whose_url_is_asked_as_the_caller(agent, user):
+def test_the_url_of_a_job_is_requested_as_the_caller(agent, user):
     task = agent.start("exports_start")
     assert task["status"] == "working"
-    told = agent.get(task)
-    assert (told["status"], told["statusMessage"]) == ("working", "running")
+    found = agent.get(task)
+    assert (found["status"], found["statusMessage"]) == ("working", "running")
     answer_with({"status": "done", "rows": 3})
     done = agent.get(task)
     assert done["status"] == "completed"
     assert done["result"]["structuredContent"]["data"] == {"status": "done", "rows": 3}
     assert done["result"]["resultType"] == "complete"
-    assert ExportView.askers == [(user, 7, {})] * 2
+    assert ExportView.requests == [(user, 7, {})] * 2
 
 
-def test_nothing_of_the_answers_is_kept(agent):
+def test_the_result_of_a_job_is_not_stored(agent):
     task = agent.start("exports_start")
     answer_with({"status": "done", "rows": 3})
     agent.get(task)
@@ -95,7 +95,7 @@ def test_nothing_of_the_answers_is_kept(agent):
     assert row.request == {"job": "http://testserver/exports/7"}
 
 
-def test_a_job_that_has_ended_stays_ended(agent):
+def test_a_completed_job_stays_completed(agent):
     task = agent.start("exports_start")
     answer_with({"status": "done"}, {"status": "running"})
     assert agent.get(task)["status"] == "completed"
@@ -111,11 +111,11 @@ def test_a_job_that_has_ended_stays_ended(agent):
         ("exports/7?part=2", None),
     ],
 )
-def test_the_url_is_in_the_header_or_in_the_body(agent, monkeypatch, location, data):
+def test_the_url_of_a_job_is_in_the_header_or_in_the_body(agent, monkeypatch, location, data):
     monkeypatch.setattr(ExportsView, "location", location)
     monkeypatch.setattr(ExportsView, "data", data)
     agent.get(agent.start("exports_start"))
-    assert ExportView.askers[0][1:] == (7, {"part": ["2"]})
+    assert ExportView.requests[0][1:] == (7, {"part": ["2"]})
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_the_url_is_in_the_header_or_in_the_body(agent, monkeypatch, location, d
         "javascript:alert(1)",
     ],
 )
-def test_what_is_no_url_of_a_tool_that_reads_makes_no_task(agent, monkeypatch, location):
+def test_a_location_that_is_no_url_of_a_reading_tool_makes_no_task(agent, monkeypatch, location):
     monkeypatch.setattr(ExportsView, "location", location)
     assert agent.call("exports_start").data == {"id": 7}
     assert not CallTask.objects.exists()
@@ -143,12 +143,12 @@ def test_another_status_makes_no_task(agent, monkeypatch, status):
     assert agent.call("exports_start").data == {"id": 7}
 
 
-def test_a_client_without_the_extension_gets_the_answer(agent):
+def test_a_client_without_the_extension_gets_the_response(agent):
     agent.capabilities = {}
     assert agent.call("exports_start").data == {"id": 7}
 
 
-def test_the_job_of_a_tool_that_the_caller_may_not_call_makes_no_task(agent_of, user, settings):
+def test_a_job_whose_tool_the_caller_may_not_call_makes_no_task(agent_of, user, settings):
     agent = agent_of(user, **{"MCP-Toolsets": "start"})
     settings.DRF_MCP = {**settings.DRF_MCP, "TOOLSETS": {"start": ["exports_start"]}}
     result = agent.result("tools/call", name="exports_start", arguments={})
@@ -163,11 +163,11 @@ def test_a_redirect_to_the_result_is_followed(agent):
     assert done["result"]["structuredContent"]["data"] == {"file": "a.csv"}
 
 
-def test_redirects_without_an_end_end(agent):
+def test_a_loop_of_redirects_ends(agent):
     task = agent.start("exports_start")
     answer_with(HttpResponseRedirect("/exports/7"))
     assert agent.get(task)["status"] == "completed"
-    assert len(ExportView.askers) == 3
+    assert len(ExportView.requests) == 3
 
 
 @pytest.mark.parametrize("status", [500, 503, 429])
@@ -184,7 +184,7 @@ def test_a_url_that_answers_202_leaves_the_task_working(agent):
 
 
 @pytest.mark.parametrize("status", [403, 404, 410])
-def test_what_the_url_refuses_is_a_result_that_failed(agent, status):
+def test_a_refusal_of_the_url_is_a_failed_result(agent, status):
     task = agent.start("exports_start")
     answer_with(Response({"detail": "no"}, status=status))
     done = agent.get(task)
@@ -204,22 +204,22 @@ def test_a_job_of_another_caller_is_not_found(agent, agent_of):
     task = agent.start("exports_start")
     other = agent_of(User.objects.create_user("mallory"))
     assert other.error("tasks/get", taskId=task["taskId"])["code"] == -32602
-    assert ExportView.askers == []
+    assert ExportView.requests == []
 
 
-def test_a_job_that_is_cancelled_is_asked_no_more(agent):
+def test_a_cancelled_job_is_not_requested_any_more(agent):
     task = agent.start("exports_start")
     agent.result("tasks/cancel", taskId=task["taskId"])
     assert agent.get(task)["status"] == "cancelled"
-    assert ExportView.askers == []
+    assert ExportView.requests == []
 
 
-def test_one_task_more_than_there_may_be_is_the_plain_answer(agent, monkeypatch):
+def test_a_job_beyond_the_limit_of_tasks_is_the_plain_response(agent, monkeypatch):
     monkeypatch.setattr(TaskStore, "max_unfinished", 0)
     assert agent.call("exports_start").data == {"id": 7}
 
 
-def test_without_workers_a_tool_with_the_option_has_its_jobs(agent, settings, monkeypatch):
+def test_without_workers_a_tool_with_the_option_job_has_tasks(agent, settings, monkeypatch):
     settings.DRF_MCP = {"TASKS_BACKEND": None}
     assert agent.call("exports_start").data == {"id": 7}
     options = mcp_tool(name="exports_start", task="job")
@@ -230,10 +230,10 @@ def test_without_workers_a_tool_with_the_option_has_its_jobs(agent, settings, mo
 
 
 @given(st.text())
-def test_any_text_is_a_state(text):
+def test_any_text_is_read_as_a_state(text):
     assert isinstance(normalize(text) in UNFINISHED, bool)
 
 
 @pytest.mark.parametrize("state", ["In Progress", "in-progress", " RUNNING ", "queued"])
-def test_states_are_read_however_they_are_written(state):
+def test_unfinished_states_are_read_in_any_spelling(state):
     assert normalize(state) in UNFINISHED

@@ -1,4 +1,4 @@
-"""A call becomes a task, a worker makes it, and its caller reads what came of it."""
+"""A call becomes a task, a worker runs the task, and the caller reads the result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_extension_is_declared(agent):
     assert "tasks" not in capabilities
 
 
-def test_nothing_is_declared_without_workers(subtests, agent, settings):
+def test_without_workers_tasks_are_not_offered(subtests, agent, settings):
     for backend in ["default", None, "nobody"]:
         with subtests.test(backend=backend):
             settings.DRF_MCP = {"TASKS_BACKEND": backend}
@@ -37,7 +37,7 @@ def test_nothing_is_declared_without_workers(subtests, agent, settings):
             assert agent.call("audit_required").data == {"done": True}
 
 
-def test_a_call_is_answered_with_a_task_and_made_by_a_worker(agent, work):
+def test_a_call_is_answered_with_a_task_and_run_by_a_worker(agent, work):
     task = agent.start("groups_create", name="editors")
     assert task["status"] == "working"
     assert not Group.objects.filter(name="editors").exists()
@@ -49,7 +49,7 @@ def test_a_call_is_answered_with_a_task_and_made_by_a_worker(agent, work):
     assert Group.objects.filter(name="editors").exists()
 
 
-def test_a_tool_that_another_one_runs_becomes_a_task(agent, work, settings):
+def test_a_tool_run_by_tools_write_becomes_a_task(agent, work, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
     run = {"name": "groups_create", "arguments": {"name": ""}}
     task = agent.start("tools_write", **run)
@@ -69,14 +69,14 @@ def test_a_failed_call_is_a_completed_task(agent, work):
     assert (done["status"], done["result"]["isError"]) == ("completed", True)
 
 
-def test_a_crash_is_told_as_that_of_any_call(agent, work):
+def test_a_crash_is_an_internal_error_as_of_any_call(agent, work):
     task = agent.start("broken")
     work()
     envelope = agent.get(task)["result"]["structuredContent"]
     assert envelope["data"]["error_code"] == "INTERNAL_ERROR"
 
 
-def test_a_call_that_ends_its_worker_is_a_failed_task(agent, work):
+def test_a_call_that_stops_its_worker_is_a_failed_task(agent, work):
     task = agent.start("panic")
     with pytest.raises(views.Panic):
         work()
@@ -85,7 +85,7 @@ def test_a_call_that_ends_its_worker_is_a_failed_task(agent, work):
     assert done["error"] == {"code": -32603, "message": "The work was stopped."}
 
 
-def test_middleware_that_answers_itself_fails_the_task(agent, work, settings, monkeypatch):
+def test_a_response_of_middleware_fails_the_task(agent, work, settings, monkeypatch):
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, "tests.contrib.tasks.views.Turnstile"]
     task = agent.start("report")
     monkeypatch.setattr(views.Turnstile, "is_closed", True)
@@ -111,7 +111,7 @@ def test_a_task_that_is_delivered_twice_is_run_once(agent):
     assert Run.begin(task["taskId"]) is None
 
 
-def test_what_a_task_was_called_with_is_forgotten_once_it_has_ended(agent, work):
+def test_the_request_of_a_task_is_deleted_when_the_task_ends(agent, work):
     task = agent.start("groups_create", name="editors")
     kept = CallTask.objects.get(task_id=task["taskId"])
     assert kept.request["params"]["arguments"] == {"name": "editors"}
@@ -132,7 +132,7 @@ def test_a_task_expires(agent, work, settings):
     assert not CallTask.objects.exists()
 
 
-def test_the_task_of_a_worker_that_was_killed_fails_when_its_lease_runs_out(agent):
+def test_the_task_of_a_killed_worker_fails_when_its_lease_ends(agent):
     task = agent.start("groups_create", name="editors")
     assert Run.begin(task["taskId"]) is not None
     assert agent.get(task)["status"] == "working"
@@ -142,7 +142,7 @@ def test_the_task_of_a_worker_that_was_killed_fails_when_its_lease_runs_out(agen
     assert CallTask.objects.get().request == {}
 
 
-def test_a_cancelled_task_of_a_worker_that_was_killed_is_cancelled(agent):
+def test_the_cancelled_task_of_a_killed_worker_is_cancelled(agent):
     task = agent.start("report")
     Run.begin(task["taskId"])
     agent.result("tasks/cancel", taskId=task["taskId"])
@@ -150,19 +150,19 @@ def test_a_cancelled_task_of_a_worker_that_was_killed_is_cancelled(agent):
     assert agent.get(task)["status"] == "cancelled"
 
 
-def test_a_worker_that_runs_renews_its_lease(agent):
+def test_a_running_worker_renews_its_lease(agent):
     task = agent.start("report")
     run = Run.begin(task["taskId"])
     CallTask.objects.update(leased=timezone.now() - timedelta(seconds=1))
-    watch = Heartbeat(run)
-    watch.look()
+    heartbeat = Heartbeat(run)
+    heartbeat.look()
     assert CallTask.objects.get().leased < timezone.now()
-    watch.renewed -= RENEWAL
-    watch.look()
+    heartbeat.renewed -= RENEWAL
+    heartbeat.look()
     assert agent.get(task)["status"] == "working"
 
 
-def test_a_task_that_waits_for_a_worker_or_an_answer_has_no_lease(agent, work):
+def test_a_waiting_task_has_no_lease(agent, work):
     task = agent.start("deletion")
     assert CallTask.objects.get().leased is None
     work()
@@ -170,7 +170,7 @@ def test_a_task_that_waits_for_a_worker_or_an_answer_has_no_lease(agent, work):
     assert CallTask.objects.get().leased is None
 
 
-def test_tasks_of_killed_workers_count_for_no_quota(agent, monkeypatch):
+def test_tasks_of_killed_workers_do_not_count_for_the_quota(agent, monkeypatch):
     monkeypatch.setattr(TaskStore, "max_unfinished", 1)
     Run.begin(agent.start("report")["taskId"])
     assert agent.call("report").code == "RATE_LIMIT_EXCEEDED"
@@ -178,22 +178,22 @@ def test_tasks_of_killed_workers_count_for_no_quota(agent, monkeypatch):
     agent.start("report")
 
 
-# --- Who does not take a task ------------------------------------------------------------------
+# --- Clients without tasks ---------------------------------------------------------------------
 
 
-def test_a_client_without_the_extension_waits(agent):
+def test_a_client_without_the_extension_gets_the_result(agent):
     agent.capabilities = {}
     assert agent.call("groups_create", name="editors").data["name"] == "editors"
 
 
-def test_a_client_without_the_extension_is_refused_where_a_task_is_required(agent):
+def test_a_client_without_the_extension_cannot_call_a_tool_that_requires_a_task(agent):
     agent.capabilities = {}
     error = agent.error("tools/call", name="audit_required", arguments={})
     assert (error["code"], error["data"]) == (-32021, MISSING)
     assert EXTENSION in error["message"]
 
 
-def test_a_client_without_the_extension_has_no_tasks(subtests, agent):
+def test_a_client_without_the_extension_cannot_use_the_methods_of_tasks(subtests, agent):
     for method in ["tasks/get", "tasks/update", "tasks/cancel"]:
         with subtests.test(method=method):
             agent.capabilities = {"extensions": {}}
@@ -201,7 +201,7 @@ def test_a_client_without_the_extension_has_no_tasks(subtests, agent):
             assert (error["code"], error["data"]) == (-32021, MISSING)
 
 
-def test_the_handshake_era_has_no_tasks(agent):
+def test_the_handshake_revisions_have_no_tasks(agent):
     agent.revision = "2025-11-25"
     assert agent.call("report").data["user"] == "tina"
     assert agent.error("tasks/get", taskId="x")["code"] == -32601
@@ -210,7 +210,7 @@ def test_the_handshake_era_has_no_tasks(agent):
 # --- Cancelling ----------------------------------------------------------------------------------
 
 
-def test_a_task_that_waits_is_cancelled_at_once(agent, work):
+def test_a_waiting_task_is_cancelled_at_once(agent, work):
     task = agent.start("report")
     agent.result("tasks/cancel", taskId=task["taskId"])
     assert agent.get(task)["status"] == "cancelled"
@@ -218,7 +218,7 @@ def test_a_task_that_waits_is_cancelled_at_once(agent, work):
     assert views.SEEN == []
 
 
-def test_cancelling_what_has_ended_changes_nothing(agent, work):
+def test_cancelling_a_completed_task_changes_nothing(agent, work):
     task = agent.start("report")
     work()
     agent.result("tasks/cancel", taskId=task["taskId"])
@@ -226,26 +226,26 @@ def test_cancelling_what_has_ended_changes_nothing(agent, work):
 
 
 @pytest.mark.parametrize(("looks", "status"), [(True, "cancelled"), (False, "completed")])
-def test_a_running_task_is_cancelled_if_its_view_looks(agent, work, monkeypatch, looks, status):
+def test_a_running_task_is_cancelled_where_its_view_checks(agent, work, monkeypatch, looks, status):
     monkeypatch.setattr(views.StoppableView, "looks", looks)
     task = agent.start("stoppable")
     work()
     assert agent.get(task)["status"] == status
 
 
-def test_an_async_view_is_cancelled_where_it_awaits(agent, work):
+def test_an_async_view_is_cancelled_at_its_await(agent, work):
     task = agent.start("awaiting")
     with pytest.raises(asyncio.CancelledError):
         work()
     assert agent.get(task)["status"] == "cancelled"
 
 
-def test_a_running_task_hears_that_it_is_cancelled(agent):
+def test_a_running_task_is_notified_of_its_cancellation(agent):
     task = agent.start("report")
     run = Run.begin(task["taskId"])
     agent.result("tasks/cancel", taskId=task["taskId"])
-    told = agent.get(task)
-    assert (told["status"], told["statusMessage"]) == ("working", "Asked to stop.")
+    found = agent.get(task)
+    assert (found["status"], found["statusMessage"]) == ("working", "Asked to stop.")
     Heartbeat(run).look()
     assert run.channel.is_cancelled
 
@@ -261,7 +261,7 @@ def test_progress_is_the_status_message(agent):
 # --- Questions -----------------------------------------------------------------------------------
 
 
-def test_a_task_asks_and_goes_on(agent, work):
+def test_a_task_asks_and_continues_with_the_answer(agent, work):
     task = agent.start("deletion")
     work()
     asked = agent.get(task)
@@ -274,7 +274,7 @@ def test_a_task_asks_and_goes_on(agent, work):
     assert data == {"by": "ann@example.com"}
 
 
-def test_a_question_that_is_asked_again_has_another_key(agent, work):
+def test_a_repeated_question_has_another_key(agent, work):
     task = agent.start("deletion")
     work()
     agent.answer(task, approval={"approved_by": "nobody"})
@@ -297,7 +297,7 @@ def test_questions_can_be_answered_one_by_one(agent, work):
     assert data == {"first": "Ann", "second": "Bob"}
 
 
-def test_a_task_whose_client_cannot_be_asked_is_told_what_is_missing(agent, work):
+def test_a_question_to_a_client_without_forms_ends_in_input_required(agent, work):
     agent.capabilities = {"extensions": {EXTENSION: {}}}
     task = agent.start("deletion")
     work()
@@ -305,7 +305,7 @@ def test_a_task_whose_client_cannot_be_asked_is_told_what_is_missing(agent, work
     assert envelope["data"]["error_code"] == "INPUT_REQUIRED"
 
 
-def test_a_task_that_asks_can_be_cancelled(agent, work):
+def test_a_task_that_waits_for_an_answer_can_be_cancelled(agent, work):
     task = agent.start("deletion")
     work()
     agent.result("tasks/cancel", taskId=task["taskId"])
@@ -314,7 +314,7 @@ def test_a_task_that_asks_can_be_cancelled(agent, work):
     assert agent.get(task)["status"] == "cancelled"
 
 
-def test_a_task_that_was_cancelled_asks_nothing_more(agent):
+def test_a_cancelled_task_asks_no_question(agent):
     task = agent.start("deletion")
     run = Run.begin(task["taskId"])
     agent.result("tasks/cancel", taskId=task["taskId"])
@@ -322,14 +322,14 @@ def test_a_task_that_was_cancelled_asks_nothing_more(agent):
     assert agent.get(task)["status"] == "cancelled"
 
 
-def test_answers_that_are_no_objects_are_refused(agent, work):
+def test_an_answer_that_is_no_object_is_refused(agent, work):
     task = agent.start("deletion")
     work()
     error = agent.error("tasks/update", taskId=task["taskId"], inputResponses={"approval": 1})
     assert error["code"] == -32602
 
 
-def test_a_confirmation_is_asked_before_the_task_is_made(agent, work):
+def test_a_call_is_confirmed_before_it_becomes_a_task(agent, work):
     doomed = User.objects.create_user("doomed")
     params = {"name": "user_delete", "arguments": {"pk": doomed.pk}}
     asked = agent.result("tools/call", **params)
@@ -344,10 +344,10 @@ def test_a_confirmation_is_asked_before_the_task_is_made(agent, work):
     assert agent.get(task)["status"] == "completed"
 
 
-# --- Views that say themselves when to go on in the background ----------------------------------
+# --- Views that defer ---------------------------------------------------------------------------
 
 
-def test_a_view_leaves_to_a_worker_what_is_much(agent, work):
+def test_a_view_defers_a_large_call_and_makes_a_small_one(agent, work):
     assert agent.call("import_rows", rows=5).data == {"rows": 5, "by": ""}
     task = agent.start("import_rows", rows=50)
     work()
@@ -355,7 +355,7 @@ def test_a_view_leaves_to_a_worker_what_is_much(agent, work):
 
 
 @pytest.mark.parametrize("names", [["slow", "quick"], ["quick", "slow"]])
-def test_each_of_several_objects_is_made_and_counted_once(agent, work, names):
+def test_each_of_several_objects_is_made_once(agent, work, names):
     task = agent.start("deferring_groups", items=[{"name": name} for name in names])
     assert not Group.objects.filter(name__in=names).exists()
     work()
@@ -364,19 +364,19 @@ def test_each_of_several_objects_is_made_and_counted_once(agent, work, names):
     assert Group.objects.filter(name__in=names).count() == 2
 
 
-def test_what_a_transaction_wrote_before_it_deferred_is_undone(agent, monkeypatch):
+def test_writes_before_a_view_defers_are_rolled_back(agent, monkeypatch):
     monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
     agent.start("import_rows", rows=views.WRITING)
     assert not Group.objects.filter(name="too early").exists()
 
 
-def test_what_is_wrong_is_told_before_the_task_is_made(agent):
+def test_an_invalid_call_is_refused_before_it_becomes_a_task(agent):
     result = agent.call("import_rows", rows=-1)
     assert result.code == "VALIDATION_ERROR"
     assert not CallTask.objects.exists()
 
 
-def test_questions_before_the_task_are_asked_at_once(agent, work):
+def test_questions_before_a_view_defers_are_asked_at_once(agent, work):
     params = {"name": "import_rows", "arguments": {"rows": 2000}}
     asked = agent.result("tools/call", **params)
     answers = {"approval": {"action": "accept", "content": {"approved_by": "ann@example.com"}}}
@@ -388,6 +388,6 @@ def test_questions_before_the_task_are_asked_at_once(agent, work):
     assert data == {"rows": 2000, "by": "ann@example.com"}
 
 
-def test_a_view_that_would_defer_goes_on_where_nobody_takes_a_task(agent):
+def test_a_deferring_view_runs_at_once_for_a_client_without_tasks(agent):
     agent.capabilities = {}
     assert agent.call("import_rows", rows=50).data == {"rows": 50, "by": ""}

@@ -1,4 +1,4 @@
-"""How many tasks a caller may have."""
+"""The limits of the tasks of a caller."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from drf_mcp.contrib.tasks.models import CallTask
 from drf_mcp.contrib.tasks.task_store import TaskStore
 
 
-def test_one_unfinished_task_more_than_there_may_be_is_refused(agent, monkeypatch):
+def test_an_unfinished_task_beyond_the_limit_is_refused(agent, monkeypatch):
     monkeypatch.setattr(TaskStore, "max_unfinished", 2)
     for _ in range(2):
         agent.start("groups_create", name="editors")
@@ -18,14 +18,14 @@ def test_one_unfinished_task_more_than_there_may_be_is_refused(agent, monkeypatc
     assert CallTask.objects.count() == 2
 
 
-def test_a_task_that_ended_makes_room(agent, work, monkeypatch):
+def test_a_completed_task_does_not_count_as_unfinished(agent, work, monkeypatch):
     monkeypatch.setattr(TaskStore, "max_unfinished", 1)
     agent.start("groups_create", name="editors")
     work()
     assert agent.start("groups_create", name="editors")["status"] == "working"
 
 
-def test_tasks_that_are_kept_have_a_limit_too(agent, work, monkeypatch):
+def test_a_task_beyond_the_limit_of_stored_tasks_is_refused(agent, work, monkeypatch):
     monkeypatch.setattr(TaskStore, "max_kept", 1)
     agent.start("groups_create", name="editors")
     work()
@@ -34,14 +34,14 @@ def test_tasks_that_are_kept_have_a_limit_too(agent, work, monkeypatch):
     assert result.data["retry_after_seconds"] > 0
 
 
-def test_a_view_that_defers_itself_is_refused_as_by_a_throttle(agent, monkeypatch):
+def test_a_call_that_its_view_defers_is_refused_beyond_the_limit(agent, monkeypatch):
     monkeypatch.setattr(TaskStore, "max_unfinished", 0)
     result = agent.call("import_rows", rows=100)
     assert result.code == "RATE_LIMIT_EXCEEDED"
     assert not agent.call("import_rows", rows=1).is_error
 
 
-def test_another_caller_has_tasks_of_their_own(agent, agent_of, monkeypatch):
+def test_the_tasks_of_another_caller_do_not_count(agent, agent_of, monkeypatch):
     monkeypatch.setattr(TaskStore, "max_unfinished", 1)
     agent.start("groups_create", name="editors")
     other = User.objects.create_user("toni")

@@ -1,4 +1,4 @@
-"""Views whose calls are left to workers."""
+"""Views whose calls become tasks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from drf_mcp.outcomes import Question
 
 # What the views were called with, in the order of the calls.
 SEEN: list[dict] = []
-# As many rows as let the import write too early.
+# With this number of rows the import writes before it defers.
 WRITING = 77
 FORM = {"type": "object", "properties": {"name": {"type": "string"}}}
 
@@ -50,7 +50,7 @@ class GroupView(CreateAPIView):
 
 @mcp_tool(name="report", task="optional")
 class ReportView(APIView):
-    """Tells what the view sees of its request."""
+    """Shows the request as the view sees it."""
 
     permission_classes = [IsAuthenticated]
 
@@ -97,7 +97,7 @@ class RareGroupView(CreateAPIView):
 
 @mcp_tool(name="deferring_groups", task="optional", defers=True, bulk="partial")
 class DeferringGroupView(CreateAPIView):
-    """Leaves to a worker what is called "slow", and is tried twice a day."""
+    """Defers a group named "slow", and allows two calls a day."""
 
     queryset = Group.objects.all()
     serializer_class = GroupSerializer
@@ -118,7 +118,7 @@ class RareDeferringView(RareView):
 
 @mcp_tool(name="import_rows", task="optional", defers=True, body={"rows": {"type": "integer"}})
 class ImportView(APIView):
-    """Leaves to a worker what is much, once it knows that it can be done."""
+    """Validates the rows, and defers an import of more than 10."""
 
     def post(self, request):
         rows = request.data.get("rows", 0)
@@ -150,7 +150,7 @@ def two_questions(request):
 
 @mcp_tool(name="stoppable", task="optional")
 class StoppableView(APIView):
-    """Is cancelled while it runs, and looks at it or not."""
+    """Is cancelled while it runs, and checks for it where ``looks`` is true."""
 
     looks = False
 
@@ -164,7 +164,7 @@ class StoppableView(APIView):
 
 @mcp_tool(name="awaiting", task="optional")
 class AwaitingView(APIView):
-    """Made asynchronous by hand: REST framework has no views of its own for it."""
+    """An async view, which REST framework itself does not have."""
 
     @classmethod
     def as_view(cls, **initkwargs):
@@ -201,13 +201,13 @@ class BrokenView(APIView):
 @mcp_tool(name="user_delete", task="optional", confirm=True)
 class DeletionView(APIView):
     def delete(self, request, pk):
-        # Models of other tests refer to users, and some of them have no table.
+        # delete() would query models of other tests, some of which have no table.
         User.objects.filter(pk=pk)._raw_delete("default")
         return Response(status=204)
 
 
 class Turnstile:
-    """Middleware that answers in the place of the endpoint."""
+    """Middleware that responds in place of the endpoint while it is closed."""
 
     is_closed = False
 

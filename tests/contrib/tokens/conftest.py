@@ -1,4 +1,4 @@
-"""Tokens for agents, and agents that hold them."""
+"""Agent tokens, and agents that send them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.agents import Agent
 
 @pytest.fixture
 def issue(db) -> Callable[..., tuple[AgentToken, str]]:
-    """``issue("alice", read_only=True)`` makes a token and returns it with its key."""
+    """Make a token, and return the token and its key: ``issue("alice", read_only=True)``."""
 
     def make(username: str = "alice", **options: Any) -> tuple[AgentToken, str]:
         user = User.objects.get(username=username)
@@ -29,7 +29,7 @@ def issue(db) -> Callable[..., tuple[AgentToken, str]]:
 
 @pytest.fixture
 def holder() -> Callable[..., Agent]:
-    """``holder(key)`` is an agent that sends a key."""
+    """Return an agent that sends a key: ``holder(key)``."""
 
     def make(key: str, revision: str = "2026-07-28", **options: Any) -> Agent:
         client = Client(headers={"authorization": f"Bearer {key}"}, **options)
@@ -40,7 +40,7 @@ def holder() -> Callable[..., Agent]:
 
 @pytest.fixture
 def holder_of(issue, holder) -> Callable[..., Agent]:
-    """``holder_of("alice", read_only=True)`` is an agent with a token made for it."""
+    """Return an agent with a new token: ``holder_of("alice", read_only=True)``."""
 
     def make(username: str = "alice", revision: str = "2026-07-28", **options: Any) -> Agent:
         return holder(issue(username, **options)[1], revision=revision)

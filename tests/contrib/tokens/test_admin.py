@@ -1,4 +1,4 @@
-"""Operators make tokens in the admin site, find them by their beginning, and revoke them."""
+"""Operators make, find and revoke tokens in the admin site."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def operator(db) -> Client:
 
 @pytest.fixture
 def clerk(db) -> Client:
-    """Staff who may do everything with tokens, and is no superuser."""
+    """The browser of a staff user with every permission for tokens, who is no superuser."""
     user = User.objects.create_user("clerk", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(content_type__app_label="drf_mcp_tokens"))
     client = Client()
@@ -45,7 +45,7 @@ def names_in(response) -> list[str]:
     return [token.name for token in response.context["cl"].queryset]
 
 
-def test_the_key_is_shown_where_the_token_is_made(operator, holder):
+def test_the_key_is_shown_when_the_token_is_made(operator, holder):
     response = add(operator, tools="orders_*\ntag:retrieval", read_only="on")
     key = key_in(response)
     assert "no-store" in response["Cache-Control"]
@@ -73,7 +73,7 @@ def test_the_key_is_not_left_in_the_session_or_a_cookie(operator):
     assert not [value for value in kept if key.rpartition("_")[2] in value]
 
 
-def test_changing_a_token_makes_no_new_key(operator, issue):
+def test_changing_a_token_keeps_its_key_and_user(operator, issue):
     token, _ = issue()
     before = (token.prefix, token.digest, token.user)
     operator.post(f"{LIST}{token.pk}/change/", {"name": "other", "tools": "orders_*", "user": "1"})
@@ -91,14 +91,14 @@ def test_changing_a_token_makes_no_new_key(operator, issue):
         ("expires_0", "2020-01-01", "in the past"),
     ],
 )
-def test_what_cannot_be_read_is_refused_at_its_field(operator, field, value, words):
+def test_an_invalid_value_is_refused_at_its_field(operator, field, value, words):
     response = add(operator, **{field: value, "expires_1": "10:00"})
     assert words in str(response.context["adminform"].form.errors)
     assert not AgentToken.objects.exists()
 
 
 @pytest.mark.parametrize("form", ["{key}", "{shown}", "{shown}_", "{prefix}", "desk", "bob"])
-def test_tokens_are_found_by_their_beginning_name_and_user(operator, issue, form):
+def test_tokens_are_found_by_prefix_name_and_user(operator, issue, form):
     token, key = issue("bob", name="desk")
     issue("carol", name="phone")
     words = form.format(key=key, shown=token.shown_key, prefix=token.prefix)
@@ -147,7 +147,7 @@ def test_only_a_superuser_widens_the_token_of_a_superuser(clerk, operator, issue
     assert token.tools == []
 
 
-def test_whoever_manages_tokens_revokes_those_of_superusers_too(clerk, issue):
+def test_staff_may_revoke_the_tokens_of_superusers(clerk, issue):
     token, _ = issue("admin")
     clerk.post(LIST, {"action": "revoke", "_selected_action": [token.pk]})
     token.refresh_from_db()
@@ -155,7 +155,7 @@ def test_whoever_manages_tokens_revokes_those_of_superusers_too(clerk, issue):
 
 
 @pytest.mark.slow
-def test_who_may_only_look_makes_and_revokes_nothing(clerk, issue):
+def test_staff_who_may_only_view_tokens_make_and_revoke_none(clerk, issue):
     user = User.objects.get(username="clerk")
     user.user_permissions.set(Permission.objects.filter(codename="view_agenttoken"))
     token, _ = issue()

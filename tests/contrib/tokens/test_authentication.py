@@ -1,4 +1,4 @@
-"""Which tokens are taken, where, and how a caller is told of those that are not."""
+"""Which tokens are accepted, where, and how the others are refused."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SESSION = "rest_framework.authentication.SessionAuthentication"
 
 
 class WhoAmIView(APIView):
-    """Say who is asking."""
+    """Show the user of the request."""
 
     def get(self, request) -> Response:
         kind = type(request.successful_authenticator).__name__
@@ -42,7 +42,7 @@ class WhoAmIView(APIView):
 
 
 def refusal_of(agent: Agent, method: str = "tools/list", **params) -> tuple[int, str, str]:
-    """The status, the message and the challenge."""
+    """Return the status, the message and the challenge of a refused request."""
     response = agent.post(*agent.frame(method, params))
     message = agent.read(method, response)["error"]["message"]
     return response.status_code, message, response.get("WWW-Authenticate", "")
@@ -82,7 +82,7 @@ def test_the_hash_is_compared_in_constant_time(issue, monkeypatch):
     assert compared == [(token.digest, token.digest)]
 
 
-def test_a_key_that_is_not_exactly_right_is_refused(subtests, issue, holder):
+def test_a_key_that_differs_is_refused(subtests, issue, holder):
     for wrong in ["other secret", "cut", "longer", "other case"]:
         with subtests.test(wrong=wrong):
             _, key = issue()
@@ -97,13 +97,13 @@ def test_a_key_that_is_not_exactly_right_is_refused(subtests, issue, holder):
             assert challenge
 
 
-def test_an_unknown_prefix_is_refused_in_the_same_words(issue, holder):
+def test_an_unknown_prefix_is_refused_with_the_same_message(issue, holder):
     _, key = issue()
     other = key.replace(key[4:12], "00000000")
     assert refusal_of(holder(other))[:2] == (401, "The token is not valid.")
 
 
-def test_a_token_that_is_over_or_elsewhere_is_refused_with_401(subtests, issue, holder):
+def test_a_revoked_or_expired_token_or_another_network_is_refused(subtests, issue, holder):
     for options, message in [
         ({"revoked": timezone.now()}, "The token was revoked."),
         ({"expires": timezone.now() - HOUR}, "The token has expired."),
@@ -113,8 +113,8 @@ def test_a_token_that_is_over_or_elsewhere_is_refused_with_401(subtests, issue, 
         ),
     ]:
         with subtests.test(options=options, message=message):
-            status, said, challenge = refusal_of(holder(issue(**options)[1]))
-            assert (status, said) == (401, message)
+            status, found, challenge = refusal_of(holder(issue(**options)[1]))
+            assert (status, found) == (401, message)
             assert challenge
 
 
@@ -126,12 +126,12 @@ def test_a_token_of_an_inactive_user_is_refused(issue, holder):
 
 
 def test_deleting_the_user_deletes_the_token():
-    """Without deleting one: models of other tests, which have no tables, point at users."""
+    """No user is deleted, because delete() would query models of other tests without tables."""
     assert AgentToken._meta.get_field("user").remote_field.on_delete is CASCADE
 
 
 @pytest.mark.slow
-def test_a_token_is_taken_until_it_expires(holder_of):
+def test_a_token_is_accepted_until_it_expires(holder_of):
     assert holder_of(expires=timezone.now() + HOUR).tools()
 
 
@@ -147,7 +147,7 @@ def test_the_challenge_names_bearer_where_the_class_is_first(issue, expose, hold
     assert refusal_of(Agent(Client()))[2] == 'Bearer realm="api"'
 
 
-def test_networks_are_those_of_the_connection(subtests, issue):
+def test_networks_are_compared_with_the_address_of_the_connection(subtests, issue):
     for networks, address, taken in [
         (["203.0.113.0/24"], "203.0.113.9", True),
         (["203.0.113.0/24"], "203.0.114.9", False),
@@ -164,7 +164,7 @@ def test_networks_are_those_of_the_connection(subtests, issue):
             assert (token.get_fault(address) == "") is taken
 
 
-def test_with_oauth_the_challenge_says_what_is_wrong_and_where_to_sign_in(issue, holder, settings):
+def test_with_oauth_the_challenge_has_the_reason_and_the_metadata(issue, holder, settings):
     settings.DRF_MCP = {
         **settings.DRF_MCP,
         "AUTHORIZATION_SERVERS": ["https://login.shop.example"],
@@ -178,7 +178,7 @@ def test_with_oauth_the_challenge_says_what_is_wrong_and_where_to_sign_in(issue,
 
 
 @pytest.mark.slow
-def test_no_header_says_where_a_caller_is(issue, holder):
+def test_no_header_changes_the_address_of_a_caller(issue, holder):
     _, key = issue(networks=["203.0.113.0/24"])
     agent = holder(key)
     body, headers = agent.frame("tools/list", {})
@@ -187,16 +187,16 @@ def test_no_header_says_where_a_caller_is(issue, holder):
     assert holder(key, REMOTE_ADDR="203.0.113.9").tools()
 
 
-# --- Beside other credentials ---------------------------------------------------------------
+# --- Other credentials ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", ["abc", "mcp_short", "mcp_AB12CD34_x", "eyJh.eyJz.c2ln", ""])
-def test_tokens_of_others_are_left_to_the_classes_after_it(rf, key):
+def test_other_tokens_are_left_to_the_next_classes(rf, key):
     request = rf.post("/mcp", headers={"authorization": f"Bearer {key}"})
     assert AgentTokenAuthentication().authenticate(request) is None
 
 
-def test_another_class_of_the_same_keyword_keeps_its_tokens(db, expose):
+def test_another_class_with_the_same_keyword_accepts_its_tokens(db, expose):
     class OtherBearer(TokenAuthentication):
         keyword = "Bearer"
 
@@ -210,7 +210,7 @@ def test_another_class_of_the_same_keyword_keeps_its_tokens(db, expose):
     assert agent.call("who").data["by"] == "OtherBearer"
 
 
-def test_a_keyword_of_the_projects_own(rf, issue):
+def test_a_subclass_may_have_another_keyword(rf, issue):
     class KeyAuthentication(AgentTokenAuthentication):
         keyword = "Key"
 
@@ -222,10 +222,10 @@ def test_a_keyword_of_the_projects_own(rf, issue):
     assert KeyAuthentication().authenticate(own)[0].username == "alice"
 
 
-# --- Over plain HTTP --------------------------------------------------------------------------
+# --- Plain HTTP -------------------------------------------------------------------------------
 
 
-def test_no_token_is_taken_over_plain_http(subtests, issue):
+def test_no_token_is_accepted_over_plain_http(subtests, issue):
     for address in ["/api/customers/", "/mcp/content/?archive_id=x", "/api/"]:
         with subtests.test(address=address):
             _, key = issue("admin")
@@ -234,7 +234,7 @@ def test_no_token_is_taken_over_plain_http(subtests, issue):
             assert "taken by the MCP endpoint alone" in str(response.json())
 
 
-def test_no_header_makes_a_plain_request_one_of_tools(issue):
+def test_no_header_makes_a_plain_request_a_call_of_a_tool(issue):
     _, key = issue("admin")
     headers = {"authorization": f"Bearer {key}", "is-mcp-request": "True", "mcp-method": "ping"}
     assert Client(headers=headers).get("/api/customers/?is_mcp_request=1").status_code == 401
@@ -251,7 +251,7 @@ def test_the_key_opens_neither_the_admin_site_nor_the_page_of_tokens(issue):
 # --- The last use -------------------------------------------------------------------------------
 
 
-def test_the_last_use_is_noted(issue, holder):
+def test_the_last_use_is_recorded(issue, holder):
     token, key = issue()
     before = timezone.now()
     holder(key).call("stats")
@@ -260,9 +260,7 @@ def test_the_last_use_is_noted(issue, holder):
 
 
 def writes_of(agent: Agent) -> list[str]:
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         agent.call("customers_list", page_size=1)
     return [q["sql"] for q in queries.captured_queries if q["sql"].startswith("UPDATE")]
 
@@ -274,7 +272,7 @@ def test_the_last_use_is_written_at_most_once_a_minute(issue, holder):
     assert len(writes_of(agent)) == 1
 
 
-def test_a_use_that_cannot_be_noted_costs_nobody_the_call(issue, holder, monkeypatch, caplog):
+def test_a_call_succeeds_where_its_use_cannot_be_recorded(issue, holder, monkeypatch, caplog):
     def fail(self, **values):
         raise DatabaseError("attempt to write a readonly database")
 
@@ -285,7 +283,7 @@ def test_a_use_that_cannot_be_noted_costs_nobody_the_call(issue, holder, monkeyp
     assert key not in caplog.text
 
 
-def test_a_call_costs_the_queries_of_rest_frameworks_own_token(issue, holder, alice):
+def test_a_call_makes_as_many_queries_as_with_a_token_of_rest_framework(issue, holder, alice):
     counts = []
     for caller in (holder(issue("alice")[1]), alice):
         caller.call("customers_list", page_size=3)
@@ -298,7 +296,7 @@ def test_a_call_costs_the_queries_of_rest_frameworks_own_token(issue, holder, al
 # --- Secrets ----------------------------------------------------------------------------------
 
 
-def test_neither_log_nor_answer_has_the_key(issue, holder, settings, caplog):
+def test_neither_logs_nor_responses_have_the_key(issue, holder, settings, caplog):
     settings.DRF_MCP = {**settings.DRF_MCP, "LOG_ARGUMENTS": True}
     caplog.set_level("DEBUG")
     token, key = issue()
@@ -311,7 +309,7 @@ def test_neither_log_nor_answer_has_the_key(issue, holder, settings, caplog):
 
 
 def report_of(request) -> str:
-    """What Django would send to the administrators."""
+    """Return the report of an error that Django would send to the administrators."""
     try:
         AgentTokenAuthentication().authenticate(request)
     except RuntimeError:
@@ -334,17 +332,17 @@ def test_error_reports_of_django_do_not_show_the_key(issue, rf, monkeypatch, set
     assert key.rpartition("_")[2] not in report
 
 
-# --- Views that do not know the class -----------------------------------------------------------
+# --- Views without the class --------------------------------------------------------------------
 
 
 class SessionView(WhoAmIView):
-    """Say who is asking, to sessions."""
+    """Show the user of a session."""
 
     authentication_classes = [SessionAuthentication]
 
 
 class ChosenView(WhoAmIView):
-    """Say who is asking, by classes that are chosen for each request."""
+    """Show the user, with classes that a method returns."""
 
     def get_authenticators(self):
         return [SessionAuthentication()]
@@ -352,7 +350,7 @@ class ChosenView(WhoAmIView):
 
 @pytest.fixture
 def endpoint_alone(expose, settings):
-    """REST framework's defaults are without the class."""
+    """Serve an endpoint with the class, and views without it."""
     settings.REST_FRAMEWORK = {
         **settings.REST_FRAMEWORK,
         "DEFAULT_AUTHENTICATION_CLASSES": [TOKEN, SESSION],
@@ -370,37 +368,37 @@ def endpoint_alone(expose, settings):
 
 @pytest.mark.usefixtures("endpoint_alone")
 @pytest.mark.parametrize("name", ["usual", "session", "chosen"])
-def test_a_view_without_the_class_takes_no_token(holder_of, name):
+def test_a_view_without_the_class_accepts_no_token(holder_of, name):
     agent = holder_of("alice")
     assert name not in agent.tools()
     assert agent.call(name).code in ("UNAUTHORIZED", "FORBIDDEN")
 
 
 @pytest.mark.usefixtures("endpoint_alone")
-def test_other_credentials_are_read_by_the_view_itself(agent_of):
+def test_a_view_without_the_class_accepts_its_own_credentials(agent_of):
     assert agent_of("alice").call("usual").data["by"] == "TokenAuthentication"
 
 
 @pytest.mark.usefixtures("endpoint_alone")
-def test_over_http_the_key_is_unknown(issue):
+def test_over_http_a_view_without_the_class_refuses_the_key(issue):
     client = Client(headers={"authorization": f"Bearer {issue()[1]}"})
     assert client.get("/usual/").status_code == 401
 
 
-def test_a_check_tells_of_an_endpoint_that_takes_no_token(settings):
+def test_a_check_warns_of_an_endpoint_that_accepts_no_token(settings):
     assert list(check_tokens_are_taken(Project())) == []
     settings.REST_FRAMEWORK = {"DEFAULT_AUTHENTICATION_CLASSES": [SESSION]}
     assert [found.id for found in check_tokens_are_taken(Project())] == ["drf_mcp_tokens.W001"]
 
 
 @pytest.mark.usefixtures("endpoint_alone")
-def test_a_check_tells_of_views_that_take_no_token_of_the_endpoint():
+def test_a_check_warns_of_views_that_accept_no_token_of_the_endpoint():
     [found] = list(check_tokens_are_taken(Project()))
     assert found.id == "drf_mcp_tokens.W001"
     assert "such as the view of usual" in found.msg
 
 
-def test_the_check_leaves_views_alone_that_choose_their_credentials(expose, settings):
+def test_the_check_accepts_views_with_their_own_classes(expose, settings):
     settings.REST_FRAMEWORK = {"DEFAULT_AUTHENTICATION_CLASSES": [SESSION]}
     expose(
         path("token/", WhoAmIView.as_view(authentication_classes=[AgentTokenAuthentication])),

@@ -20,13 +20,13 @@ def run(*arguments: str) -> str:
 
 
 @pytest.mark.slow
-def test_create_prints_the_key_alone(db, holder):
+def test_create_prints_only_the_key(db, holder):
     key = run("create", "alice", "desk").strip()
     assert AgentToken.objects.find(key).name == "desk"
     assert holder(key).tools()
 
 
-def test_create_takes_what_narrows_a_token(db):
+def test_create_has_options_that_narrow_a_token(db):
     options = ["--tools", "orders_*", "tag:retrieval", "--read-only", "--expires", "2031-05-06"]
     run("create", "alice", "desk", *options, "--networks", "203.0.113.0/24")
     token = AgentToken.objects.get()
@@ -35,13 +35,13 @@ def test_create_takes_what_narrows_a_token(db):
     assert f"{token.expires:%Y-%m-%d %H:%M}" == "2031-05-06 23:59"
 
 
-def test_an_end_may_be_so_many_days_away(db):
+def test_the_option_expires_may_be_a_number_of_days(db):
     run("create", "alice", "desk", "--expires", "90d")
     left = AgentToken.objects.get().expires - timezone.now()
     assert timedelta(days=89, hours=23) < left <= timedelta(days=90)
 
 
-def test_what_cannot_be_done_is_said(subtests, db):
+def test_wrong_arguments_are_refused_with_the_reason(subtests, db):
     for arguments, words in [
         (["create", "alcie", "desk"], "There is no user 'alcie'. Did you mean alice?"),
         (["create", "alice", "desk", "--tools", "Orders"], "'Orders' is no pattern"),
@@ -69,7 +69,7 @@ def test_list_shows_the_open_tokens_and_no_secret(issue):
     assert token.digest not in lines[1]
 
 
-def test_list_can_be_of_one_user_and_of_all_states(issue):
+def test_list_has_options_for_a_user_and_all_states(issue):
     issue("alice", name="desk")
     issue("bob", name="phone", revoked=timezone.now())
     issue("bob", name="old", expires=timezone.now() - timedelta(days=1))
@@ -77,20 +77,20 @@ def test_list_can_be_of_one_user_and_of_all_states(issue):
     assert [line.split()[-1] for line in lines[1:]] == ["expired", "revoked"]
 
 
-def test_why_tells_what_a_token_takes_away(issue):
+def test_why_names_a_tool_that_the_token_excludes(issue):
     token, _ = issue("admin", read_only=True)
     first = run("why", token.shown_key, "customers_create").splitlines()[0]
     assert first == ("admin may not call customers_create: this token only has tools that read.")
 
 
-def test_why_tells_what_the_user_may_not(issue):
+def test_why_names_a_tool_that_the_user_may_not_call(issue):
     token, _ = issue("alice", tools=["customers_deactivate"])
     text = run("why", token.shown_key, "customers_deactivate")
     assert "narrowing: this token" in text
     assert text.startswith("alice may not call customers_deactivate")
 
 
-def test_why_tells_of_the_token_itself_first(subtests, issue):
+def test_why_names_the_state_of_the_token_first(subtests, issue):
     for options, words in [
         ({"revoked": timezone.now()}, "No call is taken. The token was revoked."),
         ({"networks": ["203.0.113.0/24"], "tools": ["stats"]}, "may not call orders_list"),
@@ -100,7 +100,7 @@ def test_why_tells_of_the_token_itself_first(subtests, issue):
             assert words in run("why", token.prefix, "orders_list")
 
 
-def test_revoke_takes_a_token_by_its_beginning(subtests, issue):
+def test_revoke_finds_a_token_by_key_shown_key_or_prefix(subtests, issue):
     for form in ["{key}", "{shown}", "{prefix}"]:
         with subtests.test(form=form):
             token, key = issue()

@@ -1,4 +1,4 @@
-"""What a token may say, by whatever way it is written."""
+"""The validation and the properties of a token."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.contrib.tokens.models import AgentToken
 
 
-def test_patterns_that_cannot_be_read_are_never_stored(subtests, issue):
+def test_invalid_patterns_are_never_stored(subtests, issue):
     for tools in ["orders_*", ["FETCH *"], ["Orders"], [1], None, {"a": 1}]:
         with subtests.test(tools=tools):
             with pytest.raises(ValidationError):
@@ -17,7 +17,7 @@ def test_patterns_that_cannot_be_read_are_never_stored(subtests, issue):
             assert not AgentToken.objects.exists()
 
 
-def test_networks_that_cannot_be_read_are_never_stored(subtests, issue):
+def test_invalid_networks_are_never_stored(subtests, issue):
     for networks in ["10.0.0.0/8", ["10.0.0.1/8"], ["shop.example"], [7]]:
         with subtests.test(networks=networks):
             with pytest.raises(ValidationError):
@@ -25,20 +25,20 @@ def test_networks_that_cannot_be_read_are_never_stored(subtests, issue):
             assert not AgentToken.objects.exists()
 
 
-def test_a_token_without_limits_leaves_every_tool(issue):
+def test_a_token_without_limits_excludes_no_tool(issue):
     assert issue()[0].narrowing == Narrowing("this token")
 
 
-def test_the_narrowing_has_the_patterns_and_whether_it_only_reads(issue):
+def test_the_narrowing_has_the_patterns_and_read_only(issue):
     token, _ = issue(tools=["orders_*", "tag:retrieval"], read_only=True)
     assert token.narrowing == Narrowing("this token", ("orders_*", "tag:retrieval"), True)
 
 
-def test_keys_are_never_alike(issue):
+def test_each_key_is_different(issue):
     assert len({issue()[1] for _ in range(50)}) == 50
 
 
-def test_a_revoked_token_stays_revoked_since_then(issue):
+def test_a_second_revocation_keeps_the_time_of_the_first(issue):
     token, _ = issue()
     token.revoke()
     first = token.revoked

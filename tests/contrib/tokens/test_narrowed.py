@@ -1,4 +1,4 @@
-"""A narrowed token: less than its user may do, by every way that leads to a view."""
+"""A narrowed token opens fewer tools than its user may call, on every transport."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.routers import SimpleRouter
 
+from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
@@ -37,7 +38,7 @@ def assert_not_offered(result: Any, name: str, reason: str) -> None:
     assert result.envelope["error"] == f"{name} is not available here: this token {reason}."
 
 
-def test_the_list_has_what_the_patterns_leave(holder_of):
+def test_the_list_has_the_tools_that_the_patterns_match(holder_of):
     assert names_of(holder_of(tools=["GET /api/orders/*"])) == READS
 
 
@@ -48,18 +49,18 @@ def test_a_read_only_token_lists_no_tool_that_writes(holder_of):
 
 
 @pytest.mark.slow
-def test_a_tag_opens_the_tools_that_have_it(holder_of):
+def test_a_tag_opens_the_tools_with_that_tag(holder_of):
     names = names_of(holder_of(tools=["tag:retrieval"]))
     assert names
     assert names < names_of(holder_of())
 
 
-# --- Four ways to call, and none to write ------------------------------------------------------
+# --- A read-only token writes nothing ----------------------------------------------------------
 
 
 @pytest.fixture
 def unchanged(db):
-    """Whatever the test calls, no row of the shop changes."""
+    """Check after the test that no row of the shop has changed."""
     before = {m: list(m.objects.order_by("pk").values()) for m in (Customer, Ticket, Product)}
     yield
     for model, rows in before.items():
@@ -68,7 +69,7 @@ def unchanged(db):
 
 @pytest.mark.usefixtures("unchanged")
 @pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
-def test_one_message_writes_nothing(holder_of, revision):
+def test_a_single_message_writes_nothing(holder_of, revision):
     agent = holder_of("admin", revision=revision, read_only=True)
     result = agent.call("customers_create", **NEW_CUSTOMER)
     assert_not_offered(result, "customers_create", "only has tools that read")
@@ -106,7 +107,7 @@ def test_stdio_writes_nothing(issue):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("unchanged")
-def test_the_page_shows_none_and_posts_none(issue, settings):
+def test_the_page_shows_no_writing_tool_and_writes_nothing(issue, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": True}
     _, key = issue("admin", read_only=True)
     client = Client(headers={"authorization": f"Bearer {key}", "accept": "text/html"})
@@ -118,7 +119,7 @@ def test_the_page_shows_none_and_posts_none(issue, settings):
 
 
 @pytest.mark.slow
-def test_what_another_tool_left_is_not_given_to_a_token_without_it(holder_of, settings):
+def test_archived_content_needs_a_token_for_its_tool(holder_of, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RESULT_TOKENS": 1000}
     wide, narrow = holder_of("alice"), holder_of("alice", tools=["orders_*"])
     result = wide.call("customers_list", page_size=100)
@@ -128,7 +129,7 @@ def test_what_another_tool_left_is_not_given_to_a_token_without_it(holder_of, se
     assert refused.code == "NOT_FOUND"
 
 
-# --- Before the view ------------------------------------------------------------------------------
+# --- Excluded tools never run their view ----------------------------------------------------------
 
 
 @pytest.fixture
@@ -141,7 +142,7 @@ def counted(expose):
 
 
 @pytest.mark.parametrize("revision", ["2026-07-28", "2025-03-26"])
-def test_a_tool_that_is_taken_away_never_reaches_the_view(holder_of, counted, revision):
+def test_an_excluded_tool_never_reaches_the_view(holder_of, counted, revision):
     agent = holder_of(tools=["counted_list"], revision=revision)
     pk = Product.objects.first().pk
     assert_not_offered(agent.call("counted_destroy", pk=pk), "counted_destroy", "does not have it")
@@ -150,7 +151,7 @@ def test_a_tool_that_is_taken_away_never_reaches_the_view(holder_of, counted, re
     assert counted == ["list"]
 
 
-def test_none_of_many_objects_is_read_by_a_tool_that_is_taken_away(holder_of, counted):
+def test_an_excluded_tool_reads_none_of_several_objects(holder_of, counted):
     agent = holder_of(tools=["counted_list"])
     ids = [product.pk for product in Product.objects.all()[:3]]
     result = agent.call("counted_retrieve", ids=ids)
@@ -158,9 +159,7 @@ def test_none_of_many_objects_is_read_by_a_tool_that_is_taken_away(holder_of, co
     assert counted == []
 
 
-def test_a_view_that_authenticates_in_its_own_way_is_narrowed_too(holder_of, expose, counted):
-    from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
-
+def test_a_view_with_its_own_authentication_is_narrowed_too(holder_of, expose, counted):
     own = type("OwnViewSet", (CountedViewSet,), {})
     own.authentication_classes = [AgentTokenAuthentication]
     router = SimpleRouter()
@@ -173,13 +172,13 @@ def test_a_view_that_authenticates_in_its_own_way_is_narrowed_too(holder_of, exp
     assert not agent.call("own_list").is_error
 
 
-def test_arguments_are_not_judged_for_a_tool_that_is_taken_away(holder_of):
-    """Nobody learns from a refusal what a tool takes."""
+def test_the_arguments_of_an_excluded_tool_are_not_checked(holder_of):
+    """Otherwise the refusal would reveal the arguments of the tool."""
     result = holder_of("admin", tools=["orders_*"]).call("customers_create", nonsense=1)
     assert_not_offered(result, "customers_create", "does not have it")
 
 
-# --- Less than the user, always ---------------------------------------------------------------
+# --- Never more than the user -----------------------------------------------------------------
 
 PATTERNS = ["orders_*", "*_list", "GET *", "/api/customers/*", "tag:retrieval", "*", "none_such"]
 NARROWINGS = st.fixed_dictionaries(
@@ -193,10 +192,10 @@ NARROWINGS = st.fixed_dictionaries(
 
 @pytest.mark.slow
 @given(narrowing=NARROWINGS, data=st.data())
-def test_any_token_lists_and_calls_a_part_of_what_its_user_may(
+def test_any_token_lists_and_calls_a_part_of_the_tools_of_its_user(
     issue, holder, agent_of, narrowing, data
 ):
-    """The tools that are listed are those that are called, and each of them is the user's."""
+    """A token calls exactly the tools that it lists, and its user sees each of them."""
     with transaction.atomic():
         _, key = issue(**narrowing)
         token_agent = holder(key)
@@ -213,7 +212,7 @@ def test_any_token_lists_and_calls_a_part_of_what_its_user_may(
 
 
 @pytest.mark.slow
-def test_rights_that_the_user_loses_the_token_loses(holder_of):
+def test_a_token_loses_the_permissions_that_its_user_loses(holder_of):
     agent = holder_of("carol")
     User.objects.filter(username="carol").update(is_staff=False)
     tools = names_of(agent)

@@ -1,4 +1,4 @@
-"""Users make tokens of their own on the page, see when they were used, and revoke them."""
+"""The page on which users make, see and revoke their own tokens."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ def test_the_key_is_shown_once(browser_of):
 
 
 @pytest.mark.parametrize(("username", "shown"), [("carol", True), ("alice", False)])
-def test_staff_keep_the_link_to_the_findings(browser_of, settings, username, shown):
+def test_the_page_links_staff_to_the_findings(browser_of, settings, username, shown):
     settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": True}
     assert ("show=findings" in text_of(browser_of(username).get(PAGE))) is shown
 
 
-def test_the_page_is_kept_by_no_cache_and_framed_by_no_other(browser_of):
+def test_the_page_is_not_cached_and_cannot_be_framed(browser_of):
     response = browser_of("alice").post(PAGE, {"name": "desk"})
     assert "no-store" in response["Cache-Control"]
     assert "frame-ancestors 'none'" in response["Content-Security-Policy"]
 
 
 @pytest.mark.slow
-def test_a_token_holds_what_was_chosen(browser_of, holder):
+def test_a_token_has_the_values_of_the_form(browser_of, holder):
     fields = {
         "name": "desk",
         "tools": "orders_*\n",
@@ -73,7 +73,7 @@ def test_a_token_holds_what_was_chosen(browser_of, holder):
     token = AgentToken.objects.get()
     assert token.tools == ["orders_*", "tag:retrieval"]
     assert (token.read_only, token.networks) == (True, ["127.0.0.0/8", "::1/128"])
-    # The last day counts whole.
+    # The token is valid until the end of the last day.
     assert f"{token.expires:%Y-%m-%d %H:%M}" == "2031-05-06 23:59"
     names = set(holder(key).tools())
     assert "orders_list" in names
@@ -81,18 +81,18 @@ def test_a_token_holds_what_was_chosen(browser_of, holder):
     assert not names & {"orders_create", "customers_list"}
 
 
-def test_a_token_is_read_only_and_ends_unless_its_maker_says_otherwise(browser_of):
+def test_the_form_proposes_a_read_only_token_for_90_days(browser_of):
     form = browser_of("alice").get(PAGE).context["form"]
     assert form["read_only"].value() is True
     assert form["expires"].value() == timezone.localdate() + timedelta(days=90)
 
 
-def test_the_last_day_counts_whole_without_time_zones_too(settings):
+def test_a_token_is_valid_until_the_end_of_the_last_day_without_time_zones(settings):
     settings.USE_TZ = False
     assert str(get_end(get_today())) == f"{get_today()} 23:59:59"
 
 
-def test_a_token_is_always_for_the_user_who_is_signed_in(browser_of):
+def test_a_token_is_always_for_the_signed_in_user(browser_of):
     admin = User.objects.get(username="admin")
     browser_of("alice").post(PAGE, {"name": "desk", "user": admin.pk, "user_id": admin.pk})
     assert AgentToken.objects.get().user.username == "alice"
@@ -110,14 +110,14 @@ def test_a_token_is_always_for_the_user_who_is_signed_in(browser_of):
         ({"name": ""}, "required"),
     ],
 )
-def test_what_makes_no_sense_is_refused_and_nothing_is_made(browser_of, fields, words):
+def test_invalid_values_are_refused_and_no_token_is_made(browser_of, fields, words):
     response = browser_of("alice").post(PAGE, {"name": "desk", **fields})
     assert response.status_code == 400
     assert words in errors_of(response)
     assert not AgentToken.objects.exists()
 
 
-def test_the_list_tells_what_each_token_opens_and_when_it_was_used(browser_of, issue):
+def test_the_list_shows_the_tools_the_last_use_and_the_state_of_each_token(browser_of, issue):
     used = timezone.now().replace(2026, 3, 4, 5, 6)
     issue("alice", name="desk", tools=["GET /api/orders/*"], last_used=used)
     issue("alice", name="phone", revoked=timezone.now())
@@ -127,7 +127,7 @@ def test_the_list_tells_what_each_token_opens_and_when_it_was_used(browser_of, i
     assert "revoked" in text
 
 
-def test_nobody_sees_or_revokes_the_tokens_of_others(browser_of, issue):
+def test_a_user_cannot_see_or_revoke_the_tokens_of_others(browser_of, issue):
     token, _ = issue("bob", name="bobs phone")
     browser = browser_of("alice")
     assert "bobs phone" not in text_of(browser.get(PAGE))
@@ -136,7 +136,7 @@ def test_nobody_sees_or_revokes_the_tokens_of_others(browser_of, issue):
     assert token.is_open
 
 
-def test_revoking_ends_a_token(browser_of, issue, holder):
+def test_a_token_that_is_revoked_on_the_page_is_refused(browser_of, issue, holder):
     token, key = issue("alice")
     assert browser_of("alice").post(PAGE, {"revoke": token.prefix}).status_code == 302
     agent = holder(key)
@@ -145,7 +145,7 @@ def test_revoking_ends_a_token(browser_of, issue, holder):
 
 @pytest.mark.parametrize("fields", [{"name": "desk"}, {"revoke": "ab12cd34"}])
 @pytest.mark.parametrize("middleware", [True, False])
-def test_a_form_of_another_site_does_nothing(browser_of, settings, fields, middleware):
+def test_a_form_without_a_csrf_token_does_nothing(browser_of, settings, fields, middleware):
     if not middleware:
         settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if "Csrf" not in name]
     browser = browser_of("alice", enforce_csrf_checks=True)
@@ -153,7 +153,7 @@ def test_a_form_of_another_site_does_nothing(browser_of, settings, fields, middl
     assert not AgentToken.objects.exists()
 
 
-def test_the_form_of_the_page_carries_the_csrf_token(browser_of):
+def test_the_form_of_the_page_has_a_csrf_token(browser_of):
     browser = browser_of("alice", enforce_csrf_checks=True)
     found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', text_of(browser.get(PAGE)))
     browser.post(PAGE, {"name": "desk", "csrfmiddlewaretoken": found[1]})
@@ -161,14 +161,14 @@ def test_the_form_of_the_page_carries_the_csrf_token(browser_of):
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_who_is_not_signed_in_is_sent_to_the_login(browser_of, method):
+def test_an_anonymous_user_is_redirected_to_the_login(browser_of, method):
     response = getattr(browser_of(None), method)(PAGE)
     assert response.status_code == 302
     assert response["Location"] == "/api-auth/login/?next=/mcp/tokens/"
 
 
 class HeaderMiddleware:
-    """Signs whoever says so in, without a session."""
+    """Sets the user of each request without a session."""
 
     def __init__(self, get_response) -> None:
         self.get_response = get_response
@@ -185,7 +185,7 @@ def test_a_user_without_a_session_makes_no_token(browser_of, settings):
     assert not AgentToken.objects.exists()
 
 
-def test_a_user_whom_the_endpoint_does_not_admit_is_told_of_no_tools(browser_of, settings, issue):
+def test_a_user_without_permission_for_the_endpoint_sees_0_tools(browser_of, settings, issue):
     settings.DRF_MCP = {
         **settings.DRF_MCP,
         "PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
@@ -195,13 +195,13 @@ def test_a_user_whom_the_endpoint_does_not_admit_is_told_of_no_tools(browser_of,
 
 
 @pytest.mark.parametrize("shown", [True, False])
-def test_the_pages_lead_to_each_other_where_both_are_on(browser_of, settings, shown):
+def test_the_page_and_the_browsable_page_link_to_each_other(browser_of, settings, shown):
     settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": shown}
     assert ('href="/mcp?show=clients"' in text_of(browser_of("alice").get(PAGE))) is shown
     assert (f'href="{PAGE}"' in text_of(browser_of("alice").get("/mcp"))) is shown
 
 
-def test_the_page_works_where_no_endpoint_has_its_usual_name(browser_of, settings):
+def test_the_page_works_without_the_usual_urls(browser_of, settings):
     urls = type("URLConf", (), {})
     urls.urlpatterns = [path("keys/", include("drf_mcp.contrib.tokens.urls"))]
     settings.ROOT_URLCONF = urls

@@ -1,4 +1,4 @@
-"""A view that counts how often it ran."""
+"""A viewset that records its runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ProductSerializer(serializers.ModelSerializer):
 
 @mcp_viewset(many=True)
 class CountedViewSet(viewsets.ModelViewSet):
-    """Products, and how often somebody asked."""
+    """Products; ``RUNS`` has the actions that ran."""
 
     queryset = Product.objects.order_by("pk")
     serializer_class = ProductSerializer
