@@ -1,4 +1,4 @@
-"""What is kept of the answer to a read, while a rule refuses the read."""
+"""Archived content of a read is refused while a rule refuses the read."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class NameMaking(Names):
 
 @pytest.fixture
 def shorten(expose, alice):
-    """Call a tool whose answer is too long, and return what fetches the rest."""
+    """Call a tool whose answer is too long, and return a function that retrieves the rest."""
     expose(
         path("people/", People.as_view()),
         path("note/<int:pk>/", Note.as_view()),
@@ -85,9 +85,9 @@ def shorten(expose, alice):
     return shorten
 
 
-def test_it_is_given_again_when_the_rule_is_gone(shorten, keep_rule):
+def test_archived_content_is_given_where_no_rule_refuses_the_read(shorten, save_rule):
     fetch = shorten("people_list", search="worker")
-    row = keep_rule("people_list", condition='search == "others"')
+    row = save_rule("people_list", condition='search == "others"')
     assert not fetch().is_error
     row.condition = 'search == "worker" and caller.username == "alice"'
     row.save()
@@ -95,38 +95,38 @@ def test_it_is_given_again_when_the_rule_is_gone(shorten, keep_rule):
     assert (refused.code, "Not today." in str(refused.raw)) == ("NOT_FOUND", False)
     row.delete()
     assert not fetch().is_error
-    keep_rule("people_list", "approve")
+    save_rule("people_list", "approve")
     assert fetch().code == "NOT_FOUND"
 
 
 @pytest.mark.parametrize("tool", ["note_retrieve", "notes_of"])
-def test_a_rule_reads_the_object_as_it_is_now(shorten, keep_rule, tool):
+def test_a_rule_reads_the_present_object(shorten, save_rule, tool):
     keys = [Group.objects.create(name=name).pk for name in ("a", "b")]
     fetch = shorten(tool, **({"ids": keys} if tool == "notes_of" else {"id": keys[0]}))
-    keep_rule(tool, condition='object.name == "secret"')
+    save_rule(tool, condition='object.name == "secret"')
     assert not fetch().is_error
     Group.objects.filter(pk=keys[0]).update(name="secret")
     assert fetch().code == "NOT_FOUND"
 
 
-def test_of_a_read_with_a_body_the_first_rule_about_all_calls_counts(shorten, keep_rule):
+def test_for_a_read_with_a_body_only_rules_about_all_calls_count(shorten, save_rule):
     fetch = shorten("names_search", name="worker")
-    keep_rule("names_search", condition="caller.is_staff", order=1)
-    keep_rule("names_search", condition='name == "worker"', order=3)
+    save_rule("names_search", condition="caller.is_staff", order=1)
+    save_rule("names_search", condition='name == "worker"', order=3)
     assert not fetch().is_error
-    keep_rule("names_search", condition="not caller.is_staff", order=2)
+    save_rule("names_search", condition="not caller.is_staff", order=2)
     assert fetch().code == "NOT_FOUND"
 
 
-def test_what_is_kept_of_a_change_is_given(shorten, keep_rule):
+def test_archived_content_of_a_change_is_given(shorten, save_rule):
     fetch = shorten("names_make", name="worker")
-    keep_rule("names_make")
+    save_rule("names_make")
     assert not fetch().is_error
 
 
-def test_a_rule_that_fails_gives_nothing(shorten, keep_rule):
+def test_archived_content_is_refused_where_a_rule_fails(shorten, save_rule):
     fetch = shorten("people_list")
-    row = keep_rule("people_list")
+    row = save_rule("people_list")
     row.condition = "no_such_argument == 1"
     row.save()
     assert fetch().code == "UNAVAILABLE"
