@@ -814,7 +814,7 @@ MUTANTS = (
         "archive/retrieval.py",
         "if tool is None or caller.find_narrowing(tool) is not None:",
         "if tool is None:",
-        ("contrib/writes/test_doors.py",),
+        ("access/test_narrowed_endpoints.py",),
     ),
     Mutant(
         "a stored answer needs the rights of the time when it was made",

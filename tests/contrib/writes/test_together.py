@@ -62,7 +62,7 @@ class Teams(ModelViewSet):
 
 @pytest.fixture
 def teams(expose, agent_of) -> Callable[..., Agent]:
-    """Serve teams behind the guards of these options, and return alice at the endpoint."""
+    """Serve teams behind the guards of these options, and return an agent of alice."""
 
     def teams(
         endpoint: Any = None, settings: Any = None, view: Any = None, **options: Any
@@ -90,21 +90,21 @@ def names() -> list[str]:
     return list(Group.objects.order_by("pk").values_list("name", flat=True))
 
 
-def replayed(result: Any) -> bool:
+def is_replay(result: Any) -> bool:
     return "replayed" in result.envelope["meta"]
 
 
-def trial(result: Any) -> Any:
+def dry_run_of(result: Any) -> Any:
     return result.envelope["meta"].get("dry_run")
 
 
-def test_a_dry_run_with_a_key_leaves_the_key_to_the_change(teams, team):
+def test_a_dry_run_does_not_use_up_its_key(teams, team):
     agent = teams(dry_run=True, idempotency_key=True)
     sent = {"pk": team.pk, "name": "rose", "idempotency_key": "k"}
-    assert trial(agent.call(UPDATE, **sent, dry_run=True))["updated"] == {"group": 1}
+    assert dry_run_of(agent.call(UPDATE, **sent, dry_run=True))["updated"] == {"group": 1}
     assert not IdempotencyRecord.objects.exists()
     made = agent.call(UPDATE, **sent)
-    assert (replayed(made), trial(made), names()) == (False, None, ["rose"])
+    assert (is_replay(made), dry_run_of(made), names()) == (False, None, ["rose"])
 
 
 def test_a_dry_run_is_no_replay_of_a_change_that_was_made(teams, team):
@@ -112,30 +112,30 @@ def test_a_dry_run_is_no_replay_of_a_change_that_was_made(teams, team):
     sent = {"pk": team.pk, "name": "rose", "idempotency_key": "k"}
     agent.call(UPDATE, **sent)
     tried = agent.call(UPDATE, **sent, dry_run=True)
-    assert (replayed(tried), trial(tried)["updated"]) == (False, {"group": 1})
-    assert replayed(agent.call(UPDATE, **sent))
+    assert (is_replay(tried), dry_run_of(tried)["updated"]) == (False, {"group": 1})
+    assert is_replay(agent.call(UPDATE, **sent))
 
 
-def test_a_dry_run_uses_no_confirmation_up(teams, team):
+def test_a_dry_run_does_not_use_up_a_confirmation(teams, team):
     agent = teams(dry_run=True, confirm=True)
     following = agent.call(DESTROY, pk=team.pk).data["next"]
-    assert trial(agent.call(DESTROY, **following, dry_run=True))["deleted"] == {"group": 1}
+    assert dry_run_of(agent.call(DESTROY, **following, dry_run=True))["deleted"] == {"group": 1}
     assert (names(), UsedConfirmation.objects.count()) == (["vermilion"], 0)
     assert not agent.call(DESTROY, **following).is_error
     assert names() == []
 
 
-def test_a_dry_run_of_a_stale_write_is_refused_and_marked(teams, team):
+def test_a_dry_run_of_a_stale_write_is_refused_with_the_note(teams, team):
     agent = teams(dry_run=True, if_match="name")
     sent = {"pk": team.pk, "name": "rose", "dry_run": True}
     stale = agent.call(UPDATE, **sent, if_match="green")
     assert (stale.is_error, stale.code) == (True, "CONFLICT")
-    assert trial(stale) == {"note": "Dry run: nothing was changed."}
-    assert trial(agent.call(UPDATE, **sent, if_match="vermilion"))["after"] == {"name": "rose"}
+    assert dry_run_of(stale) == {"note": "Dry run: nothing was changed."}
+    assert dry_run_of(agent.call(UPDATE, **sent, if_match="vermilion"))["after"] == {"name": "rose"}
     assert names() == ["vermilion"]
 
 
-def test_a_dry_run_tells_no_version_that_never_was(teams, team):
+def test_a_dry_run_returns_no_version(teams, team):
     class IdSerializer(TeamSerializer):
         class Meta(TeamSerializer.Meta):
             fields = ["id"]
@@ -146,7 +146,7 @@ def test_a_dry_run_tells_no_version_that_never_was(teams, team):
     assert "if_match" not in tried.envelope["meta"]
 
 
-def test_a_dry_run_of_several_refuses_those_that_have_changed(teams, team):
+def test_a_dry_run_of_several_objects_refuses_stale_items(teams, team):
     agent = teams(dry_run=True, if_match="name", bulk=True)
     other = Group.objects.create(name="green")
     items = [
@@ -155,7 +155,7 @@ def test_a_dry_run_of_several_refuses_those_that_have_changed(teams, team):
     ]
     tried = agent.call(UPDATE, items=items, dry_run=True)
     assert [problem["pointer"] for problem in tried.problems] == ["/items/1/if_match"]
-    assert trial(tried)["note"]
+    assert dry_run_of(tried)["note"]
     assert names() == ["vermilion", "green"]
 
 
@@ -170,7 +170,7 @@ def test_several_objects_with_a_key_are_one_change(teams, db, style):
         return agent.call(CREATE, items=items, **key)
 
     first, again, other = create("a", "b"), create("a", "b"), create("a", "c")
-    assert (replayed(first), replayed(again), first.data) == (False, True, again.data)
+    assert (is_replay(first), is_replay(again), first.data) == (False, True, again.data)
     assert (other.code, other.problems[0]["pointer"]) == ("CONFLICT", "/items")
     assert names() == ["a", "b"]
 
@@ -180,13 +180,13 @@ def test_a_version_in_an_item_is_no_part_of_the_change(teams, team):
     item = {"pk": team.pk, "name": "rose"}
     first = agent.call(UPDATE, items=[{**item, "if_match": "vermilion"}], idempotency_key="k")
     again = agent.call(UPDATE, items=[{**item, "if_match": "rose"}], idempotency_key="k")
-    assert (replayed(first), replayed(again), first.data) == (False, True, again.data)
+    assert (is_replay(first), is_replay(again), first.data) == (False, True, again.data)
 
 
 def test_several_objects_without_a_key_are_one_change_within_the_repeat_window(teams, db):
     agent = teams(bulk=True, settings={"REPEAT_WINDOW": 10, "IDEMPOTENCY_KEYS": True})
     results = [agent.call(CREATE, items=[{"name": "a"}]) for _ in range(2)]
-    assert [replayed(result) for result in results] == [False, True]
+    assert [is_replay(result) for result in results] == [False, True]
     assert names() == ["a"]
 
 
@@ -199,7 +199,7 @@ def test_several_objects_of_which_one_is_refused_free_the_key(teams, team):
     assert names() == ["vermilion", "a", "b"]
 
 
-def test_a_confirmation_of_several_says_how_many(teams, db):
+def test_a_confirmation_of_several_objects_names_their_number(teams, db):
     agent = teams(bulk=True, confirm=True)
     asked = agent.call(CREATE, items=[{"name": "a"}, {"name": "b"}])
     assert asked.envelope["error"].endswith("Create a group. Object: 2 objects.")
@@ -208,12 +208,12 @@ def test_a_confirmation_of_several_says_how_many(teams, db):
     assert names() == ["a", "b"]
 
 
-def test_a_replay_tells_what_takes_the_change_back(teams, db):
+def test_a_replay_has_the_undo_of_the_first_call(teams, db):
     agent = teams(undo=DESTROY, idempotency_key=True)
     sent = {"name": "a", "idempotency_key": "k"}
     first, again = agent.call(CREATE, **sent), agent.call(CREATE, **sent)
     undo = {"tool": DESTROY, "arguments": {"id": Group.objects.get().pk}}
-    assert replayed(again)
+    assert is_replay(again)
     assert first.envelope["meta"]["undo"] == again.envelope["meta"]["undo"] == undo
 
 
@@ -241,7 +241,7 @@ class UnvalidatedSerializer(TeamSerializer):
 
 
 @pytest.mark.parametrize("guard", [{}, {"idempotency_key": "k"}, {"dry_run": True}])
-def test_what_the_database_refuses_is_in_the_way_of_no_other_object(teams, team, guard):
+def test_an_item_that_the_database_refuses_does_not_fail_the_others(teams, team, guard):
     view = {"serializer_class": UnvalidatedSerializer}
     agent = teams(bulk="partial", view=view, dry_run=True, idempotency_key=True)
     agent.http.raise_request_exception = False
@@ -258,7 +258,7 @@ class NameSerializer(TeamSerializer):
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_a_key_hides_no_object_whose_key_no_answer_shows(teams, db, several):
+def test_a_replay_has_the_undo_of_an_object_whose_key_no_answer_shows(teams, db, several):
     view = {"serializer_class": NameSerializer}
     agent = teams(view=view, undo=DESTROY, idempotency_key=True, bulk=True)
     items = [{"name": "a"}, {"name": "b"}]
@@ -269,18 +269,18 @@ def test_a_key_hides_no_object_whose_key_no_answer_shows(teams, db, several):
         for pk in Group.objects.order_by("pk").values_list("pk", flat=True)
     ]
     assert first.envelope["meta"]["undo"] == (steps if several else steps[0])
-    assert (replayed(again), again.envelope["meta"]["undo"]) == (
+    assert (is_replay(again), again.envelope["meta"]["undo"]) == (
         True,
         steps if several else steps[0],
     )
 
 
-def test_a_replay_names_no_tool_that_was_taken_away(teams, db):
+def test_a_replay_has_no_undo_that_the_endpoint_excludes(teams, db):
     sent = {"name": "a", "idempotency_key": "k"}
     both = {"undo": DESTROY, "idempotency_key": True}
     assert "undo" in teams(**both).call(CREATE, **sent).envelope["meta"]
     again = teams(endpoint={"tools": [CREATE]}, **both).call(CREATE, **sent)
-    assert (replayed(again), "undo" in again.envelope["meta"]) == (True, False)
+    assert (is_replay(again), "undo" in again.envelope["meta"]) == (True, False)
 
 
 def test_a_view_that_asks_is_confirmed_first_and_keeps_its_key(teams, team):
@@ -306,7 +306,7 @@ def test_a_view_that_asks_is_confirmed_first_and_keeps_its_key(teams, team):
     done = call(second, reason_serializer={"reason": "rose"})
     assert done["structuredContent"]["success"]
     assert names() == ["rose"]
-    # What was done is answered again, and nobody is asked.
+    # The replay asks no question.
     assert call()["structuredContent"]["meta"]["replayed"]
     assert UsedConfirmation.objects.count() == 1
 
@@ -320,7 +320,7 @@ SENT = {
 
 
 @pytest.mark.parametrize("sent", SENT.values(), ids=SENT)
-def test_what_takes_a_tool_away_is_asked_before_every_guard(teams, team, sent):
+def test_narrowing_is_checked_before_every_guard(teams, team, sent):
     agent = teams(**EVERY, settings={"READ_ONLY": True})
     refused = agent.call(UPDATE, pk=team.pk, name="rose", **sent)
     assert refused.code == "FORBIDDEN"
@@ -329,7 +329,7 @@ def test_what_takes_a_tool_away_is_asked_before_every_guard(teams, team, sent):
 
 
 @pytest.mark.parametrize("sent", SENT.values(), ids=SENT)
-def test_a_throttle_of_the_endpoint_is_asked_before_every_guard(teams, team, sent):
+def test_a_throttle_of_the_endpoint_counts_before_every_guard(teams, team, sent):
     agent = teams(**EVERY, endpoint={"throttle_classes": [TwoAMinute]})
     for _ in range(2):
         assert agent.call("teams_retrieve", pk=team.pk).data["name"] == "vermilion"
@@ -347,9 +347,7 @@ def audited(monkeypatch) -> Auditor:
 
 
 @pytest.mark.parametrize("sent", SENT.values(), ids=SENT)
-def test_no_guard_does_anything_before_the_call_is_recorded(
-    teams, team, sent, audited, monkeypatch
-):
+def test_no_guard_runs_before_the_call_is_recorded(teams, team, sent, audited, monkeypatch):
     def fail(row):
         raise DatabaseError("full")
 

@@ -41,7 +41,7 @@ def press_tables(django_db_setup, django_db_blocker) -> Iterator[None]:
 
 @pytest.fixture
 def serve(press_tables, db, expose) -> Callable[..., Callable[..., Agent]]:
-    """Serve the presses with these settings, and make agents: ``serve(CONFIRM=True)("alice")``."""
+    """Serve the presses, and return what makes agents: ``serve(CONFIRM=True)("alice")``."""
 
     def serve(*patterns: Any, **mcp_settings: Any) -> Callable[..., Agent]:
         expose(*patterns, *PATTERNS, **{"CONFIRM": True, **mcp_settings})
@@ -60,7 +60,7 @@ def serve(press_tables, db, expose) -> Callable[..., Callable[..., Agent]]:
 
 @pytest.fixture
 def agent(serve) -> Agent:
-    """Alice, who owns the presses, where CONFIRM is on."""
+    """An agent of alice, who owns the presses, where CONFIRM is on."""
     return serve()()
 
 

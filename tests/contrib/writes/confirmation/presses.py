@@ -1,4 +1,4 @@
-"""Presses and what hangs on them: rows that go along, rows that stay, rows that keep others."""
+"""Presses, and rows that a delete of a press removes, keeps, or is prevented by."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class IsOwner(permissions.BasePermission):
 
 
 class PressViewSet(viewsets.ModelViewSet):
-    """Staff delete presses by way of another tool."""
+    """Presses that only their owner changes."""
 
     queryset = Press.objects.order_by("pk")
     serializer_class = PressSerializer
@@ -115,7 +115,7 @@ class PressViewSet(viewsets.ModelViewSet):
 
 
 class ClosingViewSet(viewsets.ModelViewSet):
-    """Deletes in a way of its own."""
+    """Presses that are deleted with their debts."""
 
     queryset = Press.objects.order_by("pk")
     serializer_class = PressSerializer
@@ -127,7 +127,7 @@ class ClosingViewSet(viewsets.ModelViewSet):
 
 
 class VolumeViewSet(viewsets.ReadOnlyModelViewSet):
-    """Lists no volume that is secret."""
+    """Volumes that are not secret."""
 
     queryset = Volume.objects.filter(is_secret=False).order_by("pk")
     serializer_class = VolumeSerializer

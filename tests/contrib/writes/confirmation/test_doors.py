@@ -1,4 +1,4 @@
-"""What tests and the terminal do with tools that ask first."""
+"""Confirmations in the test client, in the assertions of tests and on the terminal."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
+from drf_mcp.contrib.writes.confirmation import Confirmation
 from drf_mcp.contrib.writes.models import UsedConfirmation
 from drf_mcp.test import MCPClient, assert_confirms, assert_tool_parity
 from tests.contrib.writes.confirmation import presses
@@ -27,7 +28,7 @@ def served(serve):
     serve()
 
 
-def test_a_client_answers_what_it_is_asked(press):
+def test_the_test_client_answers_a_confirmation(press):
     asked = []
     declined = client(answer=lambda params: None).call_tool("detail_destroy", pk=press.pk)
     assert declined.error.code == "DECLINED"
@@ -39,8 +40,8 @@ def test_a_client_answers_what_it_is_asked(press):
     assert "Hogarth" in asked[0]["message"]
 
 
-def test_a_tool_that_asks_and_is_made_once_is_confirmed(press):
-    """Arguments are made up where there are none."""
+def test_the_assertion_passes_for_a_tool_with_a_confirmation(press):
+    """Without arguments, the assertion makes some."""
     for revision in ("2026-07-28", "2025-06-18"):
         assert_confirms(client(revision=revision), "detail_destroy", {"pk": press.pk})
     assert_confirms(client(), "detail_destroy")
@@ -48,24 +49,22 @@ def test_a_tool_that_asks_and_is_made_once_is_confirmed(press):
     assert not UsedConfirmation.objects.exists()
 
 
-def test_a_tool_that_does_not_ask_and_a_call_that_is_refused_are_told(press):
+def test_the_assertion_fails_without_a_confirmation_and_for_a_refused_call(press):
     with pytest.raises(AssertionError, match="presses_create does not ask"):
         assert_confirms(client(), "presses_create")
     with pytest.raises(AssertionError, match="NOT_FOUND"):
         assert_confirms(client(), "detail_destroy", {"pk": 999})
 
 
-def test_a_confirmation_that_counts_twice_is_told(press, monkeypatch):
-    from drf_mcp.contrib.writes.confirmation import Confirmation
-
+def test_the_assertion_fails_for_a_confirmation_that_counts_twice(press, monkeypatch):
     monkeypatch.setattr(Confirmation, "claim", lambda self, max_age: True)
     monkeypatch.setattr(presses.PurgeView, "preview_delete", lambda self, request: "")
     with pytest.raises(AssertionError, match="counted twice"):
         assert_confirms(client(), "purge", {})
 
 
-def test_parity_is_that_of_the_confirmed_call(press):
-    """It holds for who may not make the call, too."""
+def test_a_parity_test_compares_the_confirmed_call(press):
+    """It also compares a call that its caller may not make."""
     for tool in ("detail_destroy", "purge"):
         assert_tool_parity(client(), tool)
     assert_tool_parity(MCPClient(), "presses_destroy")
@@ -76,7 +75,7 @@ def test_parity_is_that_of_the_confirmed_call(press):
 
 @pytest.fixture
 def run(monkeypatch):
-    """Run ``mcp_call`` on a terminal, with what is typed there; None where there is none."""
+    """Run ``mcp_call`` with a text that is typed on the terminal; None for no terminal."""
 
     def run(*args: str, typed: str | None = None) -> tuple[Any, str]:
         monkeypatch.setattr(
@@ -90,22 +89,22 @@ def run(monkeypatch):
     return run
 
 
-def test_a_terminal_asks(run, press):
-    """It takes y for yes, and anything else for no."""
+def test_the_terminal_asks_for_a_confirmation(run, press):
+    """Only y is a yes."""
     answer, _ = run("detail_destroy", f"pk={press.pk}", typed="")
     assert answer["data"]["error_code"] == "DECLINED"
     assert Press.objects.exists()
-    answer, told = run("detail_destroy", f"pk={press.pk}", typed="y")
+    answer, shown = run("detail_destroy", f"pk={press.pk}", typed="y")
     assert answer["success"]
-    assert 'name "Hogarth".\nDeleted with it: notes, volumes' in told
+    assert 'name "Hogarth".\nDeleted with it: notes, volumes' in shown
 
 
-def test_a_script_gets_the_confirmation_or_says_yes_ahead(run, press):
+def test_a_script_sends_the_confirmation_or_the_option_yes(run, press):
     answer, _ = run("detail_destroy", f"pk={press.pk}")
     assert answer["data"]["error_code"] == "CONFIRMATION_REQUIRED"
     confirmed, _ = run("detail_destroy", json.dumps(answer["data"]["next"]))
     assert confirmed["success"]
     other = Press.objects.create(name="Virago")
-    answer, told = run("detail_destroy", f"pk={other.pk}", "--yes")
+    answer, shown = run("detail_destroy", f"pk={other.pk}", "--yes")
     assert answer["success"]
-    assert "Virago" in told
+    assert "Virago" in shown

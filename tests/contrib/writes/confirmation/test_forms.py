@@ -1,4 +1,4 @@
-"""Clients that can ask their user show a form with nothing to fill in."""
+"""Clients with forms ask their user to confirm a call by a form without fields."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.contrib.writes.confirmation.presses import Press
 
 
 def call(agent: Agent, name: str, asked: Any = None, answers: Any = None, **arguments: Any) -> Any:
-    """Call a tool as a client that shows forms; in the round after ``asked``, with answers."""
+    """Call a tool as a client with forms; ``asked`` is the result of the round before."""
     answers = {"confirm_call": {"action": "accept", "content": {}}} if answers is None else answers
     further = {}
     if asked is not None:
@@ -31,7 +31,7 @@ def code(result: Any) -> str:
 
 
 @pytest.mark.slow
-def test_the_user_reads_what_to_delete_and_what_goes_with_it_and_agrees(agent, press):
+def test_the_form_names_the_object_and_the_rows_that_are_deleted_with_it(agent, press):
     result = call(agent, "presses_destroy", pk=press.pk)
     assert result["resultType"] == "input_required"
     params = result["inputRequests"]["confirm_call"]["params"]
@@ -49,7 +49,7 @@ def test_the_user_reads_what_to_delete_and_what_goes_with_it_and_agrees(agent, p
     assert not Press.objects.exists()
 
 
-def test_a_user_who_does_not_agree_ends_the_call(agent, press):
+def test_a_user_who_declines_or_cancels_ends_the_call(agent, press):
     asked = call(agent, "presses_destroy", pk=press.pk)
     for action in ("decline", "cancel"):
         answers = {"confirm_call": {"action": action}}
@@ -60,17 +60,17 @@ def test_a_user_who_does_not_agree_ends_the_call(agent, press):
         assert Press.objects.exists()
 
 
-def test_an_agreement_counts_once(agent, press):
+def test_an_accepted_form_counts_once(agent, press):
     asked = call(agent, "presses_charge", pk=press.pk)
     call(agent, "presses_charge", asked, pk=press.pk)
-    press.save()  # as it was shown
+    press.save()  # The press is as it was shown.
     again = call(agent, "presses_charge", asked, pk=press.pk)
     assert "used before" in again["inputRequests"]["confirm_call"]["params"]["message"]
     assert Press.objects.get().fee == 0
 
 
-def test_what_changed_while_the_user_looked_is_asked_anew(agent, press, monkeypatch):
-    """A person has longer than a model."""
+def test_an_object_that_changed_meanwhile_is_confirmed_anew(agent, press, monkeypatch):
+    """A form is valid for longer than a confirmation that a model sends."""
     asked = call(agent, "presses_destroy", pk=press.pk)
     press.volumes.create()
     monkeypatch.setattr(confirmation, "TOKEN_AGE", -1)
@@ -79,7 +79,7 @@ def test_what_changed_while_the_user_looked_is_asked_anew(agent, press, monkeypa
     assert call(agent, "presses_destroy", anew, pk=press.pk)["structuredContent"]["success"]
 
 
-def test_an_answer_to_a_question_that_nobody_asked_is_none(agent, press):
+def test_an_answer_without_a_form_is_ignored(agent, press):
     result = agent.result(
         "tools/call",
         name="presses_destroy",
@@ -91,7 +91,7 @@ def test_an_answer_to_a_question_that_nobody_asked_is_none(agent, press):
     assert Press.objects.exists()
 
 
-def test_a_caller_who_may_not_make_the_call_is_not_asked(serve, press):
+def test_a_caller_without_permission_is_refused_without_a_form(serve, press):
     result = call(serve()("bob"), "presses_destroy", pk=press.pk)
     assert code(result) == "FORBIDDEN"
 
@@ -107,9 +107,7 @@ class AskingDetail(presses.PressDetail):
         return Response(status=204)
 
 
-def test_a_view_that_asks_a_question_of_its_own_does_not_have_the_call_confirmed_again(
-    serve, press
-):
+def test_a_call_whose_view_asks_a_question_is_confirmed_once(serve, press):
     agent = serve(path("asking/<int:pk>/", AskingDetail.as_view()))()
     confirm = call(agent, "asking_destroy", pk=press.pk)
     reason = call(agent, "asking_destroy", confirm, pk=press.pk)

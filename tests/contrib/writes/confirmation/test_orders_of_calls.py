@@ -1,4 +1,4 @@
-"""Whatever comes in whatever order: one confirmation makes one call, of what was shown."""
+"""In any order of calls, one confirmation makes one call about the shown state."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ STEPS = [
 @pytest.mark.slow
 @settings(max_examples=max(5, settings.default.max_examples // 3))
 @given(steps=st.lists(st.sampled_from(STEPS), max_size=9))
-def test_the_fee_grows_once_for_each_confirmation_of_what_was_shown(serve, press, steps):
-    """Bob may not; a confirmation is alice's, for one amount, of one state of the press."""
+def test_each_confirmation_of_the_present_state_makes_one_call(serve, press, steps):
+    """A confirmation is for alice, one amount and one state; bob has no permission."""
     serving = serve()
     alice, bob = serving("alice"), serving("bob")
     Press.objects.filter(pk=press.pk).update(fee=0, name="Hogarth")

@@ -1,4 +1,4 @@
-"""What of the shop's tools asks first, and what it shows."""
+"""The tools of the shop that need a confirmation, and their previews."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def order_of(username: str, status: str) -> Order:
 
 
 @pytest.mark.slow
-def test_what_destroys_asks(carol):
+def test_destructive_tools_and_two_actions_need_a_confirmation(carol):
     tools = carol.tools()
     asking = {n for n, t in tools.items() if "confirmation" in t["inputSchema"]["properties"]}
     assert asking == {*DESTROYING, "orders_cancel", "orders_refund"}
@@ -30,7 +30,7 @@ def test_what_destroys_asks(carol):
     assert asking == {n for n, t in tools.items() if t.get("_meta", {}).get(key)}
 
 
-def test_a_customer_goes_with_their_tickets(alice):
+def test_the_preview_of_a_customer_names_their_tickets(alice):
     customer = Customer.objects.filter(orders=None, owner__username="alice").first()
     Ticket.objects.create(customer=customer, opened_by=customer.owner, subject="Late", body="?")
     first = alice.call("customers_destroy", pk=customer.pk)
@@ -40,8 +40,8 @@ def test_a_customer_goes_with_their_tickets(alice):
     assert not Customer.objects.filter(pk=customer.pk).exists()
 
 
-def test_what_would_be_refused_is_not_asked_about(alice):
-    """A customer with orders, and a refund for no reason."""
+def test_a_call_that_the_view_refuses_needs_no_confirmation(alice):
+    """A customer with orders, and a refund with an unknown reason."""
     order = order_of("alice", "paid")
     result = alice.call("customers_destroy", pk=order.customer_id)
     assert result.is_error
@@ -51,11 +51,11 @@ def test_what_would_be_refused_is_not_asked_about(alice):
     assert result.problems[0]["pointer"] == "/reason"
 
 
-def test_a_refund_says_what_the_customer_gets_and_a_cancellation_what_does_not_come(alice):
+def test_a_refund_and_a_cancellation_have_their_own_previews(alice):
     order = order_of("alice", "paid")
     first = alice.call("orders_refund", pk=order.pk, reason="late", amount="1.00")
-    said = f"{order.customer} gets 1.00 of {order.total} back."
-    assert first.data["preview"]["preview"] == said
+    sentence = f"{order.customer} gets 1.00 of {order.total} back."
+    assert first.data["preview"]["preview"] == sentence
     result = alice.call("orders_refund", **first.data["next"])
     assert result.data["refunded_amount"] == "1.00"
     order = order_of("alice", "pending")

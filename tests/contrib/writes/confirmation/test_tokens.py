@@ -1,4 +1,4 @@
-"""Clients that cannot ask their user: the first call answers a preview and a confirmation."""
+"""Clients without forms: the first call returns a preview and a confirmation to send."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from django.utils import timezone
 
 from drf_mcp.contrib.writes import confirmation
 from drf_mcp.contrib.writes.models import UsedConfirmation
-from drf_mcp.features import CallState
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.views import MCPView
 from tests.contrib.writes.confirmation import presses
 from tests.contrib.writes.confirmation.presses import Debt, Press
 
 
-def test_the_first_call_says_what_the_call_would_do_and_the_arguments_in_next_make_it(agent, press):
+def test_the_first_call_returns_a_preview_and_next_makes_the_call(agent, press):
     result = agent.call("presses_destroy", pk=press.pk)
     assert result.code == "CONFIRMATION_REQUIRED"
     assert not result.is_error
@@ -37,18 +36,18 @@ def test_the_first_call_says_what_the_call_would_do_and_the_arguments_in_next_ma
     assert not Press.objects.filter(pk=press.pk).exists()
 
 
-def test_a_confirmation_is_good_once(agent, press):
+def test_a_confirmation_counts_once(agent, press):
     confirmed = agent.call("presses_charge", pk=press.pk).data["next"]
     assert agent.call("presses_charge", **confirmed).data == {"fee": 1}
-    press.save()  # as it was shown
+    press.save()  # The press is as it was shown.
     again = agent.call("presses_charge", **confirmed)
     assert again.data["reason"] == "used"
     assert Press.objects.get().fee == 0
 
 
-def test_a_wrong_confirmation_is_told_with_a_new_one(agent, press):
+def test_an_invalid_confirmation_is_refused_with_a_new_one(agent, press):
     other = agent.call("detail_destroy", pk=press.pk).data["confirmation"]
-    # Whoever knows the server's key still has to name the tool.
+    # A text that is signed with the key of the server, for another tool.
     signer = signing.TimestampSigner(salt="drf_mcp.contrib.writes.confirmation.presses_charge")
     sent = ["", "nonsense", 7, "a.b.c", "ü\x00", other, signer.sign("a.b.c.d")]
     results = [agent.call("presses_destroy", pk=press.pk, confirmation=text) for text in sent]
@@ -56,13 +55,13 @@ def test_a_wrong_confirmation_is_told_with_a_new_one(agent, press):
     assert agent.call("presses_destroy", **results[-1].data["next"]).envelope["success"]
 
 
-def test_an_expired_confirmation_is_told(agent, press, monkeypatch):
+def test_an_expired_confirmation_is_refused(agent, press, monkeypatch):
     confirmed = agent.call("presses_destroy", pk=press.pk).data["next"]
     monkeypatch.setattr(confirmation, "TOKEN_AGE", -1)
     assert agent.call("presses_destroy", **confirmed).data["reason"] == "expired"
 
 
-def test_the_confirmation_of_another_caller_is_told(serve, press):
+def test_the_confirmation_of_another_caller_is_refused(serve, press):
     serving = serve()
     text = serving("alice").call("detail_destroy", pk=press.pk).data["confirmation"]
     result = serving("bob").call("detail_destroy", pk=press.pk, confirmation=text)
@@ -70,15 +69,14 @@ def test_the_confirmation_of_another_caller_is_told(serve, press):
     assert Press.objects.exists()
 
 
-def test_the_confirmation_of_other_arguments_is_told(agent, press):
+def test_the_confirmation_of_other_arguments_is_refused(agent, press):
     text = agent.call("presses_charge", pk=press.pk, amount=1).data["confirmation"]
     result = agent.call("presses_charge", pk=press.pk, amount=100, confirmation=text)
     assert result.data["reason"] == "other_arguments"
     assert result.data["preview"]["preview"]["fee_after"] == 100
 
 
-def test_what_has_changed_is_asked_about_anew(agent, press):
-    """The object, and the rows that would go along with it or stay."""
+def test_a_change_of_the_object_or_of_related_rows_needs_a_new_confirmation(agent, press):
     asked = agent.call("presses_destroy", pk=press.pk)
     for change in (
         lambda: Press.objects.update(name="Virago"),
@@ -93,14 +91,14 @@ def test_what_has_changed_is_asked_about_anew(agent, press):
     assert agent.call("presses_destroy", **asked.data["next"]).envelope["success"]
 
 
-def test_what_the_own_preview_says_is_part_of_what_is_confirmed(agent, press, monkeypatch):
+def test_a_change_of_the_preview_of_the_view_needs_a_new_confirmation(agent, press, monkeypatch):
     confirmed = agent.call("presses_charge", pk=press.pk).data["next"]
     monkeypatch.setattr(presses.PressViewSet, "preview_charge", lambda self, request, pk: "more")
     assert agent.call("presses_charge", **confirmed).data["reason"] == "changed"
 
 
-def test_who_may_not_make_the_call_gets_what_the_call_gives(serve, press):
-    """Bob, a caller nobody knows, and whoever calls what the database or the arguments refuse."""
+def test_a_call_that_would_fail_fails_as_without_a_confirmation(serve, press):
+    """The call of bob, of an anonymous caller, about a protected row, with a wrong argument."""
     Debt.objects.create(press=press)
     calls = {
         "bob": {"pk": press.pk},
@@ -115,7 +113,7 @@ def test_who_may_not_make_the_call_gets_what_the_call_gives(serve, press):
         result = agent.call("presses_destroy", **arguments)
         assert result.is_error
         assert "Hogarth" not in json.dumps(result.raw)
-        # The tool that asks to be confirmed takes one argument more.
+        # The tool with a confirmation has one argument more.
         advice = result.data["remediation"].replace(", confirmation", "")
         return result.code, result.envelope["error"], advice
 
@@ -123,25 +121,25 @@ def test_who_may_not_make_the_call_gets_what_the_call_gives(serve, press):
     asked = {who: call(who, arguments) for who, arguments in calls.items()}
     serving = serve(CONFIRM=False)
     assert asked == {who: call(who, arguments) for who, arguments in calls.items()}
-    assert [told[0] for told in asked.values()] == [
+    assert [refusal[0] for refusal in asked.values()] == [
         *("FORBIDDEN", "NOT_FOUND", "UNAUTHORIZED", "CONFLICT", "VALIDATION_ERROR")
     ]
 
 
-def test_what_a_caller_may_not_list_is_not_counted(serve, press, monkeypatch):
+def test_rows_that_the_caller_may_not_list_are_not_counted(serve, press, monkeypatch):
     monkeypatch.setattr(presses.VolumeViewSet, "permission_classes", [presses.IsOwner])
     monkeypatch.setattr(presses.IsOwner, "has_permission", lambda *args: False, raising=False)
     preview = serve()().call("detail_destroy", pk=press.pk).data["preview"]
     assert {"model": "volumes"} in preview["deleted"]
 
 
-def test_nothing_is_reported_as_a_crash_that_was_only_looked_at(agent, press, reported):
+def test_a_protected_row_in_a_preview_is_not_reported_as_a_crash(agent, press, reported):
     Debt.objects.create(press=press)
     assert agent.call("presses_destroy", pk=press.pk).code == "CONFLICT"
     assert not reported
 
 
-def test_a_view_that_deletes_in_its_own_way_is_not_taken_to_be_refused(agent, press):
+def test_a_protected_row_does_not_refuse_a_view_with_its_own_delete(agent, press):
     Debt.objects.create(press=press)
     first = agent.call("closing_destroy", pk=press.pk)
     models = [rows["model"] for rows in first.data["preview"]["deleted"]]
@@ -164,7 +162,7 @@ def test_a_view_without_objects_shows_its_own_preview(agent, press):
     assert agent.call("purge", **first.data["next"]).envelope["success"]
 
 
-def test_a_decorated_view_is_asked_about_without_a_look_at_its_object(serve, press):
+def test_the_preview_of_a_decorated_view_does_not_read_its_object(serve, press):
     def decorate(callback):
         def guarded(request, *args, **kwargs):
             return callback(request, *args, **kwargs)
@@ -180,13 +178,13 @@ def test_a_decorated_view_is_asked_about_without_a_look_at_its_object(serve, pre
     assert agent.call("odd_destroy", **first.data["next"]).envelope["success"]
 
 
-def test_what_an_object_says_of_itself_is_not_shown(agent, press, monkeypatch):
+def test_the_preview_does_not_use_the_str_of_an_object(agent, press, monkeypatch):
     monkeypatch.setattr(Press, "__str__", lambda self: 1 / 0)
     first = agent.call("detail_destroy", pk=press.pk)
     assert first.data["preview"]["object"].startswith(f"press {press.pk}")
 
 
-def test_middleware_of_calls_runs_around_the_look(serve, press):
+def test_call_middleware_runs_around_the_preview(serve, press):
     agent = serve(CALL_MIDDLEWARE=["django.middleware.locale.LocaleMiddleware"])()
     first = agent.call("presses_destroy", pk=press.pk)
     assert first.data["preview"]["object"] == f'press {press.pk}, name "Hogarth"'
@@ -194,7 +192,7 @@ def test_middleware_of_calls_runs_around_the_look(serve, press):
     assert agent.call("presses_destroy", **first.data["next"]).envelope["success"]
 
 
-def test_throttles_of_the_view_count_the_call_and_not_the_look(serve, press, monkeypatch):
+def test_throttles_of_the_view_count_the_call_and_not_the_preview(serve, press, monkeypatch):
     counted = []
     monkeypatch.setattr(presses.PressDetail, "check_throttles", lambda *args: counted.append(1))
     agent = serve()()
@@ -204,19 +202,10 @@ def test_throttles_of_the_view_count_the_call_and_not_the_look(serve, press, mon
     assert counted == [1]
 
 
-def test_a_secret_among_the_arguments_is_not_said_again(agent, press):
+def test_a_secret_argument_is_not_repeated(agent, press):
     result = agent.call("presses_charge", pk=press.pk, password="hush")
     assert "hush" not in json.dumps(result.raw)
     assert "next" not in result.data
-
-
-def test_a_dry_run_passes(serve, press):
-    # The guard of dry runs is further in: what it needs is that nobody asks.
-    ran = []
-    pending = CallState(None, {}, None)
-    pending.bound = type("Call", (), {"controls": {"dry_run": True}})
-    confirmation.ConfirmationGuard()(pending, ran.append)
-    assert ran == [pending]
 
 
 @pytest.mark.slow
@@ -238,8 +227,8 @@ def test_every_envelope_style_and_revision_has_the_confirmation(serve):
         assert not Press.objects.exists(), (settings, options)
 
 
-def test_which_tools_ask(serve, monkeypatch):
-    """Those that destroy and those that say so; of one endpoint, all that write."""
+def test_destructive_tools_and_tools_with_the_option_need_a_confirmation(serve, monkeypatch):
+    """At an endpoint with the option, all tools that write need one."""
 
     def asking(**options) -> set[str]:
         tools = serve(path("own/mcp", view), **options)(path=at).tools()
@@ -258,7 +247,7 @@ def test_which_tools_ask(serve, monkeypatch):
     assert asking(CONFIRM=False) == {n for n in names if not n.endswith(("_list", "_retrieve"))}
 
 
-def test_over_http_nothing_asks(serve, press):
+def test_over_http_no_confirmation_is_needed(serve, press):
     http = serve()().http
     response = http.delete(f"/presses/{press.pk}/")
     assert response.status_code == 204
@@ -286,7 +275,7 @@ def test_used_confirmations_expire(agent, press):
     assert not UsedConfirmation.objects.exists()
 
 
-def test_a_repeated_change_is_answered_without_asking_again(serve, press, monkeypatch):
+def test_a_replay_needs_no_confirmation(serve, press, monkeypatch):
     options = ToolOptions.of(confirm=True, idempotency_key=True)
     monkeypatch.setattr(presses.PurgeView, "mcp_tool", options, raising=False)
     agent = serve()()

@@ -1,4 +1,4 @@
-"""One confirmation, two connections: one of them wins."""
+"""One confirmation that several connections use at once."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def make_confirmation() -> Confirmation:
 
 @pytest.fixture
 def shared_database(request, tmp_path, django_db_blocker):
-    """A database that each thread has a connection of its own to: PostgreSQL where it is on."""
+    """A database to which each thread opens its own connection."""
     if connection.vendor == "postgresql":
         request.getfixturevalue("django_db_setup")
         with django_db_blocker.unblock():
@@ -62,7 +62,7 @@ def shared_database(request, tmp_path, django_db_blocker):
         connections["default"], connections.databases["default"] = usual, usually
 
 
-def test_one_of_many_wins(shared_database):
+def test_of_many_confirmations_at_once_one_counts(shared_database):
     text, faults = make_confirmation().write(), []
     barrier = threading.Barrier(6)
 
@@ -82,8 +82,8 @@ def test_one_of_many_wins(shared_database):
     assert UsedConfirmation.objects.count() == 1
 
 
-def test_a_confirmation_can_be_used_in_a_transaction_that_goes_on(db):
-    """PostgreSQL ends a transaction at the first statement that fails: a savepoint keeps it."""
+def test_a_used_confirmation_does_not_break_the_transaction(db):
+    """PostgreSQL would end the transaction at the failed statement; a savepoint keeps it."""
     text = make_confirmation().write()
     assert make_confirmation().find_fault(text, 300) == ""
     assert make_confirmation().find_fault(text, 300) == "used"

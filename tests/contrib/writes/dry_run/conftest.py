@@ -48,17 +48,17 @@ def group(db) -> Group:
 
 @pytest.fixture
 def do(monkeypatch) -> Callable[[Callable[[Any], Any]], None]:
-    """Have the deeds do this: ``do(lambda request: …)``."""
+    """Set the function that the deeds run: ``do(lambda request: …)``."""
 
-    def tell(deed: Callable[[Any], Any]) -> None:
+    def set_function(deed: Callable[[Any], Any]) -> None:
         monkeypatch.setattr(views.Deed, "do", staticmethod(deed))
 
-    return tell
+    return set_function
 
 
 @pytest.fixture
 def rehearse(agent, do) -> Callable[..., dict[str, Any]]:
-    """Try a deed, and return what the answer says of it."""
+    """Make a dry run of a deed, and return its report."""
 
     def rehearse(deed: Callable[[Any], Any], tool: str = "deed") -> dict[str, Any]:
         do(deed)
@@ -71,7 +71,7 @@ def rehearse(agent, do) -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture(params=[True, False], ids=["atomic", "not_atomic"])
 def second(request, db, settings, monkeypatch) -> Any:
-    """A database outside the transaction of the test, where the groups are written."""
+    """A second database, outside the transaction of the test, that stores the groups."""
     own = {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": ":memory:",

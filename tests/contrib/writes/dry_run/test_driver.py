@@ -1,4 +1,4 @@
-"""A view that commits behind Django's back is no view of which nothing was changed."""
+"""A view that commits through the database driver: the answer says that rows were kept."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def commit(request):
     return {}
 
 
-def commit_and_go_on(request):
+def commit_and_write(request):
     commit(request)
     Group.objects.create(name="later")
     return {}
 
 
-def test_what_the_driver_committed_is_said_to_be_kept(agent, do, caplog):
-    for deed in (commit, commit_and_go_on):
+def test_the_answer_says_that_rows_committed_by_the_driver_are_kept(agent, do, caplog):
+    for deed in (commit, commit_and_write):
         do(deed)
         result = agent.call("deed", dry_run=True)
         assert (result.is_error, result.code) == (True, "VALIDATION_ERROR")
@@ -34,13 +34,13 @@ def test_what_the_driver_committed_is_said_to_be_kept(agent, do, caplog):
         assert "committed by its driver" in caplog.text
         Group.objects.all().delete()
         caplog.clear()
-    # The next call is made as ever.
+    # The next call works as usual.
     do(lambda request: {"done": True})
     assert agent.call("deed", dry_run=True).data == {"done": True}
     assert agent.call("deed").data == {"done": True}
 
 
-def test_a_view_that_fails_in_the_database_has_kept_nothing(agent, do, caplog):
+def test_a_database_error_is_not_taken_for_a_commit(agent, do, caplog):
     def fail(request):
         Group.objects.create(name="twice")
         Group.objects.create(name="twice")

@@ -1,4 +1,4 @@
-"""A dry run of every tool of the shop that writes, and the test that projects have for it."""
+"""Dry runs of every writing tool of the shop, and the assertion that projects use."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def client(django_user_model) -> MCPClient:
 
 
 def sequences() -> dict[str, int | None]:
-    """The last number of every sequence: of SQLite's that it keeps, of all of PostgreSQL's."""
+    """Return the last number of each sequence."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute("SELECT name, seq FROM sqlite_sequence")
@@ -45,7 +45,7 @@ def test_the_requests_are_about_every_tool_that_writes():
 
 
 def test_every_row_and_sequence_is_left_as_documented(client):
-    """Rows stay. PostgreSQL takes no number of a sequence back, SQLite takes them all."""
+    """Rows are the same afterwards. Only SQLite takes numbers of sequences back."""
     rows, before, left = rows_of_alice(), Snapshot(), {}
     for request in TRIED:
         asked, numbers = request.about(rows), sequences()
@@ -59,7 +59,7 @@ def test_every_row_and_sequence_is_left_as_documented(client):
     assert {name: rows for name, rows in left.items() if rows} == {}
 
 
-def test_the_answer_is_that_of_the_call(client):
+def test_a_dry_run_returns_the_data_of_the_call(client):
     order = rows_of_alice()["paid"]
     tried = client.call_tool("orders_refund", pk=order, reason="late", dry_run=True)
     assert client.call_tool("orders_refund", pk=order, reason="late").data == tried.data
@@ -72,12 +72,12 @@ def test_the_assertion_passes_for_a_dry_run(client):
     assert result.meta["dry_run"]["after"]["status"] == "refunded"
 
 
-def test_it_makes_arguments_and_a_client_of_its_own(django_user_model):
+def test_the_assertion_makes_arguments_and_a_client(django_user_model):
     carol = django_user_model.objects.get(username="carol")
     assert assert_dry_run_changes_nothing("customers_deactivate", user=carol).ok
 
 
-def test_it_sends_grouped_arguments_too(settings, client):
+def test_the_assertion_sends_grouped_arguments(settings, client):
     settings.DRF_MCP = {**settings.DRF_MCP, "ARGUMENTS": "grouped"}
     registry.reload()
     arguments = {"kwargs": {"pk": rows_of_alice()["pending"]}}
@@ -85,7 +85,7 @@ def test_it_sends_grouped_arguments_too(settings, client):
 
 
 @pytest.mark.slow
-def test_it_fails_where_the_call_does_or_something_stays(client, monkeypatch):
+def test_the_assertion_fails_for_a_failed_call_and_a_lasting_change(client, monkeypatch):
     order = {"pk": rows_of_alice()["paid"], "reason": "late"}
     Group.objects.create(name="old")
     call = MCPClient.call_tool

@@ -1,4 +1,4 @@
-"""No database keeps anything of a dry run, and nothing is run that a rollback would not undo."""
+"""No database keeps a change of a dry run, and code that a rollback cannot undo is refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def refusal(result):
 
 
 def test_a_true_argument_makes_no_change_and_a_false_one_or_none_makes_it(agent, do):
-    """Any other value is refused. The view can ask."""
+    """Any other value is refused. The view can read the argument."""
     for number, value in enumerate([True, "true", "True", False, "false", None], -2):
         assert not agent.call("groups_create", name=f"{value}", dry_run=value).is_error
         assert Group.objects.count() == max(number, 0), value
@@ -43,34 +43,34 @@ def test_a_true_argument_makes_no_change_and_a_false_one_or_none_makes_it(agent,
     assert "dry_run" not in result.envelope["meta"]
 
 
-def test_over_http_nothing_is_tried(agent, do):
+def test_over_http_there_is_no_dry_run(agent, do):
     do(lambda request: {"dry_run": call_context(request).dry_run, "sent": request.data})
     answer = agent.http.post("/deed/", {"dry_run": True}, "application/json")
     assert answer.json() == {"dry_run": False, "sent": {"dry_run": True}}
 
 
-def test_what_waits_for_the_commit_never_runs(agent, do, django_capture_on_commit_callbacks):
+def test_callbacks_after_the_commit_never_run(agent, do, django_capture_on_commit_callbacks):
     do(lambda request: transaction.on_commit(lambda: mail.send_mail("", "", "", ["a@b.example"])))
     with django_capture_on_commit_callbacks(execute=True) as callbacks:
         agent.call("deed", dry_run=True)
     assert (callbacks, mail.outbox) == ([], [])
 
 
-def test_asynchronous_and_decorated_views_are_tried(rehearse):
+def test_asynchronous_and_decorated_views_have_dry_runs(rehearse):
     for tool in ("asynchronous", "wrapped"):
-        told = rehearse(lambda request: Group.objects.create(name="a").name, tool)
-        assert told["created"] == {"group": 1}
+        report = rehearse(lambda request: Group.objects.create(name="a").name, tool)
+        assert report["created"] == {"group": 1}
         assert not Group.objects.exists()
 
 
-def test_a_view_behind_middleware_is_tried(configure, do):
+def test_the_writes_of_call_middleware_are_rolled_back(configure, do):
     agent = configure(CALL_MIDDLEWARE=["tests.contrib.writes.dry_run.views.make_trace"])
     result = agent.call("groups_create", name="a", dry_run=True)
     assert result.envelope["meta"]["dry_run"]["created"] == {"group": 2}
     assert not Group.objects.exists()
 
 
-def test_a_second_database_keeps_nothing_and_is_as_it_was_afterwards(second, agent, do):
+def test_a_second_database_keeps_nothing_and_is_restored(second, agent, do):
     ran = []
 
     def deed(request):
@@ -80,8 +80,8 @@ def test_a_second_database_keeps_nothing_and_is_as_it_was_afterwards(second, age
         User.objects.create(username="ada")
 
     do(deed)
-    told = agent.call("deed", dry_run=True).envelope["meta"]["dry_run"]
-    assert told["created"] == {"group": 1, "user": None}
+    report = agent.call("deed", dry_run=True).envelope["meta"]["dry_run"]
+    assert report["created"] == {"group": 1, "user": None}
     assert (Group.objects.count(), ran) == (0, [])
     assert not User.objects.filter(username="ada").exists()
     assert not second.in_atomic_block
@@ -98,8 +98,8 @@ def test_a_database_that_no_router_names_is_not_opened(second, settings, agent, 
     assert not second.in_atomic_block
 
 
-def test_a_write_to_it_ends_the_dry_run(second, settings, agent, do):
-    """Also where the view answers all the same."""
+def test_a_write_to_a_database_that_no_router_names_is_refused(second, settings, agent, do):
+    """Also where the view suppresses the error."""
     settings.DATABASE_ROUTERS = []
 
     def deed(request):
@@ -142,7 +142,7 @@ def test_a_durable_block_is_refused_before_it_runs(second, agent, do, caplog, re
 
 
 def test_a_view_that_ends_its_transaction_is_refused(agent, do):
-    """Statements that would are not sent."""
+    """The statement that would end the transaction is not sent."""
 
     statements = ("COMMIT", "ROLLBACK", "/* now */ commit", "BEGIN")
     runs = [lambda sql=sql: connection.cursor().execute(sql) for sql in statements]
@@ -167,7 +167,7 @@ def test_tables_are_not_changed_where_that_would_commit(agent, do, monkeypatch):
 def test_a_database_without_transactions_is_refused_before_anything_runs(agent, do, monkeypatch):
     ran = []
     do(lambda request: ran.append("ran"))
-    # Not beyond the call: the test itself ends by a rollback.
+    # The patch ends with the call, because the test itself ends with a rollback.
     with monkeypatch.context() as patch:
         patch.setattr(connection.features, "supports_transactions", False)
         result = agent.call("deed", dry_run=True)
@@ -187,14 +187,14 @@ def test_a_foreign_key_that_leads_nowhere_fails_as_the_commit_would(agent, do):
     assert result.envelope["meta"]["dry_run"] == NOTE
 
 
-def test_an_error_of_the_database_is_the_answer(agent, group):
+def test_an_error_of_the_database_is_an_error_of_the_dry_run(agent, group):
     result = agent.call("groups_create", name="readers", dry_run=True)
     assert (result.is_error, result.envelope["meta"]["dry_run"]) == (True, NOTE)
     assert Group.objects.count() == 1
 
 
-def test_a_failure_is_told_as_ever_and_marked(agent, do):
-    """Of the view, of what it answers, and of the arguments."""
+def test_a_failure_has_its_usual_code_and_the_note(agent, do):
+    """Exceptions, a soft failure, data that cannot be encoded, and missing arguments."""
     for raised, code in (
         (Conflict("No."), "CONFLICT"),
         (RuntimeError("No."), "INTERNAL_ERROR"),
@@ -223,17 +223,17 @@ def test_a_failure_is_told_as_ever_and_marked(agent, do):
     assert (result.code, result.envelope["meta"]["dry_run"]) == ("MISSING_REQUIRED", NOTE)
 
 
-def test_a_reading_that_fails_spoils_nothing(agent, group, monkeypatch):
+def test_a_failing_read_of_the_object_does_not_break_the_dry_run(agent, group, monkeypatch):
     def fail(self, request, *args, **kwargs):
         Group.objects.create(name="readers")
 
     monkeypatch.setattr("tests.contrib.writes.dry_run.views.GroupViewSet.retrieve", fail)
-    told = agent.call("groups_partial_update", pk=group.pk, name="b", dry_run=True)
-    assert told.envelope["meta"]["dry_run"]["updated"] == {"group": 1}
+    report = agent.call("groups_partial_update", pk=group.pk, name="b", dry_run=True)
+    assert report.envelope["meta"]["dry_run"]["updated"] == {"group": 1}
 
 
-def test_throttles_count_the_call_and_not_its_readings(configure, group):
-    """Those of the view, and those of the endpoint."""
+def test_throttles_count_the_call_and_not_its_reads(configure, group):
+    """The throttles of the view, and the throttles of the endpoint."""
     agent = configure()
     calls = [
         agent.call("throttled_partial_update", pk=group.pk, name="b", dry_run=True)
@@ -270,7 +270,7 @@ def inner_rollback() -> None:
 @pytest.mark.slow
 @settings(max_examples=max(5, settings.default.max_examples // 3))
 @given(st.lists(st.sampled_from(sorted(DEEDS)), max_size=6))
-def test_no_row_differs_whatever_is_done_in_whatever_order(agent, do, group, deeds):
+def test_no_row_differs_after_any_order_of_deeds(agent, do, group, deeds):
     before = Snapshot()
     do(lambda request: [DEEDS[name]() for name in deeds] and None)
     result = agent.call("deed", dry_run=True)

@@ -1,4 +1,4 @@
-"""Views over groups, which do what a test tells them to besides."""
+"""Views of groups, and views that run a function of the test."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from drf_mcp.tools import mcp_tool
 
 
 class ThreeAMinute(SimpleRateThrottle):
-    """Counts everybody's calls together."""
+    """Counts the calls of all callers together."""
 
     scope = "three"
     rate = "3/min"
@@ -34,7 +34,7 @@ class ThreeAMinute(SimpleRateThrottle):
 
 
 def make_trace(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Middleware that writes a row of its own."""
+    """Middleware that writes a row."""
 
     def respond(request: Any) -> Any:
         Group.objects.create(name=f"trace {uuid.uuid4()}")
@@ -52,7 +52,7 @@ class GroupSerializer(serializers.ModelSerializer):
 
 
 class MayRead(AllowAny):
-    """Lets everybody write, and read while a test says so."""
+    """Allows every write, and reads while ``reads`` is true."""
 
     reads = True
 
@@ -67,7 +67,6 @@ class GroupViewSet(ModelViewSet):
     serializer_class = GroupSerializer
     permission_classes = [MayRead]
 
-    @mcp_tool(undo="groups_destroy")
     @action(detail=True, methods=["post"])
     def shout(self, request, pk=None) -> Response:
         """Write the name in capitals."""
@@ -84,7 +83,7 @@ class ThrottledGroups(GroupViewSet):
 
 
 class Deed(APIView):
-    """Does what the test says."""
+    """Runs the function of the test."""
 
     permission_classes = [AllowAny]
     do: Callable[[Any], Any] = staticmethod(lambda request: None)
@@ -96,7 +95,7 @@ class Deed(APIView):
 
 
 class AsyncDeed(APIView):
-    """Does what the test says in a coroutine."""
+    """Runs the function of the test in a coroutine."""
 
     permission_classes = [AllowAny]
 
@@ -122,7 +121,7 @@ wrapped_deed = never_cache(Deed.as_view())
 
 @mcp_tool(dry_run=False)
 class Final(APIView):
-    """Cannot be tried."""
+    """Has no dry run."""
 
     permission_classes = [AllowAny]
 

@@ -1,4 +1,4 @@
-"""Calls with a key: made once, answered again, refused for another change."""
+"""Calls with a key: they are made once, replayed, and refused for another change."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def payments(name: str = "rent") -> int:
     return Group.objects.filter(name__startswith=name).count()
 
 
-def test_the_argument_is_offered_by_tools_that_change_something(payer):
-    """Their hint stays that of the tool without a key."""
+def test_writing_tools_have_the_argument(payer):
+    """The annotation ``idempotentHint`` stays the same."""
     definitions = payer.tools()
     argument = definitions["pay_by_key"]["inputSchema"]["properties"]["idempotency_key"]
     assert argument["description"].startswith("Names the change you intend.")
@@ -45,7 +45,7 @@ def test_the_argument_is_offered_by_tools_that_change_something(payer):
     assert "idempotency_key" not in definitions["search_payments"]["inputSchema"]["properties"]
 
 
-def test_the_same_key_again_has_the_first_answer(payer):
+def test_the_same_key_again_returns_the_first_result(payer):
     """Members in another order are the same argument."""
     first = payer.call("pay_by_key", lines=[{"a": 1, "b": 2}], **PAY)
     second = payer.call("pay_by_key", lines=[{"b": 2, "a": 1}], **PAY)
@@ -55,8 +55,7 @@ def test_the_same_key_again_has_the_first_answer(payer):
     assert payments() == 1
 
 
-def test_the_statements_of_the_record_are_counted(serve, payer):
-    """Those of the call, and not of its view alone."""
+def test_telemetry_counts_the_queries_of_the_record(serve, payer):
     serve(TELEMETRY=True)
 
     def count(**key) -> int:
@@ -66,7 +65,7 @@ def test_the_statements_of_the_record_are_counted(serve, payer):
     assert count(**KEY) > count()
 
 
-def test_the_answers_are_the_same_but_for_the_mark_and_the_request_id(payer):
+def test_a_replay_differs_only_by_its_mark_and_request_id(payer):
     def without_marks(result: dict) -> dict:
         structured = dict(result.get("structuredContent", {}))
         for name in ("meta", "metadata"):
@@ -92,7 +91,7 @@ def test_the_answers_are_the_same_but_for_the_mark_and_the_request_id(payer):
     assert payments() == len(ENVELOPES) * len(TOOLS)
 
 
-def test_another_change_is_a_conflict_that_names_what_differs(payer):
+def test_another_change_is_a_conflict_that_names_the_difference(payer):
     """Another value, an argument that is left out, and another tool."""
     payer.call("pay_by_key", way="done", **PAY)
     refused = payer.call("pay_by_key", name="lunch", way="done", **KEY)
@@ -107,20 +106,20 @@ def test_another_change_is_a_conflict_that_names_what_differs(payer):
     assert (payments(), payments("lunch")) == (1, 0)
 
 
-def test_another_caller_has_keys_of_their_own(payer, agent_of):
+def test_the_keys_of_two_callers_are_independent(payer, agent_of):
     payer.call("pay_by_key", **PAY)
     answer = agent_of("bob").call("pay_by_key", name="lunch", **KEY)
     assert answer.data["by"] == ["bob"]
 
 
-def test_a_refusal_frees_the_key_and_keeps_what_was_written(payer):
+def test_a_refusal_frees_the_key_and_keeps_the_writes(payer):
     for number, way in enumerate(["refused", "no"], 1):
         assert payer.call("pay_by_key", way=way, **PAY).envelope["success"] is False
         assert payments() == number
     assert payer.call("pay_by_key", name="lunch", **KEY).envelope["success"] is True
 
 
-def test_a_crash_frees_the_key_and_takes_everything_back(payer):
+def test_a_crash_frees_the_key_and_rolls_back_the_writes(payer):
     for tool in ("pay_by_key", "pay_by_header"):
         for way in ("crash", "unavailable"):
             payer.call(tool, way=way, **PAY)
@@ -138,8 +137,8 @@ class DeepPayments(views.PlainPayments):
 
 
 @pytest.mark.parametrize("levels", [200, 5000])
-def test_a_change_whose_answer_is_nested_too_deep_is_taken_back(serve, payer, levels):
-    """As other answers that cannot be written, and in every version of Python."""
+def test_a_change_whose_answer_is_nested_too_deep_is_rolled_back(serve, payer, levels):
+    """As other answers that cannot be encoded."""
     serve(path("deep/", DeepPayments.as_view()))
     for _attempt in range(2):
         assert payer.call("pay_deeply", lines=[levels], **PAY).code == "INTERNAL_ERROR"
@@ -148,7 +147,7 @@ def test_a_change_whose_answer_is_nested_too_deep_is_taken_back(serve, payer, le
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_fails_after_the_commit_is_reported_and_not_done_twice(serve, reported):
+def test_a_failure_after_the_commit_is_reported_and_the_change_not_repeated(serve, reported):
     serve()
     # Tests with real commits leave no seeded users.
     client = MCPClient(raise_request_exception=False)
@@ -160,7 +159,7 @@ def test_what_fails_after_the_commit_is_reported_and_not_done_twice(serve, repor
     assert payments() == 1
 
 
-def test_what_is_no_key_is_refused(payer):
+def test_an_invalid_key_is_refused(payer):
     for tool in ("pay_by_key", "pay_by_header"):
         for key in ("", "two words", "x" * 256, "tab\t", "ü", 7):
             refused = payer.call(tool, name="rent", idempotency_key=key)
@@ -178,7 +177,7 @@ def test_any_visible_characters_are_a_key(payer, key):
 
 
 def test_without_a_key_every_call_is_a_change(payer):
-    """A null is no key."""
+    """The value null is no key."""
     for sent in ({}, {}, {"idempotency_key": None}):
         payer.call("pay_by_key", name="rent", **sent)
     assert payments() == 3
@@ -209,7 +208,7 @@ def test_an_answer_expires_after_the_window_of_the_settings(serve, agent_of):
     assert "replayed" not in payer.call("pay_by_key", name="lunch", **KEY).envelope["meta"]
 
 
-def test_mcp_expire_deletes_what_has_expired(payer, capsys):
+def test_mcp_expire_deletes_expired_records(payer, capsys):
     payer.call("pay_by_key", **PAY)
     payer.call("pay_by_key", name="rent", idempotency_key="tuesday")
     IdempotencyRecord.objects.filter(key="monday").update(expires=timezone.now())
@@ -229,7 +228,7 @@ def test_the_same_call_without_a_key_is_one_change_within_the_repeat_window(serv
     assert alice.call("pay_by_key", name="rent").data != first.data
 
 
-def test_the_setting_gives_keys_to_every_tool_that_changes_something(serve, agent_of):
+def test_the_setting_gives_the_argument_to_every_writing_tool(serve, agent_of):
     class Unnamed(views.PlainPayments):
         pass
 
@@ -249,15 +248,15 @@ def test_grouped_arguments_have_the_key_in_the_query(serve, agent_of):
     assert second.problems[0]["pointer"] == "/body/name"
 
 
-def test_nothing_that_was_sent_can_be_read_off_a_record(payer):
+def test_a_record_does_not_contain_the_arguments(payer):
     payer.call("pay_by_key", name="s3cret", **KEY)
     assert "s3cret" not in str(IdempotencyRecord.objects.values_list("arguments", flat=True))
 
 
-# --- Rights that have changed since -----------------------------------------------------------
+# --- Permissions that change after the first call ---------------------------------------------
 
 
-def test_the_answer_is_not_given_under_other_rights_and_the_change_not_made_again(payer):
+def test_a_replay_under_other_permissions_shows_no_data_and_changes_nothing(payer):
     """Other flags, groups or permissions."""
     changes = [
         lambda alice: User.objects.filter(pk=alice.pk).update(is_staff=not alice.is_staff),
@@ -312,7 +311,7 @@ def test_middleware_around_the_call_refuses_the_replay_as_well(serve, agent_of, 
 
 
 class Lines(DestroyAPIView):
-    """Deletes a line, which no request finds afterwards."""
+    """Deletes a line, so that a replay does not find the object."""
 
     permission_classes = [IsAuthenticated]
     queryset = Group.objects.all()
@@ -324,7 +323,7 @@ class Lines(DestroyAPIView):
 
 
 class OfRole(Lines):
-    """Is answered by the role of a table of the project's own."""
+    """Adds a role of the project to the fingerprint of rights."""
 
     role = "owner"
 

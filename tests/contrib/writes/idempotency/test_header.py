@@ -1,4 +1,4 @@
-"""``Idempotency-Key`` over HTTP, and tools of the views that take it."""
+"""The header ``Idempotency-Key`` over HTTP, and the tools of views that accept it."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def test_a_key_is_read_as_it_was_written(key):
     assert KeyHeader.read(KeyHeader.write(key)) == key
 
 
-def test_a_file_comes_again_byte_by_byte(send):
+def test_a_file_is_replayed_byte_by_byte(send):
     first, second = send(at="/header-receipts/"), send(at="/header-receipts/")
     assert (second.content, second["Content-Type"]) == (first.content, "image/png")
     assert payments() == 1
 
 
-def test_another_request_is_refused(send):
+def test_another_request_with_the_same_key_is_refused(send):
     """Another body, path or query."""
     send()
     refused = [
@@ -88,7 +88,7 @@ def test_a_missing_key_is_refused_where_it_is_required(send):
     assert send(at="/required/").status_code == 201
 
 
-def test_what_is_no_key_is_refused(send):
+def test_an_invalid_key_is_refused(send):
     statuses = [send(key=key).status_code for key in ("", '""', "two words", "x" * 256)]
     assert (statuses, payments()) == ([400] * 4, 0)
 
@@ -99,7 +99,7 @@ def test_without_a_key_or_the_mixin_nothing_changes(send):
     assert not IdempotencyRecord.objects.exists()
 
 
-def test_a_refusal_frees_the_key_and_keeps_what_was_written_and_a_crash_takes_it_back(send):
+def test_a_refusal_and_a_crash_free_the_key_and_only_the_crash_rolls_back(send):
     assert send({"name": "rent", "way": "unavailable"}).status_code == 503
     assert payments() == 0
     assert send({"name": "rent", "way": "refused"}).status_code == 400
@@ -113,7 +113,7 @@ def test_an_anonymous_caller_is_refused_by_the_view(payer, http_of):
 
 
 def test_a_tool_and_the_request_have_one_record(send, payer):
-    """Whichever is first; the tool tells which arguments differ."""
+    """In either order; the tool names the arguments that differ."""
     over_http = send()
     called = payer.call("pay_by_header", name="rent", idempotency_key="monday")
     assert called.data == over_http.json()
@@ -135,7 +135,7 @@ def test_a_tool_requires_the_key_that_the_view_requires(payer):
     assert refused.problems[0]["pointer"] == "/idempotency_key"
 
 
-def test_a_header_of_the_message_is_none_of_its_calls(payer):
+def test_the_header_of_a_message_is_not_the_key_of_its_call(payer):
     payer.http.defaults["HTTP_IDEMPOTENCY_KEY"] = "monday"
     first, second = (payer.call("pay_by_header", **RENT) for _ in "ab")
     assert first.data != second.data
@@ -182,8 +182,7 @@ class HeaderNames(HeaderRecords):
     serializer_class = NameSerializer
 
 
-def test_the_object_of_a_view_that_takes_the_header_is_known(serve, payer):
-    """Its key and its version, which the answer does not show."""
+def test_undo_and_if_match_know_an_object_that_the_response_does_not_show(serve, payer):
     methods = {"post": "create"}
     one = {"delete": "destroy"}
     serve(

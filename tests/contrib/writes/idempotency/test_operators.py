@@ -1,4 +1,4 @@
-"""What is checked before anybody calls, and what a project's own tests assert."""
+"""The check of tools with keys, and the assertion that projects use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 class GroupsElsewhere:
-    """Writes groups to another database than everything else."""
+    """Routes writes of groups to another database."""
 
     def db_for_write(self, model, **hints) -> str | None:
         return "elsewhere" if model is Group else None
@@ -39,7 +39,7 @@ def find_errors() -> list[str]:
 
 
 def test_a_tool_whose_key_could_be_lost_is_an_error(serve, settings):
-    """Of a view outside transactions, by its option or the endpoint's, and of one elsewhere."""
+    """A view outside transactions, and a view that writes to another database."""
     serve()
     assert find_errors() == []
     serve(path("outside/", mcp_tool(name="pay_outside", idempotency_key=True)(Outside).as_view()))
@@ -64,7 +64,7 @@ def client() -> MCPClient:
 
 
 def test_an_idempotent_tool_passes_and_leaves_nothing(payer):
-    """Arguments are made up where there are none."""
+    """Without arguments, the assertion makes some."""
     for tool in ("pay_by_key", "pay_by_header", "receipt"):
         assert_idempotent(client(), tool, {"name": "rent"})
     assert_idempotent(client(), "pay_by_key")
@@ -117,7 +117,7 @@ def test_writes_of_the_second_call_fail_unless_they_are_ignored(payer, settings)
     assert_idempotent(client(), "pay_by_key", {"name": "rent"}, ignored_writes=["auth_group"])
 
 
-def test_a_tool_that_asks_first_is_confirmed(serve):
+def test_a_tool_with_a_confirmation_is_confirmed(serve):
     confirmed = mcp_tool(name="pay_and_confirm", idempotency_key=True, confirm=True)
     serve(path("confirmed/", confirmed(type("Confirmed", (views.PlainPayments,), {})).as_view()))
     assert_idempotent(client(), "pay_and_confirm", {"name": "rent"})

@@ -24,7 +24,7 @@ CALLS = st.fixed_dictionaries(
 
 
 class Expected:
-    """What the calls of an order come to."""
+    """The expected results and rows of a sequence of calls."""
 
     def __init__(self) -> None:
         self.made: dict = {}
@@ -68,7 +68,7 @@ def test_a_change_is_made_once_in_any_order_of_calls(payer, tool, calls):
     for call in calls:
         key = {} if call["key"] is None else {"idempotency_key": call["key"]}
         sent = {"name": call["name"], "way": call["way"], **key}
-        # An answer that is lost is one that nobody looks at.
+        # A lost answer is one that the client does not read.
         expected.judge(call, clients[call["caller"]].call_tool(tool, sent))
     rows = Counter(row.name.split()[0] for row in Group.objects.all())
     assert rows == expected.rows

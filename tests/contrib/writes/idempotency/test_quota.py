@@ -1,4 +1,4 @@
-"""How many answers are kept for a caller by their keys."""
+"""The limit of the answers that are stored for a caller."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def pay(payer, key: str):
 
 
 @pytest.mark.parametrize("limits", [{"MAX_RECORDS": 2}, {"MAX_SIZE": 2}])
-def test_a_change_that_nothing_could_remember_is_not_made(payer, monkeypatch, limits):
+def test_a_change_whose_answer_cannot_be_stored_is_not_made(payer, monkeypatch, limits):
     for name, value in limits.items():
         monkeypatch.setattr(idempotency, name, value)
     made = [pay(payer, key) for key in ("a", "b", "c")]
@@ -27,8 +27,8 @@ def test_a_change_that_nothing_could_remember_is_not_made(payer, monkeypatch, li
     assert rents.count() == IdempotencyRecord.objects.count()
 
 
-def test_the_quota_is_of_new_keys_of_one_caller(payer, agent_of, monkeypatch):
-    """A key that was used is answered however many there are; without a key nothing counts."""
+def test_the_quota_counts_new_keys_of_one_caller(payer, agent_of, monkeypatch):
+    """A replay and a call without a key do not count."""
     first = pay(payer, "a")
     monkeypatch.setattr(idempotency, "MAX_RECORDS", 1)
     assert pay(payer, "a").data == first.data

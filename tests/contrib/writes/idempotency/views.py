@@ -1,4 +1,4 @@
-"""Endpoints that write a row each time they run, and answer in every way."""
+"""Views that write a row in each run, with every kind of outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Users whose version is the moment of their last change, and ETags of groups."""
+"""Users whose version is ``last_login``, and groups with ETags."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class UserSerializer(ModelSerializer):
         fields = ["id", "username", "first_name"]
 
 
-class TellingSerializer(ModelSerializer):
+class VersionedSerializer(ModelSerializer):
     class Meta:
         model = User
         fields = ["id", "first_name", "last_login"]
@@ -61,13 +61,13 @@ class Users(ModelViewSet):
 @mcp_viewset(if_match="last_login")
 class Guarded(Users):
     def perform_destroy(self, instance):
-        # Models of other tests refer to users, and some of them have no table.
+        # delete() would query models of other tests, some of which have no table.
         User.objects.filter(pk=instance.pk)._raw_delete("default")
 
 
 @mcp_viewset(if_match="last_login")
-class Telling(Users):
-    serializer_class = TellingSerializer
+class Versioned(Users):
+    serializer_class = VersionedSerializer
 
 
 @mcp_viewset(["retrieve"], if_match="last_login", many=True)
@@ -97,7 +97,7 @@ class Tagged(ModelViewSet):
 
 router = SimpleRouter()
 router.register("guarded", Guarded, basename="guarded")
-router.register("telling", Telling, basename="telling")
+router.register("versioned", Versioned, basename="versioned")
 router.register("several", Several, basename="several")
 router.register("tagged", Tagged, basename="tagged")
 router.register("unguarded", Users, basename="unguarded")
@@ -105,10 +105,10 @@ router.register("unguarded", Users, basename="unguarded")
 
 @pytest.fixture
 def agents_of(expose, db) -> Callable[[SimpleRouter], Callable[..., Agent]]:
-    """What makes agents at an endpoint for the tools of a router.
+    """Return a function that makes agents for the tools of a router.
 
-    ``agents_of(router)("ok")`` speaks to an endpoint with that envelope; further options are those
-    of ``MCPView``.
+    ``agents_of(router)("ok")`` is an agent at an endpoint with that envelope; further options are
+    those of ``MCPView``.
     """
 
     def agents(routes: SimpleRouter) -> Callable[..., Agent]:
@@ -124,7 +124,7 @@ def agents_of(expose, db) -> Callable[[SimpleRouter], Callable[..., Agent]]:
 
 @pytest.fixture
 def agent_at(agents_of) -> Callable[..., Agent]:
-    """Agents for the tools above."""
+    """Return an agent for the tools of this module."""
     return agents_of(router)
 
 

@@ -1,4 +1,4 @@
-"""Writes to views that have ETags: the view compares."""
+"""Writes to views with ETags, which the view itself compares."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def group(db) -> Group:
     return Group.objects.create(name="red")
 
 
-def test_a_read_tells_the_etag_and_a_write_sends_it(agent_at, group):
+def test_a_read_returns_the_etag_and_a_write_sends_it(agent_at, group):
     agent = agent_at()
     etag = agent.call("tagged_retrieve", pk=group.pk).envelope["meta"]["if_match"]
     assert etag == '"red"'
@@ -34,7 +34,7 @@ def test_a_refusal_of_the_view_shows_the_present_object(agent_at, group):
     assert (meta["current"], meta["if_match"]) == ({"id": group.pk, "name": "red"}, '"red"')
 
 
-def test_the_header_of_the_request_to_the_endpoint_is_about_the_endpoint(agent_at, group):
+def test_the_header_if_match_of_a_message_is_not_sent_to_the_view(agent_at, group):
     agent = agent_at()
     agent.http = Client(headers={"If-Match": '"blue"'})
     assert not agent.call("tagged_partial_update", pk=group.pk, name="green").is_error

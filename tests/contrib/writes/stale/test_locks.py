@@ -1,4 +1,4 @@
-"""Two writers who read the same version: on PostgreSQL the row is locked, and one of them waits."""
+"""Two writers with the same version: on PostgreSQL the row is locked, and one writer waits."""
 
 from __future__ import annotations
 
@@ -31,23 +31,18 @@ def test_of_two_writers_with_one_version_the_second_waits_and_is_refused(agent_a
 
     with ThreadPoolExecutor() as pool:
 
-        def compare_while_another_comes(self, sent, row) -> bool:
+        def compare_during_another_write(self, sent, row) -> bool:
             monkeypatch.setattr(Precondition, "matches", compare)
             others.append(pool.submit(write, "Second"))
-            # The other one waits for the lock, and not for this call.
-            assert not wait_a_little(others[0])
+            # The other writer waits for the lock.
+            assert not wait(others, timeout=0.3).done
             return compare(self, sent, row)
 
         others: list = []
-        monkeypatch.setattr(Precondition, "matches", compare_while_another_comes)
+        monkeypatch.setattr(Precondition, "matches", compare_during_another_write)
         assert write("First") == ""
         assert others[0].result(timeout=10) == "CONFLICT"
     assert User.objects.get(pk=user.pk).first_name == "First"
-
-
-def wait_a_little(future) -> bool:
-    """Return whether it is done after a third of a second."""
-    return bool(wait([future], timeout=0.3).done)
 
 
 def test_the_row_is_locked_in_the_transaction_of_the_write(agent_at, monkeypatch):

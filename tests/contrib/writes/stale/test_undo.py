@@ -1,4 +1,4 @@
-"""Results that tell how to take the call back."""
+"""Results that name the call that undoes their change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.agents import Agent
 from tests.contrib.writes.stale.conftest import GroupSerializer
 
 
-class IsNobody(BasePermission):
+class DenyAll(BasePermission):
     def has_permission(self, request, view) -> bool:
         return False
 
@@ -64,7 +64,7 @@ class Teams(ModelViewSet):
     @mcp_tool(undo="teams_destroy")
     @action(detail=True, methods=["post"], serializer_class=Serializer)
     def split(self, request, pk=None):
-        """Answer with something that has an id, without a serializer."""
+        """Return an id without a serializer."""
         return Response({"id": 10**6})
 
     @mcp_tool(undo="secrets_open")
@@ -75,7 +75,7 @@ class Teams(ModelViewSet):
 
 class Secrets(GenericViewSet):
     authentication_classes = []
-    permission_classes = [IsNobody]
+    permission_classes = [DenyAll]
     serializer_class = Serializer
 
     @action(detail=True, methods=["post"])
@@ -102,7 +102,7 @@ def undo_of(result) -> dict | None:
     return result.envelope["meta"].get("undo")
 
 
-def test_a_create_is_taken_back_by_the_destroy_of_what_it_made(teams_at):
+def test_a_create_is_undone_by_the_destroy_of_its_object(teams_at):
     agent = teams_at()
     undo = undo_of(agent.call("teams_create", name="green"))
     assert undo["tool"] == "teams_destroy"
@@ -110,8 +110,8 @@ def test_a_create_is_taken_back_by_the_destroy_of_what_it_made(teams_at):
     assert not Group.objects.filter(name="green").exists()
 
 
-def test_what_functions_make_is_taken_back_by_the_path_below_theirs(agents_of):
-    """No serializer says which object the answer is about."""
+def test_a_create_of_a_function_is_undone_by_the_path_below(agents_of):
+    """No serializer names the object of the response."""
 
     @mcp_tool(name="crews_create", undo="crews_delete")
     @api_view(["POST"])
@@ -134,37 +134,37 @@ def test_what_functions_make_is_taken_back_by_the_path_below_theirs(agents_of):
     assert not agent.call_with(undo["tool"], undo["arguments"]).is_error
 
 
-def test_arguments_come_from_the_call_and_the_answer_and_others_are_named(teams_at, team):
+def test_arguments_come_from_the_call_and_the_answer_and_missing_ones_are_named(teams_at, team):
     undo = undo_of(teams_at().call("teams_close", pk=team.pk))
     arguments = {"id": team.pk, "name": "red"}
     assert undo == {"tool": "teams_reopen", "arguments": arguments, "missing": ["reason"]}
 
 
-def test_what_an_action_made_is_taken_back_and_not_what_it_was_called_for(teams_at, team):
+def test_an_action_that_creates_an_object_is_undone_for_that_object(teams_at, team):
     undo = undo_of(teams_at().call("teams_copy", pk=team.pk))
     assert undo["arguments"] == {"id": Group.objects.get(name="red again").pk}
 
 
-def test_an_object_that_nobody_can_tell_is_named_as_missing(teams_at, team):
+def test_the_key_of_an_unknown_object_is_named_as_missing(teams_at, team):
     undo = undo_of(teams_at().call("teams_split", pk=team.pk))
     assert undo == {"tool": "teams_destroy", "arguments": {}, "missing": ["id"]}
 
 
-def test_a_refused_call_has_nothing_to_take_back(teams_at, db):
+def test_a_refused_call_has_no_undo(teams_at, db):
     closed = Group.objects.create(name="closed")
     assert undo_of(teams_at().call("teams_close", pk=closed.pk)) is None
 
 
-def test_a_tool_that_the_caller_does_not_see_is_not_told_of(teams_at, team):
+def test_an_undo_that_the_caller_does_not_see_is_left_out(teams_at, team):
     assert undo_of(teams_at().call("teams_hide", pk=team.pk)) is None
 
 
-def test_a_tool_that_the_endpoint_does_not_offer_is_not_told_of(teams_at):
+def test_an_undo_that_the_endpoint_excludes_is_left_out(teams_at):
     agent = teams_at(tools=["teams_create"])
     assert undo_of(agent.call("teams_create", name="green")) is None
 
 
-def test_each_envelope_tells_it(teams_at, team):
+def test_each_envelope_has_the_undo(teams_at, team):
     readers = {
         "response_v2": lambda raw: raw["structuredContent"]["meta"],
         "ok": lambda raw: raw["structuredContent"]["meta"],
@@ -176,14 +176,14 @@ def test_each_envelope_tells_it(teams_at, team):
         assert read(raw)["undo"]["arguments"] == {"id": team.pk, "name": "red"}
 
 
-def test_grouped_arguments_are_told_in_their_groups(teams_at, team, settings):
+def test_the_undo_has_grouped_arguments_in_the_grouped_layout(teams_at, team, settings):
     agent = teams_at()
     settings.DRF_MCP = {**settings.DRF_MCP, "ARGUMENTS": "grouped"}
     undo = undo_of(agent.call("teams_close", kwargs={"pk": team.pk}))
     assert undo["arguments"] == {"kwargs": {"pk": team.pk}, "body": {"name": "red"}}
 
 
-def test_a_dry_run_has_nothing_to_take_back(teams_at):
+def test_a_dry_run_has_no_undo(teams_at):
     agent = teams_at(tool_options={"dry_run": True})
     assert undo_of(agent.call("teams_create", name="green", dry_run=True)) is None
     assert undo_of(agent.call("teams_create", name="green", dry_run=False)) is not None

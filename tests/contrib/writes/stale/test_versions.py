@@ -1,4 +1,4 @@
-"""Writes that name the version of the object that was read, by a field of the model."""
+"""Writes that send the version of the object, which is a field of the model."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ def change(user: User, name: str) -> None:
     User.objects.filter(pk=user.pk).update(first_name=name, last_login=timezone.now())
 
 
-def test_a_read_tells_the_version_that_the_serializer_does_not_show(agent_at, user):
+def test_a_read_returns_the_version_that_the_serializer_does_not_show(agent_at, user):
     assert parse_datetime(version_of(agent_at(), user)) == user.last_login
 
 
-def test_a_read_that_is_rendered_tells_the_version_too(agent_at, user, monkeypatch):
+def test_a_read_with_another_renderer_returns_the_version_too(agent_at, user, monkeypatch):
     monkeypatch.setattr(Users, "renderer_classes", [CamelCaseJSONRenderer])
     assert parse_datetime(version_of(agent_at(), user)) == user.last_login
 
 
-def test_a_version_that_the_data_shows_is_not_told_twice(agent_at, user):
-    result = agent_at().call("telling_retrieve", pk=user.pk)
+def test_a_version_that_the_data_shows_is_not_repeated(agent_at, user):
+    result = agent_at().call("versioned_retrieve", pk=user.pk)
     assert parse_datetime(result.data["last_login"]) == user.last_login
     assert "if_match" not in result.envelope["meta"]
 
 
-def test_a_version_that_the_selected_fields_leave_out_is_told_beside_them(agent_at, user):
-    result = agent_at().call("telling_retrieve", pk=user.pk, fields=["first_name"])
+def test_a_version_that_the_selected_fields_leave_out_is_in_the_meta(agent_at, user):
+    result = agent_at().call("versioned_retrieve", pk=user.pk, fields=["first_name"])
     assert parse_datetime(result.envelope["meta"]["if_match"]) == user.last_login
 
 
@@ -59,7 +59,7 @@ def test_several_objects_have_a_version_each(agent_at, user):
     assert parse_datetime(last) == other.last_login
 
 
-def test_the_present_version_lets_the_write_pass_and_the_answer_tells_the_next(agent_at, user):
+def test_a_write_with_the_present_version_succeeds_and_returns_the_next(agent_at, user):
     agent = agent_at()
     result = agent.call(UPDATE, pk=user.pk, first_name="Ann", if_match=version_of(agent, user))
     user.refresh_from_db()
@@ -67,12 +67,12 @@ def test_the_present_version_lets_the_write_pass_and_the_answer_tells_the_next(a
     assert parse_datetime(result.envelope["meta"]["if_match"]) == user.last_login
 
 
-def test_the_version_of_the_serializer_is_taken_in_its_own_words(agent_at, user, settings):
+def test_a_version_is_accepted_in_the_format_of_the_serializer(agent_at, user, settings):
     with timezone.override("Asia/Tokyo"):
         agent = agent_at()
-        shown = agent.call("telling_retrieve", pk=user.pk).data["last_login"]
+        shown = agent.call("versioned_retrieve", pk=user.pk).data["last_login"]
         assert not agent.call(
-            "telling_partial_update", pk=user.pk, first_name="Ann", if_match=shown
+            "versioned_partial_update", pk=user.pk, first_name="Ann", if_match=shown
         ).is_error
 
 
@@ -111,7 +111,7 @@ def test_the_refusal_shows_the_present_object_and_its_version_in_every_envelope(
         user.refresh_from_db()
 
 
-def test_without_a_version_the_write_goes_on_as_over_http(agent_at, user):
+def test_a_write_without_a_version_makes_the_queries_of_http(agent_at, user):
     agent = agent_at()
     change(user, "Hanna")
     with CaptureQueriesContext(connection) as by_http:
@@ -121,21 +121,21 @@ def test_without_a_version_the_write_goes_on_as_over_http(agent_at, user):
     assert len(by_tool) == len(by_http)
 
 
-def test_a_delete_takes_the_version_too(agent_at, user):
+def test_a_delete_compares_the_version_too(agent_at, user):
     agent = agent_at()
     assert agent.call("guarded_destroy", pk=user.pk, if_match="2020-01-01").code == "CONFLICT"
     assert not agent.call("guarded_destroy", pk=user.pk, if_match=version_of(agent, user)).is_error
 
 
-def test_an_object_that_the_caller_may_not_have_is_refused_in_the_views_words(agent_at, db):
+def test_an_object_that_the_caller_may_not_change_is_refused_by_the_view(agent_at, db):
     secret = User.objects.create(username="secret", last_login=timezone.now())
     agent = agent_at()
     sent = {"first_name": "Ann", "if_match": "2020-01-01"}
     for pk in (secret.pk, 10**6):
-        told = agent.call(UPDATE, pk=pk, **sent)
+        refused = agent.call(UPDATE, pk=pk, **sent)
         plain = agent.call(UPDATE, pk=pk, first_name="Ann")
-        assert (told.code, told.envelope["error"]) == (plain.code, plain.envelope["error"])
-        assert "current" not in told.envelope["meta"]
+        assert (refused.code, refused.envelope["error"]) == (plain.code, plain.envelope["error"])
+        assert "current" not in refused.envelope["meta"]
 
 
 @pytest.mark.slow
@@ -144,19 +144,19 @@ def test_only_writes_of_one_object_take_a_version(agent_at):
     taking = {
         name for name, tool in tools.items() if "if_match" in tool["inputSchema"]["properties"]
     }
-    views = ("guarded", "telling")
+    views = ("guarded", "versioned")
     assert taking == {
         f"{v}_{a}" for v in views for a in ("partial_update", "update", "destroy")
     } | {f"tagged_{a}" for a in ("partial_update", "update", "destroy")}
 
 
-def test_an_endpoint_may_switch_it_on_for_the_tools_whose_model_has_the_field(agent_at, user):
+def test_an_endpoint_may_set_the_option_for_models_with_the_field(agent_at, user):
     agent = agent_at(tool_options={"if_match": "last_login"})
     result = agent.call("unguarded_partial_update", pk=user.pk, first_name="A", if_match="x")
     assert result.code == "CONFLICT"
 
 
-def test_over_http_nothing_is_asked_for(agent_at, user):
+def test_over_http_the_version_is_ignored(agent_at, user):
     agent_at()
     response = Client().patch(
         f"/guarded/{user.pk}/",
@@ -180,7 +180,7 @@ class Clashing(Users):
 
 
 @pytest.mark.parametrize(("style", "pointer"), CLASHES.items())
-def test_a_field_of_the_same_name_keeps_it(tool_of, style, pointer):
+def test_a_field_named_if_match_keeps_its_name(tool_of, style, pointer):
     patch = path("clashes/<int:pk>/", Clashing.as_view({"patch": "partial_update"}))
     tool = tool_of(patch, ARGUMENTS=style)
     assert tool.arguments.get_control_pointer("if_match") == pointer

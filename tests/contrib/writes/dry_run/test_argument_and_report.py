@@ -1,4 +1,4 @@
-"""How a dry run is offered, answered in each envelope, and recorded."""
+"""The argument ``dry_run``, its report in each envelope, and its records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def properties(agent, tool):
     return agent.tools()[tool]["inputSchema"]["properties"]
 
 
-def test_tools_that_write_offer_it_and_reads_do_not(agent):
+def test_writing_tools_have_the_argument_and_reading_tools_do_not(agent):
     offering = {name for name in agent.tools() if "dry_run" in properties(agent, name)}
     assert properties(agent, "groups_create")["dry_run"] == ARGUMENT
     assert offering == {
@@ -34,8 +34,8 @@ def test_tools_that_write_offer_it_and_reads_do_not(agent):
     }
 
 
-def test_without_the_setting_no_tool_offers_it(configure):
-    """The hints of the tools are the same."""
+def test_without_the_setting_no_tool_has_the_argument(configure):
+    """The annotations of the tools are the same."""
     offered = configure(DRY_RUN=True).tools()
     hints = {name: tool["annotations"] for name, tool in offered.items()}
     agent = configure(DRY_RUN=False)
@@ -46,12 +46,12 @@ def test_without_the_setting_no_tool_offers_it(configure):
     assert not registry.tool("groups_create").controls
 
 
-def test_a_tool_may_keep_out_of_it(agent):
+def test_a_tool_may_exclude_dry_runs(agent):
     assert agent.call("final", dry_run=True).is_error
     assert agent.call("final").data == {"dry_run": False}
 
 
-def test_grouped_arguments_have_it_in_the_query(configure):
+def test_the_grouped_layout_has_the_argument_in_the_query(configure):
     agent = configure(ARGUMENTS="grouped")
     assert properties(agent, "groups_create")["query"]["properties"]["dry_run"] == ARGUMENT
     result = agent.call("groups_create", body={"name": "a"}, query={"dry_run": True})
@@ -61,25 +61,25 @@ def test_grouped_arguments_have_it_in_the_query(configure):
     assert not Group.objects.exists()
 
 
-def test_each_envelope_has_it_among_its_marks(configure):
-    """The plain one in a second block."""
+def test_each_envelope_has_the_report(configure):
+    """The plain envelope has it in a second block."""
 
     def answer(name: str, sent: str = "a"):
         agent = configure(ENVELOPE_CLASS=f"drf_mcp.envelopes.{name}Envelope")
         return agent.call("groups_create", name=sent, dry_run=True)
 
-    told = {"note": NOTE, "created": {"group": 1}}
+    report = {"note": NOTE, "created": {"group": 1}}
     envelope = answer("Ok").envelope
-    assert (envelope["ok"], envelope["meta"]["dry_run"]) == (True, told)
+    assert (envelope["ok"], envelope["meta"]["dry_run"]) == (True, report)
     envelope = answer("Status").envelope
-    assert (envelope["status"], envelope["metadata"]["dry_run"]) == ("success", told)
+    assert (envelope["status"], envelope["metadata"]["dry_run"]) == ("success", report)
     for sent in ("a", ""):
         first, second = answer("Plain", sent).raw["content"]
         assert json.loads(second["text"])["dry_run"]["note"] == NOTE
         assert "dry_run" not in first["text"]
 
 
-def test_an_answer_that_cannot_be_written_is_told_as_one_that_changed_nothing(agent, do):
+def test_an_answer_that_cannot_be_encoded_says_that_nothing_was_changed(agent, do):
     do(lambda request: {"rate": float("nan")})
     tried = agent.call("deed", dry_run=True)
     assert tried.envelope["meta"]["dry_run"] == {"note": NOTE}
@@ -87,12 +87,12 @@ def test_an_answer_that_cannot_be_written_is_told_as_one_that_changed_nothing(ag
     assert "have taken effect" in agent.call("deed").data["remediation"]
 
 
-def test_the_output_schema_allows_it(configure):
+def test_the_output_schema_allows_the_report(configure):
     agent = configure(OUTPUT_SCHEMA="full")
     assert not agent.call("groups_create", name="a", dry_run=True).is_error
 
 
-def test_the_log_says_so(agent, caplog):
+def test_the_log_marks_a_dry_run(agent, caplog):
     caplog.set_level(logging.INFO, logger="drf_mcp.calls")
     agent.call("groups_create", name="a", dry_run=True)
     agent.call("groups_create", name="a")
@@ -100,8 +100,8 @@ def test_the_log_says_so(agent, caplog):
     assert [record.is_trial for record in records] == [True, False]
 
 
-def test_the_audit_keeps_its_row(configure, do, monkeypatch):
-    """It counts no rows that were not changed."""
+def test_the_audit_records_a_dry_run(configure, do, monkeypatch):
+    """The record counts no changed rows."""
     monkeypatch.setattr(apps.get_app_config("drf_mcp_audit"), "auditor", Auditor())
     do(lambda request: call_context(request).rows_changed(3))
     for strict in (True, False):
@@ -113,20 +113,12 @@ def test_the_audit_keeps_its_row(configure, do, monkeypatch):
         row.delete()
 
 
-def test_there_is_nothing_to_undo(agent):
-    group = Group.objects.create(name="a")
-    made = agent.call("groups_shout", pk=group.pk)
-    tried = agent.call("groups_shout", pk=group.pk, dry_run=True)
-    assert "undo" in made.envelope["meta"]
-    assert "undo" not in tried.envelope["meta"]
-
-
 def test_a_dry_run_needs_no_confirmation(configure):
     agent = configure(CONFIRM=True)
     group = Group.objects.create(name="a")
     tried = agent.call("groups_destroy", pk=group.pk, dry_run=True)
     assert tried.envelope["meta"]["dry_run"]["deleted"] == {"group": 1}
-    # What cannot be told from a dry run is none.
+    # A false value is no dry run, and another value is refused.
     assert (
         agent.call("groups_destroy", pk=group.pk, dry_run="false").code == "CONFIRMATION_REQUIRED"
     )

@@ -1,4 +1,4 @@
-"""Narrowing at every door: the shop's toolsets over HTTP, in commands, over stdio, on the page."""
+"""Narrowed endpoints of the shop over HTTP, in commands, over stdio and on the page."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.urls import include, path
 
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import Tool
@@ -37,23 +38,23 @@ def refused(envelope: dict) -> str:
     return envelope["error"]
 
 
-def test_the_toolset_of_the_shop_has_tools_and_not_all(carol):
+def test_a_toolset_has_some_of_the_tools(carol):
     tools = at(carol, SUPPORT).tools()
     assert {"tickets_list", "customers_list", "orders_list"} <= tools.keys()
     assert not {"products_list", "orders_create", "customers_create"} & tools.keys()
 
 
 @pytest.mark.parametrize("path", [SUPPORT, READONLY])
-def test_nothing_is_written_by_any_way_to_call(carol, db, path):
+def test_no_transport_writes_at_a_narrowed_endpoint(carol, db, path):
     """A message, a batch, a command, a line of stdio and the test client."""
-    before, told = Customer.objects.count(), []
-    told.append(refused(at(carol, path).call_with("customers_create", WRITE).envelope))
+    before, errors = Customer.objects.count(), []
+    errors.append(refused(at(carol, path).call_with("customers_create", WRITE).envelope))
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     message["params"] = {"name": "customers_create", "arguments": WRITE}
     older = Agent(carol.http, revision="2025-03-26", path=path)
     response = older.post([message], {"MCP-Protocol-Version": "2025-03-26"})
     (answer,) = json.loads(response.content)
-    told.append(refused(json.loads(answer["result"]["content"][0]["text"])))
+    errors.append(refused(json.loads(answer["result"]["content"][0]["text"])))
     lines: list[bytes] = []
     endpoint = LocalEndpoint(path)
     user = User.objects.get(username="carol")
@@ -61,10 +62,10 @@ def test_nothing_is_written_by_any_way_to_call(carol, db, path):
         endpoint.make_server(), lambda: endpoint.make_caller(user), lines.append
     )
     connection.answer(connection.receive(json.dumps(message).encode()))
-    told.append(refused(json.loads(lines[0])["result"]["structuredContent"]))
+    errors.append(refused(json.loads(lines[0])["result"]["structuredContent"]))
     client = MCPClient(path=path)
     client.force_authenticate(user)
-    told.append(client.call_tool("customers_create", WRITE).error.message)
+    errors.append(client.call_tool("customers_create", WRITE).error.message)
     out = io.StringIO()
     with pytest.raises(SystemExit) as ended:
         call_command(
@@ -73,20 +74,20 @@ def test_nothing_is_written_by_any_way_to_call(carol, db, path):
             stdout=out,
         )
     assert ended.value.code == 1
-    told.append(refused(json.loads(out.getvalue())))
-    assert len(set(told)) == 1, told
+    errors.append(refused(json.loads(out.getvalue())))
+    assert len(set(errors)) == 1, errors
     assert Customer.objects.count() == before
     assert not carol.call_with("customers_create", WRITE).is_error
 
 
-def make_long(settings, agent: Agent) -> str:
+def archive_a_long_result(settings, agent: Agent) -> str:
     settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RESULT_TOKENS": 1000}
     meta = agent.call("customers_list", page_size=50).envelope["meta"]
     return next(iter(meta["content_archive_hashes"]))
 
 
-def test_what_a_tool_left_is_not_retrieved_where_the_tool_is_not(carol, settings):
-    archive_id = make_long(settings, carol)
+def test_archived_content_needs_an_endpoint_with_its_tool(carol, settings):
+    archive_id = archive_a_long_result(settings, carol)
     retrieved = {
         path: at(carol, path).call("content_retrieve", archive_id=archive_id)
         for path in ("/mcp", READONLY, LIBRARY)
@@ -96,10 +97,10 @@ def test_what_a_tool_left_is_not_retrieved_where_the_tool_is_not(carol, settings
     assert retrieved[LIBRARY].code == "NOT_FOUND"
 
 
-def test_over_plain_http_read_only_holds_for_what_was_left_as_well(
+def test_over_plain_http_read_only_holds_for_archived_content(
     carol, settings, http_of, monkeypatch
 ):
-    archive_id = make_long(settings, carol)
+    archive_id = archive_a_long_result(settings, carol)
     address = f"/mcp/content/?archive_id={archive_id}"
     http = http_of("carol")
     assert http.get(address).status_code == 200
@@ -110,7 +111,7 @@ def test_over_plain_http_read_only_holds_for_what_was_left_as_well(
 
 
 @pytest.mark.slow
-def test_the_page_shows_the_tools_that_are_left(client, settings, db):
+def test_the_page_of_a_narrowed_endpoint_shows_its_tools(client, settings, db):
     settings.DEBUG = True
     client.force_login(User.objects.get(username="carol"))
     page = client.get(READONLY, headers={"accept": "text/html"}).content.decode()
@@ -120,18 +121,18 @@ def test_the_page_shows_the_tools_that_are_left(client, settings, db):
     assert missing.status_code == 404
 
 
-def test_a_browser_that_asks_for_an_unknown_toolset_is_refused(client, settings, db):
+def test_the_page_of_an_unknown_toolset_is_not_found(client, settings, db):
     settings.DEBUG = True
     client.force_login(User.objects.get(username="carol"))
     response = client.get("/mcp/x/nothing", headers={"accept": "text/html"})
     assert response.status_code == 404
 
 
-# --- What tools say of each other -----------------------------------------------------------
+# --- The names of excluded tools ------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_no_tool_of_a_narrowed_list_names_one_that_is_not_in_it(carol, settings):
+def test_no_definition_names_an_excluded_tool(carol, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "TOOLSETS": {"figures": ["*_aggregate"]}}
     whole, narrowed = carol.tools(), at(carol, "/mcp/x/figures").tools()
     assert "orders_list" in json.dumps(whole["orders_aggregate"])
@@ -139,7 +140,7 @@ def test_no_tool_of_a_narrowed_list_names_one_that_is_not_in_it(carol, settings)
     assert not [n for n in whole.keys() - narrowed.keys() if "_" in n and n in text]
 
 
-def test_no_error_names_a_tool_that_is_not_in_the_list(carol, settings):
+def test_no_error_names_an_excluded_tool(carol, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "TOOLSETS": {"one": ["orders_retrieve"]}}
     missing = {
         path: at(carol, path).call("orders_retrieve", pk=0) for path in ("/mcp", "/mcp/x/one")
@@ -151,19 +152,19 @@ def test_no_error_names_a_tool_that_is_not_in_the_list(carol, settings):
 # --- Commands -----------------------------------------------------------------------------
 
 
-def test_the_tools_of_an_endpoint_are_listed(db):
+def test_mcp_tools_lists_the_tools_of_an_endpoint(db):
     text = run("mcp_tools", "--endpoint", READONLY)
     assert "products_list" in text
     assert "customers_create" not in text
     assert run("mcp_tools", "--endpoint", f"{READONLY}/") == text
 
 
-def test_the_tools_of_an_endpoint_for_a_user_are_listed(db, carol):
+def test_mcp_tools_lists_the_tools_that_a_user_sees_at_an_endpoint(db, carol):
     text = run("mcp_tools", "--endpoint", SUPPORT, "--as", "carol", "--json")
     assert {tool["name"] for tool in json.loads(text)} == set(at(carol, SUPPORT).tools())
 
 
-def test_why_tells_of_each_narrowing_first(db, settings):
+def test_why_names_each_narrowing_first(db, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "READ_ONLY": True}
     options = ("why", "customers_create", "--as", "carol", "--endpoint", SUPPORT)
     lines = [line.strip() for line in run("mcp_tools", *options).splitlines()]
@@ -176,7 +177,7 @@ def test_why_tells_of_each_narrowing_first(db, settings):
     ]
 
 
-def test_why_asks_a_function_of_read_only(db, settings):
+def test_why_calls_the_function_of_read_only(db, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "READ_ONLY": lambda request: not request.user.is_staff}
     options = ("why", "customers_create", "--as")
     assert "the server only has tools that read" in run("mcp_tools", *options, "alice")
@@ -184,7 +185,7 @@ def test_why_asks_a_function_of_read_only(db, settings):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--endpoint", "/mcp/x/nothing"], "There is no toolset 'nothing'."),
         (["--endpoint", "/nowhere"], "The URLconf has no MCP endpoint at /nowhere."),
@@ -195,14 +196,14 @@ def test_why_asks_a_function_of_read_only(db, settings):
         ),
     ],
 )
-def test_what_is_not_there_is_said(db, arguments, told):
+def test_an_unknown_endpoint_and_an_excluded_tool_are_errors(db, arguments, message):
     with pytest.raises(CommandError) as caught:
         run("mcp_tools", *arguments)
-    assert str(caught.value) == told
+    assert str(caught.value) == message
 
 
 @pytest.mark.slow
-def test_each_endpoint_has_a_lock_file_of_its_own(db, tmp_path, monkeypatch, settings):
+def test_each_endpoint_has_its_own_lock_file(db, tmp_path, monkeypatch, settings):
     monkeypatch.chdir(tmp_path)
     assert run("mcp_tools", "lock", "--endpoint", READONLY).startswith(
         "mcp-tools.mcp-readonly.lock.json holds "
@@ -218,7 +219,7 @@ def test_each_endpoint_has_a_lock_file_of_its_own(db, tmp_path, monkeypatch, set
         run("mcp_tools", "check", "--endpoint", READONLY)
 
 
-def test_a_client_is_told_the_path(db):
+def test_mcp_config_has_the_path_of_the_endpoint(db):
     assert "http://127.0.0.1:8000/mcp/readonly" in run(
         "mcp_config", "claude-code", "--endpoint", READONLY, "--token", "x"
     )
@@ -226,7 +227,7 @@ def test_a_client_is_told_the_path(db):
     assert "mcp_stdio --endpoint /mcp/readonly" in stdio
 
 
-def test_stdio_has_the_words_of_the_endpoint(db):
+def test_stdio_has_the_server_name_of_the_endpoint(db):
     server = LocalEndpoint(SUPPORT).make_server()
     assert server.get_server_info()["name"] == "shop-support"
     assert LocalEndpoint().make_server().get_server_info()["name"] == "shop"
@@ -235,10 +236,8 @@ def test_stdio_has_the_words_of_the_endpoint(db):
 # --- OAuth --------------------------------------------------------------------------------
 
 
-def test_each_endpoint_has_metadata_of_its_own(settings):
+def test_each_endpoint_has_its_own_metadata(settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "AUTHORIZATION_SERVERS": ["https://sign-in.example"]}
-    from django.urls import include, path
-
     patterns = [
         path("", include("drf_mcp.urls")),
         path("mcp/", include("drf_mcp.urls.toolsets")),
