@@ -19,26 +19,26 @@ DATABASES = {
         "HOST": os.environ.get("SHOP_DB_HOST", "db.internal"),
         "NAME": os.environ.get("SHOP_DB_NAME", "shop"),
         "USER": os.environ.get("SHOP_DB_USER", "shop"),
-        # What a restart of PostgreSQL left behind is noticed before a request uses it.
+        # A connection that a restart of PostgreSQL broke is made anew.
         "CONN_HEALTH_CHECKS": True,
-        # Of each process: 4 connections at most, 10 s until a call without one fails.
+        # Each process has at most 4 connections; a call that gets none fails after 10 s.
         "OPTIONS": {"pool": {"min_size": 1, "max_size": 4, "timeout": 10, "reconnect_timeout": 2}},
     }
 }
-# What throttles count.
+# The counts of throttles.
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": os.environ.get("SHOP_REDIS", "redis://cache.internal:6379/0"),
     }
 }
-# Workers make the calls that take long: manage.py db_worker.
+# Workers run the long calls: manage.py db_worker.
 INSTALLED_APPS = list(dict.fromkeys([*INSTALLED_APPS, "django_tasks_db"]))
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 DRF_MCP = {
     **DRF_MCP,
-    # A client that lost its answer sends the call again, to any machine: it is made once.
+    # A client that lost its answer may repeat the call at any machine: it is made once.
     "IDEMPOTENCY_KEYS": True,
-    # What one machine changes, the listeners at the other hear of.
+    # Listeners at one machine are notified of changes at another.
     "SUBSCRIPTION_BUS_CLASS": "drf_mcp.contrib.subscriptions.postgresql.PostgreSQLBus",
 }

@@ -1,9 +1,9 @@
 """Settings of the example shop and its library.
 
 Environment variables change them: ``SHOP_DB`` (path of the SQLite file), ``SHOP_DEBUG``
-(1 or 0), ``SHOP_SECRET_KEY``, ``SHOP_HOSTS`` (by commas), ``SHOP_HTTPS`` (1 behind a proxy that
-ends TLS and sets X-Forwarded-Proto itself), ``SHOP_OAUTH`` (1: people sign in for their agents),
-``SHOP_TASKS`` (1: with ``manage.py db_worker`` beside the server, `orders_export` is a task),
+(1 or 0), ``SHOP_SECRET_KEY``, ``SHOP_HOSTS`` (separated by commas), ``SHOP_HTTPS`` (1 behind a
+proxy that ends TLS and sets X-Forwarded-Proto itself), ``SHOP_OAUTH`` (1: people sign in for their
+agents), ``SHOP_TASKS`` (1: `orders_export` is a task, which ``manage.py db_worker`` runs),
 ``SHOP_CARRIER_URL``, and ``LIBRARY_ANSWER_MODEL_URL``, ``_NAME`` and ``_KEY``.
 """
 
@@ -125,7 +125,7 @@ DRF_MCP = {
     "SERVER_TITLE": "The example shop",
     # Deletions, refunds and cancellations are shown first, and made once they are confirmed.
     "CONFIRM": True,
-    # For whoever answers customers, at /mcp/x/support.
+    # The tools of people who answer customers, at /mcp/x/support.
     "TOOLSETS": {
         "support": ["*tickets_*", "customers_list", "customers_retrieve", "GET */orders/*"]
     },
@@ -138,7 +138,7 @@ DRF_MCP = {
     ),
 }
 
-# What everybody on the internet may call has limits; a demo on one machine needs none.
+# On the internet the shop has limits; a demo on one machine needs none.
 if not DEBUG:
     REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"] = {"user": "600/min", "anon": "60/min"}
     DRF_MCP |= {
@@ -148,10 +148,10 @@ if not DEBUG:
             "rest_framework.throttling.AnonRateThrottle",
         ],
     }
-    # No rights of the shop stand in tables of its own, so the hash of Django's says enough.
+    # All permissions of the shop are Django's, which the fingerprint of rights contains.
     SILENCED_SYSTEM_CHECKS = ["drf_mcp.I002"]
 
-# The shop as an authorization server: agents are connected by signing in, without any token.
+# The shop as an authorization server: people connect agents by signing in, without a token.
 SHOP_OAUTH = os.environ.get("SHOP_OAUTH") == "1"
 if SHOP_OAUTH:
     INSTALLED_APPS += ["oauth2_provider", "drf_mcp.contrib.oauth"]
@@ -162,7 +162,7 @@ if SHOP_OAUTH:
     OAUTH2_PROVIDER = {
         **AGENTS,
         "SCOPES": {"shop": "Work with the shop's customers, orders, tickets and products"},
-        # Clients publish their documents on the internet, which the demo may not reach: any
+        # The demo may not reach the documents that clients publish on the internet, so any
         # program may register here.
         "DCR_ENABLED": True,
         "DCR_REGISTRATION_PERMISSION_CLASSES": ["oauth2_provider.dcr.AllowAllDCRPermission"],
@@ -170,12 +170,12 @@ if SHOP_OAUTH:
     DRF_MCP |= {"AUTHORIZATION_SERVERS": ["/o"], "SCOPES": ["shop"]}
     LOGIN_URL = "rest_framework:login"
 
-# Workers beside the server: what takes a while is left to them by clients that take tasks.
+# Workers run the long calls of clients that support tasks.
 if os.environ.get("SHOP_TASKS") == "1":
     INSTALLED_APPS += ["django_tasks_db"]
     TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 
-# Where a carrier names its prices; without it quotes have the shop's own flat rates.
+# The URL of a carrier's prices; without it, quotes use the flat rates of the shop.
 SHOP_CARRIER_URL = os.environ.get("SHOP_CARRIER_URL", "")
 
 # A language model that writes the library's answers, at an OpenAI-compatible chat endpoint

@@ -3,7 +3,7 @@
 The MCP endpoint at ``/mcp`` serves the tools of both, ``/library/mcp`` the library's own.
 ``/mcp/readonly`` has the tools that read, ``/mcp/x/support`` those of the toolset in the settings.
 ``/mcp/search`` lists few tools, which find and run the others. ``/mcp/compose`` has one more tool,
-which runs programs over the others.
+which runs programs that call the others.
 Large files are uploaded to ``/mcp/uploads/`` and then named in calls.
 At ``/mcp/tokens/`` users make tokens for their agents, at ``/mcp/approvals/`` they approve calls.
 """
@@ -21,7 +21,7 @@ from example_project.library.mcp import endpoint as library_endpoint
 # For clients that send every tool to the model: three tools find and run the others.
 search_endpoint = MCPView.as_view(tool_search=True, pinned=["customers_list"])
 
-# One tool more, which runs a program over the others.
+# One more tool, which runs programs that call the others.
 compose_endpoint = MCPView.as_view(compose="writes")
 
 urlpatterns = [

@@ -18,7 +18,7 @@ INSTRUCTIONS = (
     "Answer the question from the numbered excerpts alone, in 1,000 to 2,500 characters. "
     "Cite excerpts as [1]. If they do not answer it, say so."
 )
-# Of each document, at most.
+# The most characters of one document.
 EXCERPT_LENGTH = 3000
 
 
@@ -75,12 +75,12 @@ class AnswerModel:
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
         request = urllib.request.Request(self.url, json.dumps(body).encode(), headers)
-        # The operator's own URL.
+        # The URL comes from the settings.
         with urllib.request.urlopen(request, timeout=self.timeout) as response:  # nosec B310
             return json.load(response)
 
     def refused(self, exc: urllib.error.HTTPError) -> LibraryUnavailable:
-        """What it means that the model answered with an error status."""
+        """Return the exception for a response with an error status."""
         with exc:
             after = exc.headers.get("Retry-After", "")
         wait = int(after) if after.isdecimal() else None
@@ -90,7 +90,7 @@ class AnswerModel:
 
 
 def excerpts(contexts: Sequence[Context]) -> str:
-    """What was found, numbered."""
+    """Return the beginning of each document, numbered."""
     texts = (" ".join(s.text for s in context.sentences) for context in contexts)
     return "\n\n".join(
         f"[{number}] {context.document.title}\n{text[:EXCERPT_LENGTH]}"

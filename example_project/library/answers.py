@@ -1,4 +1,4 @@
-"""From what was found to an answer: in the documents' own words, or a language model's."""
+"""Answers from the documents that were found: extracts, or texts of a language model."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from example_project.library.retrievers import Context, Retriever
 from example_project.library.stored_answers import Answer, stored_answers
 
 SHORTEST, ENOUGH, LONGEST = 1000, 1600, 2500
-# A sentence that says less of the question than this part of the best one's is left out.
-SPEAKS = 0.35
+# A sentence is left out whose weight is less than this part of the highest weight.
+LEAST_WEIGHT = 0.35
 NOTHING = "The library has nothing about this. Ask with other words, or about Python."
 
 
@@ -25,11 +25,11 @@ def answer(retriever: Retriever, question: str) -> Answer:
     """
     index, model = current_index(), AnswerModel.configured()
     asked = (type(retriever).__name__, index.version, model.name if model else "", question)
-    return stored_answers.get_or_write(asked, lambda: written(index, retriever, question, model))
+    return stored_answers.get_or_write(asked, lambda: write(index, retriever, question, model))
 
 
-def written(index: Index, retriever: Retriever, question: str, model: AnswerModel | None) -> Answer:
-    """A new answer."""
+def write(index: Index, retriever: Retriever, question: str, model: AnswerModel | None) -> Answer:
+    """Return a new answer."""
     contexts = retriever.retrieve(index, question)
     if contexts and model is None:
         return Extract(index, contexts, terms_of(index, question)).answer()
@@ -38,11 +38,11 @@ def written(index: Index, retriever: Retriever, question: str, model: AnswerMode
 
 
 class Extract:
-    """An answer made of the sentences that say most, each document cited by number.
+    """An answer made of the sentences with the highest weights, each document cited by number.
 
     Args:
-        index: weighs words.
-        contexts: what was found, best first.
+        index: the index, which weighs words.
+        contexts: the documents that were found, best first.
         terms: the words of the question.
     """
 
@@ -52,10 +52,10 @@ class Extract:
         self.terms = terms
         self.room = LONGEST - len(sources(contexts)) - 8 * len(contexts)
         self.chosen: list[list[Sentence]] = [[] for _ in contexts]
-        self.said: set[str] = set()
+        self.texts: set[str] = set()
 
     def answer(self) -> Answer:
-        """A paragraph per document, then the list of the documents."""
+        """Return a paragraph for each document, then the list of the documents."""
         self.choose_all()
         quoted = [pair for pair in zip(self.contexts, self.chosen, strict=True) if pair[1]]
         paragraphs = [f"{in_order(*pair)} [{number}]" for number, pair in enumerate(quoted, 1)]
@@ -66,67 +66,67 @@ class Extract:
         }
 
     def choose_all(self) -> None:
-        """Choose the best sentences, then others if the answer is short or a document silent."""
+        """Choose the best sentences, then others if the answer is short or lacks a document."""
         for number, sentence in self.candidates():
-            if self.length >= (ENOUGH if self.everybody_speaks else self.room):
+            if self.length >= (ENOUGH if self.has_every_document else self.room):
                 break
             self.choose(number, sentence)
         for number, sentence in self.reserves():
             short = self.length + len(sources(self.contexts)) < SHORTEST
-            if self.everybody_speaks and not short:
+            if self.has_every_document and not short:
                 break
             if short or not self.chosen[number]:
                 self.choose(number, sentence)
 
     @property
     def length(self) -> int:
-        """The characters of what is chosen."""
+        """The characters of the chosen sentences."""
         return sum(len(sentence.text) + 1 for chosen in self.chosen for sentence in chosen)
 
     @property
-    def everybody_speaks(self) -> bool:
-        """Whether something of every document is chosen."""
+    def has_every_document(self) -> bool:
+        """Whether a sentence of every document is chosen."""
         return all(self.chosen)
 
     def candidates(self) -> Iterator[tuple[int, Sentence]]:
-        """What speaks of the question: the best of each document, the second best, and so on."""
+        """Yield sentences about the question: the best of each document, then the second best, …"""
         ranked = [self.ranked(context.sentences) for context in self.contexts]
-        enough = SPEAKS * max(self.weight(sentences[0]) for sentences in ranked)
+        enough = LEAST_WEIGHT * max(self.weight(sentences[0]) for sentences in ranked)
         for rank in range(max(map(len, ranked))):
             for number, sentences in enumerate(ranked):
                 if rank < len(sentences) and (rank == 0 or self.weight(sentences[rank]) > enough):
                     yield number, sentences[rank]
 
     def reserves(self) -> Iterator[tuple[int, Sentence]]:
-        """What else the documents say, the best document first."""
+        """Yield all sentences of the documents, the best document first."""
         for number, context in enumerate(self.contexts):
             for sentence in self.ranked((*context.sentences, *context.reserve)):
                 yield number, sentence
 
     def ranked(self, sentences: Sequence[Sentence]) -> list[Sentence]:
-        """Sentences that speak of the question most, equal ones in their order."""
+        """Return sentences by their weight, equal ones in their order."""
         return sorted(sentences, key=self.weight, reverse=True)
 
     def weight(self, sentence: Sentence) -> float:
-        """How much a sentence speaks of the question."""
+        """Return the weight of the words that a sentence shares with the question."""
         return self.index.overlap(sentence, self.terms)
 
     def choose(self, number: int, sentence: Sentence) -> None:
-        """Take a sentence if nobody said it before and there is room."""
+        """Take a sentence if it is not chosen already and there is room."""
         fits = self.length + len(sentence.text) < self.room
-        if fits and sentence.text not in self.said:
-            self.said.add(sentence.text)
+        if fits and sentence.text not in self.texts:
+            self.texts.add(sentence.text)
             self.chosen[number].append(sentence)
 
 
 def in_order(context: Context, chosen: Sequence[Sentence]) -> str:
-    """The sentences chosen of a document as they follow each other there."""
+    """Return the chosen sentences of a document in the order of the document."""
     order = {s.text: place for place, s in enumerate((*context.sentences, *context.reserve))}
     return " ".join(sorted((sentence.text for sentence in chosen), key=order.__getitem__))
 
 
 def sources(contexts: Sequence[Context]) -> str:
-    """The list of documents."""
+    """Return the list of documents."""
     documents = enumerate((context.document for context in contexts), start=1)
     lines = [f"[{number}] {document.title} ({document.name})" for number, document in documents]
     return "\n".join(["Sources:", *lines])

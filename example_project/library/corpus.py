@@ -1,4 +1,4 @@
-"""Where the documents come from, and which edition of them is on the shelf."""
+"""The documents of the library, and the version of them that the database has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def seed_library() -> None:
 
 
 def language_reference() -> Iterator[Document]:
-    """The topics that ``help("TOPIC")`` shows, as documents."""
+    """Yield the topics that ``help("TOPIC")`` shows, as documents."""
     from pydoc_data.topics import topics
 
     for name, text in sorted(topics.items()):
@@ -23,6 +23,6 @@ def language_reference() -> Iterator[Document]:
 
 
 def corpus_version() -> str:
-    """A text that changes whenever a document does; "" for an empty library."""
+    """Return a text that changes whenever a document does; "" for an empty library."""
     checksums = list(Document.objects.order_by("name").values_list("checksum", flat=True))
     return checksum(*checksums) if checksums else ""

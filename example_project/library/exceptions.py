@@ -1,4 +1,4 @@
-"""What can be out of order behind the views."""
+"""The exception of services that the views need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the retrievers search in, built once per process and edition of the library."""
+"""The index that retrievers search, built once for each process and version of the library."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from example_project.library.passages import Passage, Sentence, passages_of
 from example_project.library.term_vectors import TermVectors
 from example_project.library.words import words
 
-# What a row of a table says beside a sentence, and a heading beside what stands below it.
+# How much a row of a table counts against a sentence, and a heading against the text below it.
 ROW, ABOVE = 0.5, 0.4
 # Such as: "pdb" — The Python Debugger.
 MANUAL = re.compile(r"[\"“]\w+[\"”] [\u2013\u2014] ")
-# What the documentation emphasises: a term, what it says in bold, the name of a function.
+# Text that the documentation emphasises: bold text, a term, the name of a function.
 MARKED = re.compile(
     r"(?<![\w*\"])(?:\*\*([^*\"]+)\*\*|\*([a-z][a-z -]+)\*)(?![\w*\"])|\"@?(\w{3,})(?:\(\))?\""
 )
@@ -33,12 +33,12 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Index:
-    """The passages of one edition of the library, searchable in three ways.
+    """The passages of one version of the library, searchable in three ways.
 
     Attributes:
-        version: the edition.
+        version: the version of the library.
         documents: the documents, by their place.
-        passages: what is searched for; scores are in this order.
+        passages: the passages; scores are in this order.
         keywords: ranks by keywords.
         vectors: compares by similarity and by meaning.
     """
@@ -59,14 +59,14 @@ class Index:
 
     @cached_property
     def names(self) -> list[str]:
-        """The words that the documents and their sections are titled with, and the keywords."""
+        """The words of all titles and headings, and the keywords of Python."""
         titles = [f"{self.documents[p.document].title} {p.heading}" for p in self.passages]
         found = set(re.findall(r"[a-z_]{3,}", " ".join(titles).lower()))
         return sorted(found.union(keyword.kwlist, (name.strip("_") for name in found)))
 
     @cached_property
     def topics(self) -> frozenset[str]:
-        """What the documents name, define or emphasise, as questions have it."""
+        """The terms that the documents name, define or emphasise."""
         marked = (match for d in self.documents for match in MARKED.findall(d.text))
         defined = (s.name_words for p in self.passages for s in p.sentences)
         return frozenset(words(" ".join([*self.names, *chain(*marked)]))).union(*defined)
@@ -88,21 +88,21 @@ class Index:
         return self.vectors.related(self.vectors.vector(terms))
 
     def weight(self, term: str) -> float:
-        """How much a word tells passages apart; nothing if no passage has it."""
+        """Return the weight of a word: the rarer, the higher; 0 if no passage has the word."""
         return self.vectors.weights.get(term, 0.0) * (1.5 if term.startswith("the ") else 1)
 
     def focus(self, terms: Sequence[str]) -> list[float]:
-        """The share of some words that one sentence of every passage has, from 0 to 1.
+        """Return for every passage the share of the terms that it has, from 0 to 1.
 
-        Rare words count more, those that no passage has count most; words beside the sentence,
-        in the headings, the grammar or other sentences, count half.
+        Half of a share is that of the whole passage, half that of its best sentence. Rare terms
+        count more, and terms that no passage has count most.
         """
         weights = self.weights(terms)
         found: dict[int, set[str]] = {}
         for term in weights:
             for place, _ in self.vectors.postings.get(term, ()):
                 found.setdefault(place, set()).add(term)
-        shares, silent = [0.0] * len(self.passages), self.manuals_silent_about(terms)
+        shares, silent = [0.0] * len(self.passages), self.find_unrelated_manuals(terms)
         for place, shared in found.items():
             if self.passages[place].document not in silent:
                 beside = sum(weights[term] for term in sorted(shared))
@@ -111,7 +111,7 @@ class Index:
         return shares
 
     def best_sentence(self, place: int, weights: dict[str, float]) -> float:
-        """The most of some weighted words that a sentence of a passage has, with its heading."""
+        """Return the highest weight of the terms in a sentence of a passage and its heading."""
         passage, above = self.passages[place], self.headings[place]
         part = 1 if self.is_titled(passage.document, weights) else ABOVE
 
@@ -123,7 +123,7 @@ class Index:
         return max(map(score, passage.sentences))
 
     def weights(self, terms: Sequence[str]) -> dict[str, float]:
-        """The weight of each word, the largest for those that no passage has."""
+        """Return the weight of each term, the highest for terms that no passage has."""
         rarest = math.log(len(self.passages) + 1) + 1
         return {term: self.weight(term) or rarest for term in dict.fromkeys(terms)}
 
@@ -137,37 +137,37 @@ class Index:
         ]
 
     def is_titled(self, document: int, terms: Container[str]) -> bool:
-        """Whether some words have all of a document's title, such as ``The "while" statement``."""
+        """Whether the terms have every word of a title, such as ``The "while" statement``."""
         title = set(words(self.documents[document].title))
         return len(title) > 1 and all(word in terms for word in title)
 
     def titled(self, place: int, terms: Iterable[str]) -> float:
-        """The share of a document's title that some words have, from 0 to 1.
+        """Return the share of a document's title that the terms have, from 0 to 1.
 
-        Where a section begins, that of its heading if it is larger.
+        For the first passage of a section, the share of its heading if that is larger.
         """
         passage = self.passages[place]
         titles = [self.documents[passage.document].title, passage.heading * passage.opens]
         return max(self.part(words(title), terms) for title in titles)
 
     def part(self, title: Sequence[str], terms: Iterable[str]) -> float:
-        """The share of some words that others have, from 0 to 1."""
+        """Return the share of a title that the terms have, from 0 to 1."""
         shared = sum(self.weight(word) for word in title if word in terms)
         return shared / (sum(map(self.weight, title)) or 1)
 
     def named(self, terms: Sequence[str]) -> float:
-        """The share of some words that the library has as names or terms, from 0 to 1."""
+        """Return the share of the terms that are topics of the library, from 0 to 1."""
         weights = self.weights(terms)
         named = sum(w for term, w in weights.items() if term in self.topics or term[:4] == "the ")
         return named / sum(weights.values()) if weights else 0.0
 
-    def manuals_silent_about(self, terms: Iterable[str]) -> set[int]:
-        """The manuals of programs that have no word of their own in common with some words."""
+    def find_unrelated_manuals(self, terms: Iterable[str]) -> set[int]:
+        """Return the manuals of programs whose own words are not among the terms."""
         return {document for document, own in self.own_words.items() if not own.intersection(terms)}
 
     @cached_property
     def own_words(self) -> dict[int, set[str]]:
-        """What only the manual of a program speaks of, and the words of its title."""
+        """The words that only the manual of a program has, and the words of its title."""
         own = {}
         for number, document in enumerate(self.documents):
             if MANUAL.match(document.title):
@@ -181,13 +181,13 @@ class Index:
         return own
 
     def share(self, terms: Sequence[str]) -> float:
-        """The largest share of some words that a passage speaks of, from 0 to 1."""
+        """Return the largest share of the terms that a passage has, from 0 to 1."""
         return max(self.focus(terms))
 
     def overlap(self, sentence: Sentence, terms: Iterable[str]) -> float:
-        """How much of what is asked for a sentence speaks of.
+        """Return the weight of the terms that a sentence has.
 
-        A long sentence has to speak of more; the first of a passage says what it is about.
+        A long sentence counts less, and the first sentence of a paragraph counts more.
         """
         # Sorted: the sum of floats must not depend on the order of a set.
         shared = sum(self.weight(term) for term in sorted(sentence.words.intersection(terms)))
@@ -196,7 +196,7 @@ class Index:
 
 
 def current_index() -> Index:
-    """The index of the library as it is now.
+    """Return the index of the present library.
 
     Raises:
         LibraryUnavailable: if the library is empty or SQLite cannot search it.
@@ -226,6 +226,6 @@ def build(version: str) -> Index:
 
 
 def indexed_words(document: Document, passage: Passage) -> list[str]:
-    """The words a passage is found by: its own, and those of what it stands under."""
+    """Return the words by which a passage is found: its own, and those of its title and heading."""
     above = f"{document.title}\n{passage.heading}\n"
     return words(above * 2 + passage.text)

@@ -15,7 +15,7 @@ SEARCH = "SELECT rowid, -bm25(passages) FROM passages WHERE passages MATCH ?"
 
 
 class KeywordSearch:
-    """An index in memory, whatever database the project has.
+    """An index in memory, independent of the project's database.
 
     Args:
         texts: the words of each text.
@@ -29,7 +29,7 @@ class KeywordSearch:
         # SQLite gets a name for each word: it would cut words at underscores and fold accents.
         self.names = {word: f"w{number}" for number, word in enumerate(set(chain(*texts)))}
         self.lock = threading.Lock()
-        # Whatever thread asks, the lock lets in one at a time.
+        # Any thread may use the connection; the lock admits one at a time.
         self.connection = sqlite3.connect(":memory:", check_same_thread=False)
         # Python 3.13 warns of a connection that is left open.
         weakref.finalize(self, self.connection.close)
@@ -43,7 +43,7 @@ class KeywordSearch:
         self.connection.executemany("INSERT INTO passages (rowid, words) VALUES (?, ?)", rows)
 
     def scores(self, terms: Iterable[str]) -> list[float]:
-        """The BM25 score of every text, nought where none of the terms occurs."""
+        """Return the BM25 score of every text, 0 where none of the terms occurs."""
         scores = [0.0] * self.count
         asked = " OR ".join(self.names[term] for term in terms if term in self.names)
         if asked:

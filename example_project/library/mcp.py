@@ -1,6 +1,6 @@
 """The library's own MCP endpoint: its eight tools and nothing else, in a plain envelope.
 
-The shop's endpoint serves them too, beside everything that the example project exposes.
+The shop's endpoint serves them too, with all other tools of the example project.
 """
 
 from __future__ import annotations

@@ -22,15 +22,15 @@ SENTENCE_START = re.compile(r"[A-Z\"“(]|__[a-z]|\S.{0,160}?: [A-Z\"“]")
 # A name whose explanation follows: a method, an attribute.
 DEFINED = re.compile(r"(\w+(?:\.\w+)*(?=\()|\w+(?:\.\w+)+(?=: )).*?: ")
 ROW = re.compile(r'[A-Z]\w+ ".*": ')
-# What is said of the documentation, not of the language.
+# A sentence about the documentation instead of the language.
 ASIDE = re.compile(r"\(?See |Note[: ]|\(?For (?:more|full|details)")
-# What points to something that an answer has not, or is noted for few.
+# A sentence that points to text which an answer does not have, or that concerns few readers.
 POINTER = re.compile(
     r", (?:please )?see |\b(?:above|below|as follows|here are|tables?|box|section)\b"
     r"|\b(?:next item|first example)\b|\bfollowing\b.*\.$|[Rr]aises an auditing event"
 )
-# What says little without the sentence before it.
-LEANING = re.compile(
+# The beginning of a sentence that depends on the sentence before it.
+DEPENDENT = re.compile(
     r"\(|(?:This|That|These|Those|It|They|Its|Their|Such|Then|Thus|Therefore|Hence|However|So|But"
     r"|And|First|Second|Next|Finally|Else|Otherwise|Instead|Also|Similarly|Likewise|Conversely"
     r"|Again|Accordingly|Nevertheless|Previously|Both(?! \w+ and)|Neither|Either|Can|May"
@@ -41,7 +41,7 @@ LEANING = re.compile(
     r"|There (?:is|are) .*\bthis|(?:When|Where) this|An equivalent|Rather than"
     r"|.*\b(?:do|support|all of) (?:this|these))\b"
 )
-# What grammar, programs, tables and the history of the language have and prose has not.
+# Marks of grammar, programs, tables and notes on versions, which prose does not have.
 NOT_PROSE = re.compile(
     r"::=|>>>|\.\.\. |\s#\s|^\s*(?:def \w+\(|class \w+[(:]|import [\w.]+$|from [\w.]+ import"
     r"|[@#|+])"
@@ -52,11 +52,11 @@ NOT_PROSE = re.compile(
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of prose, with those after it that say nothing without it.
+    """A sentence of prose, with the following sentences that depend on it.
 
     Attributes:
-        text: as it stands in the document's plain text.
-        opens: whether it is the first of its paragraph.
+        text: the text as in the document's plain text.
+        opens: whether the sentence is the first of its paragraph.
     """
 
     text: str
@@ -64,18 +64,18 @@ class Sentence:
 
     @cached_property
     def name_words(self) -> frozenset[str]:
-        """The words of the name that it explains, if it begins with one."""
+        """The words of the name that the sentence explains, if it begins with a name."""
         name = DEFINED.match(self.text)
         return frozenset(words(name[1])) if name else frozenset()
 
     @cached_property
     def is_row(self) -> bool:
-        """Whether it was a row of a table, which says little."""
+        """Whether the sentence was a row of a table."""
         return bool(ROW.match(self.text))
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """What a question may share with it."""
+        """The words of the sentence that a question may share."""
         return frozenset(words(self.text))
 
 
@@ -86,9 +86,9 @@ class Passage:
     Attributes:
         document: the document's place in the library.
         heading: the title of its section.
-        text: as it stands in the document's plain text.
-        sentences: the sentences among its text.
-        opens: whether it is the first of its section.
+        text: the text as in the document's plain text.
+        sentences: the sentences of the text.
+        opens: whether the passage is the first of its section.
     """
 
     document: int
@@ -99,10 +99,9 @@ class Passage:
 
 
 def passages_of(documents: Iterable[Document]) -> list[Passage]:
-    """The passages of all documents that have prose.
+    """Return the passages of all documents that have prose.
 
-    A section that several documents hold belongs to the shortest of them, the one that is
-    about nothing else.
+    A section of several documents belongs to the shortest of them.
     """
     passages: list[Passage] = []
     seen: set[str] = set()
@@ -122,7 +121,7 @@ def passages_of(documents: Iterable[Document]) -> list[Passage]:
 
 
 def sections(text: str) -> Iterator[tuple[str, list[str]]]:
-    """The headings of a text with the paragraphs below each."""
+    """Yield the headings of a text with the paragraphs below each."""
     heading, paragraphs = "", []
     for paragraph in re.split(r"\n\s*\n", text):
         lines = paragraph.strip("\n").splitlines()
@@ -137,7 +136,7 @@ def sections(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def packed(paragraphs: Iterable[str]) -> Iterator[str]:
-    """Neighbouring paragraphs joined as long as they are short enough together."""
+    """Yield neighbouring paragraphs, joined as long as they are short enough together."""
     text = ""
     for paragraph in paragraphs:
         if text and (
@@ -152,25 +151,25 @@ def packed(paragraphs: Iterable[str]) -> Iterator[str]:
 
 
 def sentences_of(text: str) -> tuple[Sentence, ...]:
-    """The sentences of a passage, its programs and its grammar left out."""
+    """Return the sentences of a passage, without its programs and its grammar."""
     found: dict[str, Sentence] = {}
     for paragraph in filter(is_prose, text.split("\n\n")):
         flat = " ".join(paragraph.split())
-        for said in together(SENTENCE_END.split(flat)):
-            if len(said) in SENTENCE_LENGTHS:
-                found.setdefault(said, Sentence(said, flat.startswith(said)))
+        for sentence in join_dependent(SENTENCE_END.split(flat)):
+            if len(sentence) in SENTENCE_LENGTHS:
+                found.setdefault(sentence, Sentence(sentence, flat.startswith(sentence)))
     return tuple(found.values())
 
 
-def together(sentences: Iterable[str]) -> list[str]:
-    """The sentences of a paragraph that can be quoted, each with those that lean on it."""
+def join_dependent(sentences: Iterable[str]) -> list[str]:
+    """Return the sentences of a paragraph that can be quoted, with those that depend on them."""
     found: list[str] = []
     broken = True
     for sentence in sentences:
-        leans = LEANING.match(sentence)
-        if not is_whole(sentence) or (leans and broken):
+        depends = DEPENDENT.match(sentence)
+        if not is_whole(sentence) or (depends and broken):
             broken = True
-        elif not leans:
+        elif not depends:
             found.append(sentence)
             broken = False
         elif len(found[-1]) + len(sentence) + 1 in SENTENCE_LENGTHS:
@@ -181,7 +180,7 @@ def together(sentences: Iterable[str]) -> list[str]:
 
 
 def is_whole(sentence: str) -> bool:
-    """Whether something is a sentence, and about the language."""
+    """Whether a text is a complete sentence about the language."""
     return bool(
         SENTENCE_START.match(sentence)
         and sentence.endswith((".", "!", "?", ".)", ".”"))
@@ -191,5 +190,5 @@ def is_whole(sentence: str) -> bool:
 
 
 def is_prose(paragraph: str) -> bool:
-    """Whether a paragraph is written for people only."""
+    """Whether a paragraph has neither program nor grammar."""
     return not NOT_PROSE.search(paragraph)

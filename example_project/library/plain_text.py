@@ -1,21 +1,21 @@
-"""The documentation's text without its marks: what answers quote, and are held against.
+"""The documentation's text without its markup, which answers quote.
 
-Python's topics mark emphasis, number their footnotes, set terms above what explains them, break
-words at the end of a line and refer to sections that no answer has.
+Python's topics mark emphasis, number their footnotes, write a term above its explanation, break
+words at the end of a line, and refer to sections that no answer contains.
 """
 
 from __future__ import annotations
 
 import re
 
-# A list of what else to read, which says half sentences about it.
+# A list of further reading, which has no whole sentences.
 READING = re.compile(r"^( *)See also:.*(?:\n+\1 +.*)*", re.MULTILINE)
-# A heading whose text begins as if the heading were its first words.
+# A heading that is the subject of the sentence below it.
 HEADING = re.compile(
     r"^( *(\S.*)\n *([=*\-~^#])\3{2,}\n\n) *(?=(?:This|These|It|They)\b)", re.MULTILINE
 )
 LIST_MARK = r"(?:[*•-]|\d+\.|\[\d+\])\s+"
-# A line above deeper ones that explain it. Without an end of its own, an empty line may follow.
+# A term above deeper lines that explain it. An empty line may follow a term without a full stop.
 TERM = re.compile(
     rf"(?:\A|(?<=\n\n))( *)(?!{LIST_MARK}|>>>)(\S.*?):?(?:(?<![.:,;!?])\n)?\n(?=\1 +[A-Z\"“(])"
 )
@@ -23,16 +23,16 @@ LITERAL = r'(?:"""|"[^"]*")'
 EMPHASIS = re.compile(
     rf'{LITERAL}|(?<![\w*])(\*\*?)(?=[\w“"])((?:{LITERAL}|[^*"])+)(?<=\S)\1(?!\*)'
 )
-# Each with what takes its place, in this order.
+# Each mark with its replacement, in this order.
 MARKS = [
     (re.compile(rf"\A\s*{LIST_MARK}"), ""),
     (re.compile(r"(?<=\w)-\n\s*(?=\w)"), "-"),
-    # A literal in quotation marks has its own.
+    # Quotation marks around a literal, which has its own.
     (re.compile(r"[“\"](\"[^\"\s][^\"]*\")[”\"]"), r"\1"),
     (EMPHASIS, lambda match: match[2] or match[0]),
     # The number of a footnote.
     (re.compile(r"(?<=\.)\s+\[\d+\]\.|(?<=\S)\s+\[\d+\](?!\w)"), ""),
-    # What to see elsewhere.
+    # A reference to another section.
     (re.compile(r"\s*\((?:for details )?see\s[^()]*(?:\(\)[^()]*)*\)"), ""),
     (re.compile(rf'\s*[;\u2013\u2014] (?:please )?see\s(?:{LITERAL}|[^".;()])*(?=\.)'), ""),
 ]
@@ -40,7 +40,7 @@ MARKS = [
 # A table with a line under its head, and the rows of one.
 TABLE = re.compile(r"^\+[-+]+\+\n(?:\|.*\n)+\|[=|]+\|\n(?:[|+].*(?:\n|\Z))+", re.MULTILINE)
 RULE = re.compile(r"^(?:\+[-+]+\+|\|[=|]+\|)$\n?", re.MULTILINE)
-# A sentence that goes on below the lines of code in it.
+# A sentence that continues below lines of code.
 CODE = re.compile(r"(?<=[a-z])\n\n((?: {3,}[a-z(@].*\n){1,3})\n(?=([a-z]?))")
 
 # Methods that are explained together.
@@ -48,7 +48,7 @@ SIGNATURES = re.compile(r"(?:^object\.__\w+__\(.*\)\n){2,}", re.MULTILINE)
 
 
 def plain(text: str) -> str:
-    """A document without marks, in its own paragraphs and lines."""
+    """Return a document without marks, in its own paragraphs and lines."""
     prose = CODE.sub(quote_code, TABLE.sub(render_rows, READING.sub("", text)))
     prose = SIGNATURES.sub(join_names, prose)
     explained = TERM.sub(r"\1\2: ", HEADING.sub(r"\1\2: ", prose))
@@ -56,14 +56,14 @@ def plain(text: str) -> str:
 
 
 def plain_paragraph(paragraph: str) -> str:
-    """A paragraph without marks."""
+    """Return a paragraph without marks."""
     for mark, instead in MARKS:
         paragraph = mark.sub(instead, paragraph)
     return paragraph
 
 
 def render_rows(table: re.Match[str]) -> str:
-    """The rows of a table as sentences, such as ``Operator ":=": Assignment expression.``"""
+    """Return the rows of a table as sentences, such as ``Operator ":=": Assignment expression.``"""
     head, *rows = map(read_cells, filter(None, RULE.split(table[0])))
     sentences = (
         f"{head[0]} {row[0]}: {row[1][:1].upper()}{row[1][1:].rstrip('.')}." for row in rows
@@ -72,17 +72,17 @@ def render_rows(table: re.Match[str]) -> str:
 
 
 def read_cells(row: str) -> list[str]:
-    """The cells of a row, whose lines go on below each other."""
+    """Return the cells of a row, which continue over several lines."""
     columns = zip(*(line.strip("|").split(" | ") for line in row.splitlines()), strict=False)
     return [" ".join(" ".join(column).split()) for column in columns]
 
 
 def quote_code(code: re.Match[str]) -> str:
-    """Lines of code as a part of the sentence around them."""
+    """Return lines of code as a part of the sentence around them."""
     lines = ", ".join(f'"{line.strip()}"' for line in code[1].splitlines())
     return f"\n{lines}\n" if code[2] else f"\n{lines}.\n\n"
 
 
 def join_names(signatures: re.Match[str]) -> str:
-    """The names of methods in one line."""
+    """Return the names of methods in one line."""
     return ", ".join(f"{name}()" for name in re.findall(r"__\w+__", signatures[0])) + "\n"

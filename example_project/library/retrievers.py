@@ -10,31 +10,32 @@ from itertools import islice
 from example_project.library.indexes import Index
 from example_project.library.models import Document
 from example_project.library.passages import Sentence
-from example_project.library.questions import is_spoken_of, terms_of
+from example_project.library.questions import can_answer, terms_of
 from example_project.library.words import subjects_of, words
 
-# How far down a ranking anybody looks.
+# The most passages of a ranking.
 DEPTH = 60
 PASSAGES_PER_DOCUMENT = 4
 FEWEST_DOCUMENTS = 3
-# A document that says less of the question than this part of the best one's is left out.
+# A document is left out whose best sentence has less than this part of the highest weight.
 RELEVANT = 0.5
-# So is a passage that has less than this part of the best one's words.
+# A passage is left out whose share of the terms is less than this part of the largest share.
 FOCUS = 0.5
-# How little ranks stand out where passages speak of the question more or less.
+# The larger, the less the rank of a passage counts against its share of the terms.
 SPREAD = 80
-# Of reciprocal rank fusion: how little the very first ranks stand out (Cormack et al., 2009).
+# The constant of reciprocal rank fusion: the larger, the less the first ranks count more than
+# the others (Cormack et al., 2009).
 FUSION = 60
 
 
 @dataclass(frozen=True)
 class Context:
-    """A document that was found, with what in it answers the question.
+    """A document that was found, with the sentences that answer the question.
 
     Attributes:
         document: the document.
-        sentences: what was found, best passage first.
-        reserve: what else the document says.
+        sentences: the sentences of the passages that were found.
+        reserve: the other sentences of the document.
     """
 
     document: Document
@@ -52,27 +53,27 @@ class Retriever:
     most_documents = 5
 
     def retrieve(self, index: Index, question: str) -> list[Context]:
-        """The documents that answer a question best, best first."""
+        """Return the documents that answer a question best, best first."""
         terms = terms_of(index, question)
-        if not is_spoken_of(index, question, terms):
+        if not can_answer(index, question, terms):
             return []
         found = self.focused(index, terms)
         if len(found) < FEWEST_DOCUMENTS:
-            self.make_up(found, index, terms)
+            self.add_nearest(found, index, terms)
         contexts = [context(index, *pair) for pair in islice(found.items(), self.most_documents)]
         return relevant(index, contexts, terms)
 
-    def make_up(self, found: dict[int, list[int]], index: Index, terms: Sequence[str]) -> None:
+    def add_nearest(self, found: dict[int, list[int]], index: Index, terms: Sequence[str]) -> None:
         """Add the documents nearest in meaning until there are enough."""
-        silent = index.manuals_silent_about(terms)
+        unrelated = index.find_unrelated_manuals(terms)
         for place in [*best(index.focus(terms)), *best(index.by_meaning(terms))]:
-            if index.passages[place].document not in silent:
+            if index.passages[place].document not in unrelated:
                 found.setdefault(index.passages[place].document, [place])
             if len(found) == FEWEST_DOCUMENTS:
                 break
 
     def focused(self, index: Index, terms: Sequence[str]) -> dict[int, list[int]]:
-        """The passages of a ranking that speak of the question, by document, both best first."""
+        """Return the passages of a ranking about the question, by document, both best first."""
         focus, ranking = index.focus(terms), self.rank(index, terms)
         enough = FOCUS * max((focus[place] for place in ranking), default=0)
         found: dict[int, list[tuple[float, int]]] = {}
@@ -89,7 +90,7 @@ class Retriever:
         return {document: [place for _, place in ranked[document]] for document in order}
 
     def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
-        """The places of the passages that have to do with the terms, best first."""
+        """Return the places of the passages that match the terms, best first."""
         raise NotImplementedError
 
 
@@ -108,29 +109,29 @@ class BM25Retriever(Retriever):
 
 
 class SemanticRetriever(Retriever):
-    """By meaning: what resembles the same passages as the question, whatever its words."""
+    """By meaning: passages that resemble the same passages as the question does."""
 
     def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
         return best(index.by_meaning(terms))
 
 
 class ContextualCompressionRetriever(Retriever):
-    """By similarity, and of what is found only the sentences that speak of the question."""
+    """By similarity, with only the sentences that share words with the question."""
 
     def retrieve(self, index: Index, question: str) -> list[Context]:
-        """The documents that answer a question best, cut to what answers it."""
+        """Return the documents that answer a question best, with only these sentences."""
         terms = terms_of(index, question)
         return [compressed(index, full, terms) for full in super().retrieve(index, question)]
 
     def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
-        """The passages whose best sentence says most."""
+        """Return the places of the passages by similarity and by their best sentence."""
         similar = best(index.by_similarity(terms))
 
-        def most_said(place: int) -> float:
-            said = (index.overlap(s, terms) for s in index.passages[place].sentences)
-            return max(said, default=0.0)
+        def best_overlap(place: int) -> float:
+            overlaps = (index.overlap(s, terms) for s in index.passages[place].sentences)
+            return max(overlaps, default=0.0)
 
-        return fused([similar, sorted(similar, key=most_said, reverse=True)])
+        return fused([similar, sorted(similar, key=best_overlap, reverse=True)])
 
 
 class MultiQueryRetriever(Retriever):
@@ -156,13 +157,13 @@ class EnsembleRetriever(Retriever):
 
 
 def best(scores: Sequence[float]) -> list[int]:
-    """The places of the highest scores, equal ones in their order, none without a score."""
+    """Return the places of the highest scores, equal ones in their order, none without a score."""
     places = [place for place, score in enumerate(scores) if score > 1e-6]
     return sorted(places, key=scores.__getitem__, reverse=True)[:DEPTH]
 
 
 def fused(rankings: Iterable[Sequence[int]]) -> list[int]:
-    """One ranking out of several, by reciprocal rank fusion."""
+    """Return one ranking made of several by reciprocal rank fusion."""
     scores: Counter[int] = Counter()
     for ranking in rankings:
         for rank, place in enumerate(ranking):
@@ -171,33 +172,33 @@ def fused(rankings: Iterable[Sequence[int]]) -> list[int]:
 
 
 def variants(index: Index, terms: Sequence[str]) -> Iterator[list[str]]:
-    """The question, what is rare in it, and the question in the library's own words."""
+    """Yield the question, its rarest terms, and the question with words of similar passages."""
     yield list(terms)
     weights = sorted(terms, key=index.weight, reverse=True)
     yield weights[: max(1, len(weights) // 2)]
     nearest = best(index.by_similarity(terms))[:3]
-    told = Counter(word for place in nearest for word in words(index.passages[place].text))
-    yield [*terms, *sorted(told, key=lambda word: -told[word] * index.weight(word))[:8]]
+    counts = Counter(word for place in nearest for word in words(index.passages[place].text))
+    yield [*terms, *sorted(counts, key=lambda word: -counts[word] * index.weight(word))[:8]]
 
 
 def context(index: Index, document: int, places: Sequence[int]) -> Context:
-    """A document with the sentences of its passages that were found, in its own order."""
+    """Return a document with the sentences of the passages that were found, in their order."""
     taken = sorted(places[:PASSAGES_PER_DOCUMENT])
     others = (n for n in index.places_of[document] if n not in taken)
     return Context(index.documents[document], *(index.sentences(n) for n in (taken, others)))
 
 
 def relevant(index: Index, contexts: Sequence[Context], terms: Sequence[str]) -> list[Context]:
-    """The contexts without those that hardly speak of the question, but a few in any case."""
-    said = [max((index.overlap(s, terms) for s in c.sentences), default=0) for c in contexts]
-    most = sorted(range(len(said)), key=lambda rank: -said[rank])
-    kept = {rank for rank in most if said[rank] >= RELEVANT * said[most[0]]}
-    kept.update(most[:FEWEST_DOCUMENTS], [0] if said[0] else [])
+    """Return the contexts with the highest weights, and a few in any case."""
+    weights = [max((index.overlap(s, terms) for s in c.sentences), default=0) for c in contexts]
+    most = sorted(range(len(weights)), key=lambda rank: -weights[rank])
+    kept = {rank for rank in most if weights[rank] >= RELEVANT * weights[most[0]]}
+    kept.update(most[:FEWEST_DOCUMENTS], [0] if weights[0] else [])
     return [contexts[rank] for rank in sorted(kept)]
 
 
 def compressed(index: Index, full: Context, terms: Sequence[str]) -> Context:
-    """A context in which only what has words of the question counts as found, or one sentence."""
+    """Return a context with only the sentences that share words with the question, or with one."""
     everything = (*full.sentences, *full.reserve)
-    speaking = tuple(s for s in everything if index.overlap(s, terms) > 0) or full.sentences[:1]
-    return Context(full.document, speaking, tuple(s for s in everything if s not in speaking))
+    shared = tuple(s for s in everything if index.overlap(s, terms) > 0) or full.sentences[:1]
+    return Context(full.document, shared, tuple(s for s in everything if s not in shared))

@@ -1,4 +1,4 @@
-"""What the library takes and gives."""
+"""The serializers of the library's API."""
 
 from __future__ import annotations
 

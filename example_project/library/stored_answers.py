@@ -1,4 +1,4 @@
-"""Answers kept in Django's cache, with a record of how often that helped."""
+"""Answers in Django's cache, with counts of hits and misses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Answer(TypedDict):
 
 
 class CacheStatistics(TypedDict):
-    """How much is kept, and how often it was of use."""
+    """The number and size of the stored answers, and the share of hits."""
 
     total_keys: int
     hit_rate: float
@@ -38,12 +38,12 @@ class CacheStatistics(TypedDict):
 class StoredAnswers:
     """The answers given in the last hour.
 
-    Hits and misses are counted exactly. Of two answers stored at the very same moment one
-    may go uncounted, since caches have no sets; it is found all the same.
+    Hits and misses are counted exactly. Of two answers that are stored at the same moment,
+    one may be left out of the number of keys, because caches have no sets; both are found.
     """
 
     def get_or_write(self, asked: Sequence[str], write: Callable[[], Answer]) -> Answer:
-        """Return the answer that is kept for what was asked, or write and keep one.
+        """Return the stored answer to a question, or write and store one.
 
         Raises:
             LibraryUnavailable: if the cache cannot be reached, or whatever writing raises.
@@ -61,11 +61,11 @@ class StoredAnswers:
         return answer
 
     def kept(self) -> dict[str, Answer]:
-        """The answers that are still there, by key."""
+        """Return the stored answers by key."""
         return cache.get_many(cache.get(KEYS, ()))
 
     def statistics(self) -> CacheStatistics:
-        """Count what is kept.
+        """Count the stored answers.
 
         Raises:
             LibraryUnavailable: if the cache cannot be reached.
@@ -88,7 +88,7 @@ def count(key: str) -> None:
 
 @contextmanager
 def reaching_the_cache() -> Iterator[None]:
-    """Turn the failures of a cache, wherever it stands, into `LibraryUnavailable`."""
+    """Turn the failures of any cache into `LibraryUnavailable`."""
     try:
         yield
     except cache_failures() as exc:
@@ -96,13 +96,13 @@ def reaching_the_cache() -> Iterator[None]:
 
 
 def cache_failures() -> tuple[type[Exception], ...]:
-    """What Django's caches raise when their store is gone; redis has errors of its own."""
+    """Return the exceptions of Django's caches whose store is gone, including those of redis."""
     redis = sys.modules.get("redis")
     return (OSError, DatabaseError, *([redis.RedisError] if redis else []))
 
 
 def file_size(size: float) -> str:
-    """A number of bytes, such as ``2.5MB``."""
+    """Return a number of bytes as a text such as ``2.5MB``."""
     if size < 1024:
         return f"{size:.0f}B"
     for unit in UNITS:

@@ -1,4 +1,4 @@
-"""Texts as weighted words, and how alike they are."""
+"""Texts as weighted words, and their similarity."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TermVectors:
         self.vectors = [self.vector(text) for text in texts]
 
     def vector(self, text: Sequence[str]) -> dict[str, float]:
-        """The vector of a text; words that none of the texts has are no part of it."""
+        """Return the vector of a text, without words that none of the texts has."""
         counts = Counter(word for word in text if word in self.weights)
         values = {
             word: (math.log(count) + 1) * self.weights[word] for word, count in counts.items()
@@ -36,7 +36,7 @@ class TermVectors:
 
     @cached_property
     def postings(self) -> dict[str, list[tuple[int, float]]]:
-        """The texts that have a word, by their places, with what it weighs there."""
+        """For each word, the places of the texts that have it, with its weight in each."""
         found = defaultdict(list)
         for place, vector in enumerate(self.vectors):
             for word, value in vector.items():
@@ -44,7 +44,7 @@ class TermVectors:
         return dict(found)
 
     def similarities(self, vector: dict[str, float]) -> list[float]:
-        """The cosine of a vector and that of every text."""
+        """Return the cosines of a vector and the vectors of all texts."""
         scores = [0.0] * self.count
         for word, value in vector.items():
             for place, other in self.postings[word]:
@@ -57,17 +57,17 @@ class TermVectors:
         return [unit(self.similarities(vector)) for vector in self.vectors]
 
     def related(self, vector: dict[str, float]) -> list[float]:
-        """The cosine of the profiles of a vector and of every text.
+        """Return the cosines of the profiles of a vector and of every text.
 
         This is explicit semantic analysis (Gabrilovich and Markovitch, 2007) with the texts
-        themselves as the concepts: what resembles the same texts is related, even where no
-        word is shared.
+        themselves as the concepts: two texts that resemble the same texts are related, even
+        where they share no word.
         """
         profile = unit(self.similarities(vector))
         return [sum(map(mul, profile, other)) for other in self.profiles]
 
 
 def unit(vector: list[float]) -> list[float]:
-    """A vector of length one in the same direction; nought stays as it is."""
+    """Return a vector of length one in the same direction; a vector of zeros is not changed."""
     length = math.hypot(*vector) or 1.0
     return [value / length for value in vector]

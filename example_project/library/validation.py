@@ -1,4 +1,4 @@
-"""Refused requests in the words of FastAPI, which the tools' contract shows."""
+"""Validation errors in the form of FastAPI, which the contract of the tools shows."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rest_framework.settings import api_settings
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
-    """REST framework's own handler, but for what a serializer refuses.
+    """Handle an exception as REST framework does, except for a validation error.
 
-    That is HTTP 422 and ``{"detail": [{"type", "loc", "msg", "input"}]}``.
+    A validation error is HTTP 422 and ``{"detail": [{"type", "loc", "msg", "input"}]}``.
     """
     response = views.exception_handler(exc, context)
     if response is not None and isinstance(exc, ValidationError):
@@ -24,7 +24,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
 
 
 def problems(detail: dict[str, Any], sent: Any) -> Iterator[dict[str, Any]]:
-    """One entry for each message of a serializer, as FastAPI has it."""
+    """Yield an entry in FastAPI's form for each message of a serializer."""
     for field, errors in detail.items():
         whole = field == api_settings.NON_FIELD_ERRORS_KEY
         loc = ["body"] if whole else ["body", field]

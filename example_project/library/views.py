@@ -23,7 +23,7 @@ from example_project.library.retrievers import Retriever
 from example_project.library.stored_answers import stored_answers
 from example_project.library.validation import exception_handler
 
-# What the library's own endpoint serves.
+# The tag of the tools that the library's own endpoint serves.
 TAG = "retrieval"
 
 

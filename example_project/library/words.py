@@ -1,4 +1,4 @@
-"""From text to the words, keywords and symbols that searches compare."""
+"""The words, keywords and symbols of a text, which searches compare."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from collections.abc import Iterable, Iterator
 
 WORD = re.compile(r"[^\W\d]\w+")
 KEYWORDS = frozenset(keyword.kwlist)
-# A keyword that is spoken of: "with", the word before "statement", or one of two compared.
+# A keyword that is mentioned: "with", the word before "statement", or one of two compared.
 MENTION = re.compile(
     r"[\"'`“](\w+)[\"'`”]|\bbetween (\w+)(?= and\b)|\b(\w+)(?= (?:vs\.?|versus)\s)"
     r"|\b(\w+)(?=\s+(?:statement|clause|loop|expression|block|keyword|operator)s?\b)"
 )
-# Keywords that mean something else together.
+# Two keywords that have another meaning together.
 PAIR = re.compile(r"\b(yield) (from)\b|\b(async) (for|with|def)\b|\"(not|is) (in|not)\"")
-# An operator with an operand or nothing beside it. These five are hyphens, grammar or markup
-# wherever they have no quotation marks.
+# An operator that is alone or has an operand beside it. The last five count only in quotation
+# marks, because they are hyphens, grammar or markup elsewhere.
 SYMBOL = re.compile(
     r"(?<!\d )(?:^|(?<=[\s\"'`“(\[,]))(?:\*\*=?|//=?|:=|->|<<|>>|[-+*/]=|[=!<>]=|\.{3}|[+*%@&^~])"
     r"(?=[\s\"'`”)\],;?\w{(]|$)|(?<=[\"'`“])[-/|<>](?=[\"'`”])"
 )
-# A letter that is spoken of, such as the prefix of a literal.
+# A letter that is mentioned, such as the prefix of a literal.
 LETTER = re.compile(r"[\"'`“]([A-Za-z])[\"'`”]")
-# What people call a symbol.
+# The names that people give to symbols.
 NAMES = {
     "decorator": "@",
     "floor division": "//",
     "integer division": "//",
     "walrus": ":=",
 }
-# What the documentation files symbols and keywords under.
+# The titles under which the documentation explains symbols and keywords.
 SUBJECTS = {
     "and": "boolean operations",
     "is": "comparisons",
@@ -57,13 +57,13 @@ those to two us use used useful uses using usual usually versus vs want wants wa
 what when where whether which while who why will with without work works would wrong you your
 """
 STOP_WORDS = frozenset(COMMON_WORDS.split())
-# What is cut from the fourth letter on: define, defined and definition are one word.
+# The endings that are cut after the third letter: define, defined and definition are one word.
 ENDING = re.compile(
     r"(?<=\w{3})(?:itions?|at(?:ions?|ors?|ing|ed|es?)|ions?|ings?|ables?|ers?|ed|es?|(?<!s)s)$"
 )
 # The last letter of "runn" is one too many, that of "fill" is not.
 DOUBLED = re.compile(r"(?<=\w\w)(?:([^\Wls_])\1|(?<=\w{3})([ls])\2)$")
-# What people say, and what the documentation does.
+# The stems of words that people use, with the stems that the documentation uses.
 SYNONYMS = {
     "catch": "handl",
     "cycl": "iter",
@@ -78,18 +78,18 @@ SYNONYMS = {
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in their order, endings cut, without those that say nothing.
+    """Return the stems of a text's words in their order, without the stop words.
 
-    ``with`` says nothing, but the ``"with" statement`` does: a keyword that is spoken of
-    counts as a word of its own, and so do symbols, letters in quotation marks and pairs of
-    keywords such as ``yield from``.
+    ``with`` is a stop word, but a keyword that is mentioned, as in the ``"with" statement``,
+    counts as a word, and so do symbols, letters in quotation marks and pairs of keywords such
+    as ``yield from``.
     """
     plain = [stem(word) for word in WORD.findall(text.lower()) if word not in STOP_WORDS]
     return [*plain, *(f"the {token}" for token in language_tokens(text))]
 
 
 def language_tokens(text: str) -> Iterator[str]:
-    """What of a text is the language's own."""
+    """Yield the keywords, symbols and letters of Python that a text mentions."""
     flat = " ".join(text.split())
     mentioned = (word for words in MENTION.findall(flat) for word in words)
     yield from (word.lower() for word in mentioned if {word, word.lower()} & KEYWORDS)
@@ -100,11 +100,11 @@ def language_tokens(text: str) -> Iterator[str]:
 
 
 def subjects_of(terms: Iterable[str]) -> list[str]:
-    """The words under which the symbols and keywords of a question are explained."""
+    """Return the words of the titles that explain the symbols and keywords of a question."""
     return words(" ".join(SUBJECTS.get(term.removeprefix("the "), "") for term in terms))
 
 
 def stem(word: str) -> str:
-    """A word without its ending; names such as ``__init__`` have none."""
+    """Return a word without its ending; names such as ``__init__`` have none."""
     plain = DOUBLED.sub(r"\1\2", ENDING.sub("", word))
     return SYNONYMS.get(plain, plain)

@@ -1,4 +1,4 @@
-"""RequestContext rates, which a nightly job of the shop's would fetch from the bank and keep."""
+"""Exchange rates, which a nightly job of a real shop would fetch from the bank."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_AGE = timedelta(days=1)
 
 
 def kept_rate(rate: ExchangeRate, notes: CallContext) -> Decimal:
-    """The rate; one that nobody has renewed for long is told of."""
+    """Return the rate, with a warning if it is older than a day."""
     age = timezone.now() - rate.fetched_at
     if age > MAX_AGE:
         notes.warn(

@@ -23,14 +23,14 @@ from example_project.shop.views import (
     TicketList,
 )
 
-# People attach the catalogue to a conversation; orders and customers one by one.
+# People attach the whole catalogue to a conversation, and orders and customers one by one.
 registry.register(ProductViewSet, actions=["list"], resource=True)
 registry.register(router)
 registry.register(CustomerOrderViewSet)
-# What cannot be taken back can be tried first, as everything about orders.
+# Deletions and deactivations have a dry run, as all changes of orders have.
 registry.register(CustomerViewSet, actions=["destroy", "deactivate"], dry_run=True)
-# An order has lines inside it, which an example shows best. Placed again by the same key, it is
-# the same order.
+# An example shows best that an order has lines. A second call with the same key returns the same
+# order.
 registry.register(
     OrderViewSet,
     actions=["create"],
@@ -38,12 +38,12 @@ registry.register(
     idempotency_key=True,
     examples=[{"customer": 1, "lines": [{"product": "cast-iron-pan", "quantity": 2}]}],
 )
-# Hosts show the list as a table and an order on a page of the shop's. The form of refunds stands
-# at the action.
+# Hosts show the list as a table, and an order on a page of the shop. The form of refunds is
+# declared at the action.
 registry.register(OrderViewSet, actions=["list"], ui="table")
 registry.register(OrderViewSet, actions=["retrieve"], ui="shop/order.html")
-# Anybody may open a ticket, and a model reads it with the rights of somebody else. Several are
-# read in one call.
+# Any user may open a ticket, and a model reads it with the permissions of another user. One call
+# may read several tickets.
 registry.register(TicketList, untrusted=["subject", "body"])
 registry.register(TicketDetail, many=True, untrusted=["subject", "body"])
 

@@ -18,7 +18,7 @@ def today() -> date:
 
 
 def new_order_number() -> str:
-    """An order number nobody has yet."""
+    """Return a new order number."""
     return f"S-{uuid.uuid4().hex[:8].upper()}"
 
 
@@ -26,12 +26,12 @@ class CustomerQuerySet(models.QuerySet):
     """Queries over customers."""
 
     def visible_to(self, user) -> CustomerQuerySet:
-        """Everybody's customers for staff, the user's own otherwise."""
+        """Return all customers for staff, and the user's own customers for others."""
         return self if user.is_staff else self.filter(owner=user.pk)
 
 
 class Customer(models.Model):
-    """Somebody who buys, looked after by one user: the owner."""
+    """A person who buys. One user, the owner, looks after each customer."""
 
     class Tier(models.TextChoices):
         STANDARD = "standard", "Standard"
@@ -102,11 +102,11 @@ class OrderQuerySet(models.QuerySet):
     """Queries over orders."""
 
     def detailed(self) -> OrderQuerySet:
-        """With the rows that showing an order reads."""
+        """Fetch the related rows that a serialized order shows."""
         return self.select_related("customer__owner").prefetch_related("lines__product")
 
     def visible_to(self, user) -> OrderQuerySet:
-        """Every order for those who may view all, those of the user's customers otherwise."""
+        """Return all orders for users who may view them, and those of own customers for others."""
         return self if user.has_perm("shop.view_order") else self.filter(customer__owner=user.pk)
 
 
@@ -151,7 +151,7 @@ class Order(models.Model):
         return self.customer.owner
 
     def again(self, lines: list[OrderLine]) -> Order:
-        """A new order of these lines, at today's prices."""
+        """Place a new order of these lines, at today's prices."""
         with transaction.atomic():
             order = Order.objects.create(customer=self.customer)
             OrderLine.objects.bulk_create(

@@ -1,4 +1,4 @@
-"""What people ask for again and again, as prompts that they pick."""
+"""Prompts for what people often ask of an agent."""
 
 from __future__ import annotations
 

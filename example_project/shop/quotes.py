@@ -16,7 +16,7 @@ DISCOUNTS = {"standard": Decimal("0.00"), "silver": Decimal("0.05"), "gold": Dec
 
 
 class Quote:
-    """A quote; what is less than certain of it goes into the notes of the call."""
+    """A quote. What is uncertain about its figures becomes a warning of the call."""
 
     def __init__(self, asked: Mapping[str, Any], notes: CallContext) -> None:
         self.asked = asked
@@ -26,7 +26,7 @@ class Quote:
         self.rate = Decimal(1) if currency is None else kept_rate(currency, notes)
 
     def tier(self) -> str:
-        """The tier of the customer, else the one that was named."""
+        """Return the tier of the customer, or else the tier that was sent."""
         if "tier" in self.asked:
             self.notes.warn(
                 "The argument 'tier' will go: a customer's tier is known.",
@@ -39,11 +39,11 @@ class Quote:
         return self.asked.get("tier", Customer.Tier.STANDARD)
 
     def price(self, euros: Decimal) -> str:
-        """A price in the currency that was asked for."""
+        """Return a price in the currency of the request."""
         return str((euros * self.rate).quantize(CENT))
 
     def figures(self) -> dict[str, Any]:
-        """What the quote says."""
+        """Return the figures of the quote."""
         subtotal = self.product.price * self.quantity
         discount = (subtotal * DISCOUNTS[self.tier()]).quantize(CENT)
         total = subtotal - discount

@@ -1,4 +1,4 @@
-"""What agents may not do alone in the shop."""
+"""The calls of agents that a person has to approve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words that ``manage.py seed`` makes the shop of."""
+"""The names and texts of which ``manage.py seed`` makes the shop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the API takes and gives."""
+"""The serializers of the shop's API."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from example_project.shop.models import (
 
 
 class OwnerDefault(serializers.CurrentUserDefault):
-    """The user who asks; on an update the owner stays who it is."""
+    """The user of the request; on an update, the present owner."""
 
     def __call__(self, serializer_field):
         instance = serializer_field.parent.instance
@@ -129,7 +129,7 @@ class OrderLineSerializer(serializers.ModelSerializer):
         read_only_fields = ["unit_price"]
 
     def validate(self, attrs):
-        # A change of an order names all of its lines anew, each whole.
+        # An update of an order replaces all of its lines, so each line has to be complete.
         missing = [name for name in ("product", "quantity") if name not in attrs]
         if missing:
             message = self.fields[missing[0]].error_messages["required"]
@@ -188,7 +188,7 @@ class OrderSerializer(serializers.ModelSerializer):
         return order
 
     def paid(self, validated_data):
-        """``pay_now`` as the order's status."""
+        """Turn ``pay_now`` into the status of the order."""
         if validated_data.pop("pay_now", False):
             validated_data["status"] = Order.Status.PAID
         return validated_data

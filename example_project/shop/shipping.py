@@ -1,4 +1,4 @@
-"""What sending a parcel costs: asked of the carrier, or read from the shop's own table."""
+"""The price of sending a parcel: that of the carrier, or a flat rate of the shop."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ TIMEOUT = 3
 
 
 class CarrierUnavailable(Exception):
-    """The carrier is not set up, does not answer, or answers what is no price."""
+    """The carrier is not set up, does not answer, or sends no price."""
 
 
 def carrier_price(country: str, quantity: int) -> Decimal:
-    """The price that the carrier names."""
+    """Return the price of the carrier."""
     if not settings.SHOP_CARRIER_URL:
         raise CarrierUnavailable
     query = urlencode({"country": country, "pieces": quantity})
     try:
-        # The operator's own URL.
+        # The URL comes from the settings.
         url = f"{settings.SHOP_CARRIER_URL}?{query}"
         with urlopen(url, timeout=TIMEOUT) as response:  # nosec B310
             return Decimal(str(json.load(response)["price"]))
@@ -35,7 +35,7 @@ def carrier_price(country: str, quantity: int) -> Decimal:
 
 
 def shipping_price(country: str, quantity: int, notes: CallContext) -> Decimal:
-    """The carrier's price, else the shop's flat rate, which is told of."""
+    """Return the price of the carrier, or else the shop's flat rate with a warning."""
     try:
         return carrier_price(country, quantity)
     except CarrierUnavailable:

@@ -1,4 +1,4 @@
-"""How often something may be done."""
+"""The throttle of tickets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from rest_framework.throttling import ScopedRateThrottle
 
 
 class OpeningThrottle(ScopedRateThrottle):
-    """The rate of the view's ``throttle_scope``, for what opens something alone."""
+    """Limits POST requests alone, by the rate of the view's ``throttle_scope``."""
 
     THROTTLE_RATES = {"open-ticket": "20/hour"}
 

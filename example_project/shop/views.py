@@ -32,7 +32,7 @@ CENT = Decimal("0.01")
 
 
 def revenue(orders) -> Decimal:
-    """What the orders that still stand came to."""
+    """Return the revenue of the orders that were neither cancelled nor refunded."""
     lines = OrderLine.objects.filter(order__in=orders.exclude(status__in=ENDED))
     subtotal = F("quantity") * F("unit_price")
     total = lines.aggregate(sum=Sum(subtotal, output_field=DecimalField()))["sum"]
@@ -65,7 +65,7 @@ class CustomerViewSet(viewsets.ModelViewSet):
         return super().get_queryset().visible_to(self.request.user)
 
     def preview_destroy(self, request, pk=None) -> None:
-        """Refuse in time what could not be deleted."""
+        """Raise `Conflict` before the confirmation if the customer cannot be deleted."""
         self.require_no_orders(self.get_object())
 
     def perform_destroy(self, instance: Customer) -> None:
@@ -182,7 +182,7 @@ class OrderViewSet(viewsets.ModelViewSet):
         serializer.save()
 
     def preview_destroy(self, request, pk=None) -> None:
-        """Refuse in time what could not be deleted."""
+        """Raise `Conflict` before the confirmation if the order cannot be deleted."""
         require_status(self.get_object(), Order.Status.PENDING, Order.Status.CANCELLED)
 
     def perform_destroy(self, instance: Order) -> None:
@@ -217,7 +217,7 @@ class OrderViewSet(viewsets.ModelViewSet):
         return self.answer(self.check_refund(request).save())
 
     def preview_refund(self, request, pk=None) -> str:
-        """Say how much of what the customer gets back."""
+        """Return a sentence with the amount that the customer gets back."""
         serializer = self.check_refund(request)
         order = serializer.instance
         amount = serializer.validated_data.get("amount", order.total)
@@ -241,12 +241,12 @@ class OrderViewSet(viewsets.ModelViewSet):
         return self.answer(order)
 
     def preview_cancel(self, request, pk=None) -> str:
-        """Say what is called off."""
+        """Return a sentence with the lines that are called off."""
         order = self.find_unshipped()
         return f"{order.customer} does not get {', '.join(map(str, order.lines.all()))}."
 
     def find_unshipped(self) -> Order:
-        """Return the order, if it can still be called off."""
+        """Return the order, or raise `Conflict` if it cannot be called off."""
         order = self.get_object()
         require_status(order, Order.Status.PENDING, Order.Status.PAID)
         return order
@@ -365,7 +365,7 @@ def stats(request) -> Response:
 class QuoteView(APIView):
     """Work out what a number of pieces would cost. Nothing is stored."""
 
-    # REST framework does not ask a plain APIView for it; what describes the API does.
+    # A plain APIView does not use the class itself; drf_mcp and drf-spectacular describe it.
     serializer_class = serializers.QuoteSerializer
     permission_classes = [IsAuthenticated]
 

@@ -55,16 +55,16 @@ CALL = {
 
 
 def port_number(value: str) -> int:
-    """A TCP port, or `CommandError`."""
+    """Return a TCP port, or raise `CommandError`."""
     if not value.isdecimal() or not 0 < int(value) < 65536:
         raise CommandError(f"{value!r} is no port. Try: PORT=8001 make demo")
     return int(value)
 
 
 def check_port(port: int) -> None:
-    """Raise `CommandError`, naming the way out, if the port cannot be served."""
+    """Raise `CommandError`, with another port to try, if the port cannot be served."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as server:
-        # As runserver does: a port that was served a moment ago is free.
+        # As runserver does, so that a port that was served a moment ago counts as free.
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             server.bind((HOST, port))
@@ -87,7 +87,7 @@ def fill() -> None:
 
 
 def guide(port: int) -> str:
-    """What somebody needs to connect a client to the demo on this port."""
+    """Return the text that explains how to connect a client to the demo."""
     url = f"http://{HOST}:{port}/mcp"
     tokens = {name: Token.objects.get(user__username=name).key for name in ROLES}
     authorization = f"Token {tokens['alice']}"
@@ -107,7 +107,7 @@ def guide(port: int) -> str:
 
 
 class Command(BaseCommand):
-    """Running it again is harmless: what is in the shop stays."""
+    """The command may be run again: it keeps the rows of the shop."""
 
     help = "Fill the shop, print how to connect an MCP client to it, and serve it."
 

@@ -23,7 +23,7 @@ from example_project.shop.models import (
     Ticket,
 )
 
-# User name: what sets the user apart. The password is the user name.
+# The users with their flags. The password of each user is the user name.
 USERS = {
     "alice": {},
     "bob": {},
@@ -31,7 +31,7 @@ USERS = {
     "admin": {"is_staff": True, "is_superuser": True},
 }
 CAROL_MAY = ["view_order", "change_order"]
-# Of the app of rules: refunds above 500.
+# A permission of the app of rules: carol approves refunds above 500.
 CAROL_APPROVES = "approve_proposal"
 
 # Number of customers each user looks after.
@@ -39,13 +39,13 @@ CUSTOMERS = {"alice": 30, "bob": 22, "carol": 8}
 ORDERS = 120
 TICKETS = 40
 
-# Nothing depends on the day of seeding.
+# All dates are counted from this day, so that the rows do not depend on the day of seeding.
 LAST_DAY = date(2026, 10, 31)
 STATUSES = {"pending": 15, "paid": 20, "shipped": 50, "cancelled": 8, "refunded": 7}
 
 
 def seed_users() -> dict[str, User]:
-    """Users with a token each, made if they are missing."""
+    """Make the users and tokens that are missing, and return all users."""
     users = {}
     for name, flags in USERS.items():
         user, created = User.objects.get_or_create(username=name, defaults=flags)
@@ -62,7 +62,7 @@ def seed_users() -> dict[str, User]:
 
 
 def seed_exchange_rates() -> None:
-    """The rates of the last day: no job of the demo's renews them."""
+    """Make the rates that are missing, which no job of the demo renews."""
     fetched_at = datetime.combine(LAST_DAY, datetime.min.time(), timezone.utc)
     for currency, rate in sample_data.EXCHANGE_RATES.items():
         defaults = {"rate": Decimal(rate), "fetched_at": fetched_at}
@@ -82,7 +82,7 @@ class Command(BaseCommand):
         if Product.objects.exists():
             self.tell("The shop is filled already; nothing changed.", options)
             return
-        # The same shop each time; nothing secret is drawn.
+        # A fixed seed makes the same shop each time; nothing secret is drawn.
         self.random = random.Random(2026)  # nosec B311
         products = self.seed_products()
         customers = self.seed_customers(users)
