@@ -8,18 +8,18 @@ from rest_framework.test import APIClient
 
 @pytest.fixture(autouse=True)
 def shop(db) -> None:
-    """The seeded shop."""
+    """The shop with its rows."""
 
 
 @pytest.fixture
 def alice(http_of) -> APIClient:
-    """Alice, who looks after 30 customers."""
+    """Alice, who owns 30 customers."""
     return http_of("alice")
 
 
 @pytest.fixture
 def bob(http_of) -> APIClient:
-    """Bob, who looks after others."""
+    """Bob, who owns other customers."""
     return http_of("bob")
 
 

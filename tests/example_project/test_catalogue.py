@@ -1,4 +1,4 @@
-"""Products, quotes, figures and the versioned status."""
+"""Products, quotes, statistics and the versioned status."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from example_project.shop.models import Customer, Order, Product
 URL = "/api/products/"
 
 
-def test_anybody_reads_the_catalogue_and_nobody_adds_to_it(carol):
+def test_the_catalogue_is_public_and_read_only(carol):
     assert APIClient().get(URL).data["count"] == Product.objects.count()
     assert APIClient().get(f"{URL}cast-iron-pan/").data["name"] == "Cast Iron Pan"
     assert carol.post(URL, {"name": "Spoon"}).status_code == 405
 
 
-def test_a_window_is_at_most_fifty_wide(alice):
+def test_a_page_has_at_most_fifty_products(alice):
     assert len(alice.get(URL, {"limit": 1000}).data["results"]) == Product.objects.count()
     assert len(alice.get(URL, {"limit": 3, "offset": 2}).data["results"]) == 3
 
@@ -41,13 +41,13 @@ def test_filters_keep_exactly_what_fits(alice):
         assert 0 < len(found) < len(everything)
 
 
-def test_several_products_are_looked_up_in_the_order_asked_for(alice):
+def test_a_lookup_keeps_the_order_of_the_request(alice):
     asked = ["night-train", "bread-knife"]
     products = alice.post(f"{URL}lookup/", {"slugs": asked}).data["products"]
     assert [product["slug"] for product in products] == asked
 
 
-def test_a_miss_of_a_lookup_is_null_and_told(alice):
+def test_a_missing_product_of_a_lookup_is_null_with_a_message(alice):
     response = alice.post(f"{URL}lookup/", {"slugs": ["no-such", "bread-knife"]})
     assert response.status_code == 200
     missed, found = response.json()["data"]["products"]
@@ -55,8 +55,8 @@ def test_a_miss_of_a_lookup_is_null_and_told(alice):
     assert response.json()["slugs"] == {"0": "Product 'no-such' not found."}
 
 
-def test_a_quote_takes_off_the_tiers_discount(alice):
-    """One for nothing is refused."""
+def test_a_quote_applies_the_discount_of_the_tier(alice):
+    """A quantity of zero is refused."""
     totals = {"standard": "399.00", "silver": "379.05", "gold": "359.10"}
     asked = {"product": "cast-iron-pan", "quantity": 10}
     found = {tier: alice.post("/api/quote/", {**asked, "tier": tier}).data for tier in totals}
@@ -65,8 +65,8 @@ def test_a_quote_takes_off_the_tiers_discount(alice):
     assert set(response.data) == {"product", "quantity"}
 
 
-def test_stats_count_what_the_user_sees(alice, carol):
-    """Those of staff cover the shop."""
+def test_statistics_count_the_rows_that_the_user_may_see(alice, carol):
+    """The statistics of staff cover the whole shop."""
     stats = alice.get("/api/stats/").data
     owned = Order.objects.filter(customer__owner__username="alice")
     standing = owned.exclude(status__in=["cancelled", "refunded"])
@@ -76,7 +76,7 @@ def test_stats_count_what_the_user_sees(alice, carol):
     assert sum(carol.get("/api/stats/").data["orders"].values()) == Order.objects.count()
 
 
-def test_each_version_of_the_status_says_its_own():
+def test_each_version_of_the_status_has_its_own_answer():
     assert APIClient().get("/api/v1/status/").data == {"status": "open"}
     data = APIClient().get("/api/v2/status/").data
     assert data["version"] == "v2"
@@ -88,7 +88,7 @@ def prices() -> dict[str, str]:
     return {product.slug: str(product.price) for product in Product.objects.all()}
 
 
-def test_staff_change_several_prices_at_once_or_none(agent_of):
+def test_staff_change_all_prices_of_a_request_or_none(agent_of):
     agent, before = agent_of("carol"), prices()
     first, second = sorted(before)[:2]
     sent = [{"slug": first, "price": "9.50"}, {"slug": second, "price": "-1"}]
@@ -101,7 +101,7 @@ def test_staff_change_several_prices_at_once_or_none(agent_of):
 
 
 @pytest.mark.slow
-def test_prices_are_for_staff_to_change(agent_of):
+def test_only_staff_change_prices(agent_of):
     agent = agent_of("alice")
     assert "products_partial_update" not in agent.tools()
     assert agent.call("products_partial_update", slug="x", price="1").code == "FORBIDDEN"

@@ -1,4 +1,4 @@
-"""Customers: rows of the owner, filters, and an action for staff."""
+"""Customers: visibility by owner, filters, and an action for staff."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_the_api_needs_a_token():
     assert response["WWW-Authenticate"].startswith("Token")
 
 
-def test_a_user_sees_only_their_own_and_staff_everybody(alice, carol, of_bob):
+def test_users_see_their_own_customers_and_staff_all(alice, carol, of_bob):
     response = alice.get(URL, {"page_size": 100})
     assert {row["owned_by"] for row in response.data["results"]} == {"alice"}
     assert response.data["count"] == Customer.objects.filter(owner__username="alice").count()
@@ -42,20 +42,20 @@ def test_a_user_sees_only_their_own_and_staff_everybody(alice, carol, of_bob):
     assert alice.get(f"{URL}{of_bob.pk}/orders/").status_code == 404
 
 
-def test_a_new_customer_belongs_to_who_asks(alice):
+def test_a_new_customer_belongs_to_the_user(alice):
     response = alice.post(URL, new_customer(owner=1, owned_by="bob"))
     assert response.status_code == 201
     assert response.data["owned_by"] == "alice"
 
 
-def test_an_update_by_staff_leaves_the_owner(carol, of_alice):
+def test_an_update_by_staff_keeps_the_owner(carol, of_alice):
     response = carol.put(f"{URL}{of_alice.pk}/", new_customer())
     assert response.status_code == 200
     assert response.data["owned_by"] == "alice"
 
 
 def test_an_address_is_unique_among_the_owners_customers(alice, bob, of_alice):
-    """Two owners may have the same; a country is two capital letters."""
+    """Customers of two owners may have the same address. A country is two capital letters."""
     response = alice.post(URL, new_customer(email=of_alice.email))
     assert response.status_code == 400
     assert response.data["non_field_errors"][0].code == "unique"
@@ -80,7 +80,7 @@ def test_filters_keep_exactly_what_fits(carol):
         assert 0 < len(found) < len(everybody)
 
 
-def test_customers_can_be_told_by_whether_they_ordered_and_in_an_order(carol):
+def test_customers_are_filtered_by_having_orders_and_are_sorted(carol):
     for wanted in (True, False):
         found = carol.get(URL, {"page_size": 100, "has_orders": wanted}).data["results"]
         assert found
@@ -122,7 +122,7 @@ def test_orders_of_a_customer(alice, of_alice):
 
 
 @pytest.mark.slow
-def test_the_path_names_the_customer_of_a_new_order(alice, of_alice):
+def test_the_path_sets_the_customer_of_a_new_order(alice, of_alice):
     Product.objects.update(stock=5)
     other = Customer.objects.exclude(pk=of_alice.pk).first()
     data = {"customer": other.pk, "lines": [{"product": "bread-knife", "quantity": 1}]}

@@ -1,4 +1,4 @@
-"""``manage.py demo`` tells a newcomer everything, or what stands in the way."""
+"""``manage.py demo`` prints all that a newcomer needs, or the reason why it cannot start."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def taken_port():
 
 @pytest.mark.slow
 def test_prints_how_to_reach_the_shop():
-    """The endpoint, a working token for every user, a configuration, and lines for two clients."""
+    """The endpoint, a valid token for each user, a configuration, and commands for two clients."""
     out = StringIO()
     call_command("demo", "--port", "8123", no_serve=True, stdout=out)
     printed = out.getvalue()
@@ -47,20 +47,20 @@ def test_prints_how_to_reach_the_shop():
     assert ["curl", "-s"] in starts
 
 
-def test_a_taken_port_is_one_line_that_names_the_way_out(taken_port):
+def test_a_port_in_use_is_one_line_with_a_remedy(taken_port):
     with pytest.raises(CommandError) as raised:
         call_command("demo", "--port", str(taken_port))
     assert str(raised.value).startswith(f"Port {taken_port} is taken. Try: PORT=")
     assert "\n" not in str(raised.value)
 
 
-def test_what_is_no_port_is_refused():
+def test_an_invalid_port_is_refused():
     for port in ("0", "65536", "http", "-1"):
         with pytest.raises(CommandError, match="PORT=8001 make demo"):
             call_command("demo", f"--port={port}")
 
 
-def test_a_database_that_cannot_be_filled_is_one_line_that_names_the_way_out(monkeypatch):
+def test_a_failing_database_is_one_line_with_a_remedy(monkeypatch):
     def refuse(*args, **kwargs):
         raise OperationalError("attempt to write a readonly database")
 

@@ -1,4 +1,4 @@
-"""Orders: nested lines, object permissions, actions that the status may forbid."""
+"""Orders: nested lines, object permissions, and actions that depend on the status."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def new_order(customer: Customer, **fields) -> dict:
     return {"customer": customer.pk, "lines": lines, **fields}
 
 
-def test_a_user_lists_only_their_own(alice):
+def test_users_list_only_their_own_orders(alice):
     rows = alice.get(URL, {"page_size": 100}).data["results"]
     owned = Order.objects.filter(customer__owner__username="alice")
     assert {row["id"] for row in rows} == set(owned.values_list("pk", flat=True))
 
 
 @pytest.mark.slow
-def test_a_cursor_leads_to_every_order(carol):
+def test_cursors_lead_to_every_order(carol):
     ids, url = [], URL
     while url:
         page = carol.get(url).data
@@ -48,7 +48,7 @@ def test_a_cursor_leads_to_every_order(carol):
 
 
 def test_a_new_order_has_a_number_a_status_a_url_and_prices_of_the_catalogue(alice):
-    """``pay_now`` is taken and never shown."""
+    """``pay_now`` is accepted and never shown."""
     data = new_order(customer_of("alice"))
     data["lines"][0]["unit_price"] = "0.01"
     response = alice.post(URL, data)
@@ -64,8 +64,8 @@ def test_a_new_order_has_a_number_a_status_a_url_and_prices_of_the_catalogue(ali
     assert "pay_now" not in paid
 
 
-def test_an_order_that_cannot_be_made_leaves_nothing(alice):
-    """It needs lines within the stock, of a customer of one's own."""
+def test_a_refused_order_writes_nothing(alice):
+    """An order needs lines within the stock and a customer of its user."""
     customer, before = customer_of("alice"), Order.objects.count()
     assert alice.post(URL, new_order(customer, lines=[])).status_code == 400
     assert alice.post(URL, new_order(customer, lines=[{"product": "no-such"}])).status_code == 400
@@ -79,7 +79,7 @@ def test_an_order_that_cannot_be_made_leaves_nothing(alice):
 
 
 def test_only_a_pending_order_can_be_changed(alice):
-    """New lines replace the old ones; a note is changed without touching them."""
+    """New lines replace the old ones; a change of the note keeps them."""
     order = order_of("alice", "pending")
     response = alice.patch(f"{URL}{order.pk}/", {"note": "Ring twice."})
     assert response.data["note"] == "Ring twice."
@@ -91,7 +91,7 @@ def test_only_a_pending_order_can_be_changed(alice):
     assert alice.patch(f"{URL}{shipped.pk}/", {"note": ""}).status_code == 409
 
 
-def test_somebody_elses_order_is_forbidden(alice):
+def test_an_order_of_another_user_is_forbidden(alice):
     order = order_of("bob", "paid")
     for method in ("get", "put", "patch", "delete"):
         assert getattr(alice, method)(f"{URL}{order.pk}/").status_code == 403
@@ -102,7 +102,7 @@ def test_somebody_elses_order_is_forbidden(alice):
 
 
 def test_model_permissions_let_staff_view_and_change_but_not_delete(carol, http_of):
-    """A superuser deletes anybody's."""
+    """A superuser may delete any order."""
     url = f"{URL}{order_of('bob', 'pending').pk}/"
     assert carol.get(url).status_code == 200
     assert carol.patch(url, {"note": "Seen."}).status_code == 200
@@ -110,7 +110,7 @@ def test_model_permissions_let_staff_view_and_change_but_not_delete(carol, http_
     assert http_of("admin").delete(url).status_code == 204
 
 
-def test_a_refund_gives_back_the_whole_total_by_default(alice):
+def test_a_refund_is_the_whole_total_by_default(alice):
     """A second one is a conflict."""
     for status in ("paid", "shipped"):
         url = f"{URL}{order_of('alice', status).pk}/refund/"
@@ -123,7 +123,7 @@ def test_a_refund_gives_back_the_whole_total_by_default(alice):
     assert response.data["detail"].code == "conflict"
 
 
-def test_a_refund_may_be_a_part_but_no_more_than_the_total(alice):
+def test_a_refund_may_be_less_but_not_more_than_the_total(alice):
     """It needs a reason."""
     order = order_of("alice", "shipped")
     url, amount = f"{URL}{order.pk}/refund/", order.total + Decimal("0.01")
@@ -135,8 +135,8 @@ def test_a_refund_may_be_a_part_but_no_more_than_the_total(alice):
     assert response.data["refunded_amount"] == "1.50"
 
 
-def test_a_cancelled_order_is_reopened_as_it_was(alice):
-    """One that was shipped cannot be cancelled."""
+def test_a_cancelled_order_can_be_reopened(alice):
+    """An order that was shipped cannot be cancelled."""
     for status in ("pending", "paid"):
         order = order_of("alice", status)
         assert alice.post(f"{URL}{order.pk}/cancel/").data["status"] == "cancelled"
@@ -145,7 +145,7 @@ def test_a_cancelled_order_is_reopened_as_it_was(alice):
     assert alice.post(f"{URL}{order_of('alice', 'shipped').pk}/cancel/").status_code == 409
 
 
-def test_a_cancellation_tells_what_takes_it_back(agent_of):
+def test_a_cancellation_names_the_call_that_undoes_it(agent_of):
     order = order_of("alice", "paid")
     alice = agent_of("alice")
     undo = alice.call("orders_cancel", pk=order.pk).envelope["meta"]["undo"]
@@ -160,7 +160,7 @@ def test_filters(carol):
     assert min(row["placed_at"] for row in rows) >= "2026-06-01"
 
 
-def test_an_export_has_the_orders_that_the_list_has(alice):
+def test_an_export_has_the_orders_of_the_list(alice):
     export = alice.get(f"{URL}export/", {"status": "paid"}).data
     rows = list(csv.DictReader(io.StringIO(export["csv"])))
     listed = alice.get(URL, {"status": "paid", "page_size": 100}).data["results"]

@@ -1,4 +1,4 @@
-"""The README shows what the demo answers."""
+"""The README shows the demo's real answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.core.management import call_command
 from tests.programs.interop.servers import ROOT
 
 README = (ROOT / "README.md").read_text()
-# The tool, the arguments and the answer of each call that is shown.
+# The tool, the arguments and the answer of each call in the README.
 CALLS = re.findall(r"`(\w+)` with .*?```json\n(.*?)```.*?```json\n(.*?)```", README, re.S)
 
 
@@ -24,7 +24,7 @@ def without_own(envelope: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.django_db
-def test_the_demo_answers_as_the_readme_shows():
+def test_the_answers_of_the_demo_are_those_of_the_readme():
     """A success and a refusal."""
     assert [json.loads(answer)["success"] for *_, answer in CALLS] == [True, False]
     for tool, arguments, answer in CALLS:

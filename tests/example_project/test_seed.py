@@ -1,4 +1,4 @@
-"""``manage.py seed`` fills the shop the same way everywhere, once."""
+"""``manage.py seed`` creates the same rows everywhere, and only once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def rows() -> dict[str, str]:
 
 
 def words() -> list[tuple]:
-    """What does not depend on the keys that the database gave out."""
+    """Return the values that do not depend on generated keys."""
     lines = OrderLine.objects.order_by("order__number", "product__slug", "quantity")
     return [
         *Product.objects.order_by("sku").values_list("sku", "stock", "tags", "released"),
@@ -31,7 +31,7 @@ def words() -> list[tuple]:
 
 @pytest.mark.slow
 def test_a_second_run_changes_nothing(capsys):
-    """It says so, and keeps what people changed."""
+    """It says so, and keeps changes of users."""
     Customer.objects.filter(owner__username="bob").first().tickets.all().delete()
     Product.objects.update(stock=7)
     before, tokens = rows(), set(Token.objects.values_list("key", flat=True))
@@ -41,7 +41,7 @@ def test_a_second_run_changes_nothing(capsys):
     assert set(Token.objects.values_list("key", flat=True)) == tokens
 
 
-def test_an_empty_shop_is_filled_with_the_same_rows_again():
+def test_an_emptied_shop_gets_the_same_rows_again():
     before = words()
     for model in reversed(TABLES):
         model.objects.all().delete()
@@ -49,7 +49,7 @@ def test_an_empty_shop_is_filled_with_the_same_rows_again():
     assert words() == before
 
 
-def test_every_user_has_a_token_and_the_name_as_password():
+def test_each_user_has_a_token_and_its_name_as_password():
     """Alice and Bob are plain users."""
     for username in ["alice", "bob", "carol", "admin"]:
         assert authenticate(username=username, password=username) is not None

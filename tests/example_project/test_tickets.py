@@ -1,4 +1,4 @@
-"""Tickets: generic views, whose owner is set on creation and whose creation is throttled."""
+"""Tickets: generic views that set the owner, and throttle creation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def ticket_of(username: str) -> Ticket:
     return Ticket.objects.filter(opened_by__username=username).first()
 
 
-def test_a_ticket_is_opened_by_who_asks_and_listed_for_them(alice, question):
+def test_a_ticket_belongs_to_the_user_and_is_listed(alice, question):
     """A priority is a number."""
     response = alice.post(URL, {**question, "opened_by": "bob"})
     assert response.status_code == 201
@@ -30,7 +30,7 @@ def test_a_ticket_is_opened_by_who_asks_and_listed_for_them(alice, question):
     assert alice.post(URL, {**question, "priority": "urgent"}).status_code == 400
 
 
-def test_only_the_opener_and_staff_see_change_and_delete_a_ticket(alice, bob, carol):
+def test_only_its_user_and_staff_may_see_change_and_delete_a_ticket(alice, bob, carol):
     url = f"{URL}{ticket_of('bob').pk}/"
     assert [client.get(url).status_code for client in (alice, bob, carol)] == [403, 200, 200]
     assert alice.patch(url, {"status": "closed"}).status_code == 403
@@ -40,7 +40,7 @@ def test_only_the_opener_and_staff_see_change_and_delete_a_ticket(alice, bob, ca
 
 
 def test_the_twenty_first_ticket_of_an_hour_is_throttled(alice, carol, question):
-    """Reading is not, nor are others."""
+    """Reading is not throttled, and neither are other users."""
     statuses = [alice.post(URL, question).status_code for _ in range(21)]
     assert statuses == [201] * 20 + [429]
     assert carol.post(URL, question).status_code == 201
@@ -54,8 +54,8 @@ def test_filters(carol):
     assert {row["priority"] for row in rows} <= {3, 4}
 
 
-def test_an_agent_reads_several_tickets_of_its_own_in_one_call(agent_of):
-    """Those of others are refused, and named; the answer keeps the order."""
+def test_an_agent_can_read_several_of_its_tickets_in_one_call(agent_of):
+    """Tickets of others are refused by id; the answer keeps the order."""
     mine = list(Ticket.objects.filter(opened_by__username="alice").values_list("pk", flat=True)[:2])
     other = ticket_of("bob").pk
     envelope = agent_of("alice").call("tickets_retrieve", ids=[*mine, other]).envelope

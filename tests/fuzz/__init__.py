@@ -1,1 +1,1 @@
-"""Messages that nobody should send, at the example project's door: ``python -m tests.fuzz``."""
+"""Mutated messages for the example project's endpoint: ``python -m tests.fuzz``."""

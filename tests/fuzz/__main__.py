@@ -1,6 +1,6 @@
-"""``python -m tests.fuzz``: spoil 20,000 messages, send them to the door, and count the answers.
+"""``python -m tests.fuzz``: mutate 20,000 messages, send them, and count the answers.
 
-Exits with 1 if one was answered wrongly. The inputs of a seed are always the same.
+Exits with 1 if an answer has a fault. A seed always gives the same inputs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import django
 
 
 def main() -> int:
-    """Fuzz the example project in a database in memory, which is thrown away."""
+    """Fuzz the example project in a database in memory, which is dropped."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--count", type=int, default=20_000, help="how many inputs")
     parser.add_argument("--seed", type=int, default=0, help="of which they are made")

@@ -1,4 +1,4 @@
-"""Sends inputs to the project's own WSGI application, and counts what comes back."""
+"""Sends inputs to the project's WSGI application, and counts the answers."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ ENVIRONMENT = {
 PLANTED = "planted_failure"
 
 
-class Undone(Exception):
-    """Ends a savepoint."""
+class RollBack(Exception):
+    """Rolls back a savepoint."""
 
 
 class LogReader(logging.Handler):
-    """Reads the package's log, where a message is a line, and no secret that was sent."""
+    """Finds line breaks, crashes and the secret of an input in the package's log."""
 
     def __init__(self) -> None:
         super().__init__()
         self.faults: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Look at one record."""
+        """Check one record."""
         message = record.getMessage()
         if not message.isprintable():
             self.faults.append(f"a log record with control characters: {message!r}")
@@ -58,11 +58,11 @@ class LogReader(logging.Handler):
 
 @dataclass
 class Report:
-    """What came of the inputs.
+    """The results of the inputs.
 
     Attributes:
-        verdicts: how often each was given.
-        faults: by the number of the input.
+        verdicts: the number of answers by verdict.
+        faults: the faults by the number of the input.
     """
 
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -70,7 +70,7 @@ class Report:
 
     @property
     def count(self) -> int:
-        """How many inputs were sent."""
+        """The number of inputs."""
         return self.verdicts.total()
 
     def lines(self) -> Iterator[str]:
@@ -83,11 +83,11 @@ class Report:
 
 
 class Fuzz:
-    """Spoils recorded messages and judges the answers.
+    """Mutates recorded messages and judges the answers.
 
     Args:
-        seed: what the inputs are made of, beside their number.
-        watch: holds each message that leaves a server against the official types.
+        seed: determines the inputs, together with their numbers.
+        watch: validates each message of the server with the official types.
     """
 
     def __init__(self, seed: int, watch: Watch) -> None:
@@ -100,7 +100,7 @@ class Fuzz:
     def run(self, numbers: range) -> Report:
         """Send the inputs of these numbers."""
         report = Report()
-        with self.reading_the_log():
+        with self.recording_log_faults():
             for number in numbers:
                 sent = self.mutator.draw(number)
                 answer, faults = self.try_input(sent)
@@ -111,7 +111,7 @@ class Fuzz:
         return report
 
     @contextmanager
-    def reading_the_log(self) -> Iterator[None]:
+    def recording_log_faults(self) -> Iterator[None]:
         logger = logging.getLogger("drf_mcp")
         propagate, logger.propagate = logger.propagate, False
         logger.addHandler(self.log)
@@ -122,14 +122,14 @@ class Fuzz:
             logger.propagate = propagate
 
     def try_input(self, sent: Input) -> tuple[Answer, list[str]]:
-        """Send one input, undo what it did, and return the answer and its faults."""
+        """Send one input, roll back its writes, and return the answer and its faults."""
         self.log.faults = []
         cache.clear()
         try:
             with transaction.atomic():
                 answer = self.send(sent)
-                raise Undone
-        except Undone:
+                raise RollBack
+        except RollBack:
             pass
         faults = [*self.judge.find_faults(sent, answer), *self.log.faults]
         try:
@@ -157,7 +157,7 @@ class Fuzz:
         named = {name.upper().replace("-", "_"): value for name, value in headers.items()}
         for name in named.keys() - {"CONTENT_TYPE", "CONTENT_LENGTH"}:
             named[f"HTTP_{name}"] = named.pop(name)
-        # As a server reads them: Latin-1, and no line breaks.
+        # As a server passes them on: in Latin-1, and without line breaks.
         method, path = sent.recording.method, sent.recording.path
         stream = {"wsgi.input": io.BytesIO(sent.body), "wsgi.errors": io.StringIO()}
         return {**ENVIRONMENT, "REQUEST_METHOD": method, "PATH_INFO": path, **named, **stream}
@@ -165,7 +165,7 @@ class Fuzz:
 
 @contextmanager
 def planted_project() -> Iterator[None]:
-    """Serve the example project with the planted views and rows."""
+    """Serve the example project with the planted view and rows."""
     with override_settings(ROOT_URLCONF="tests.fuzz.planted"):
         plant_rows()
         yield

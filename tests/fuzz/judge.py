@@ -1,4 +1,4 @@
-"""What an answer of the door comes to, and what is wrong with it."""
+"""Finds the verdict on an answer, and its faults."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tests.fuzz.mutations import Input
 from tests.fuzz.planted import IN_A_ROW, SENT
 from tests.oracles.watching import check_error
 
-# What only the inside of a server knows. The answers that succeed hold the texts of people,
-# who may write about all of it.
+# Text that only code on the server knows. Successful answers are exempt, because they contain texts
+# of users.
 INSIDE = re.compile(
     r"Traceback|File \\?\"|site-packages|\bSELECT\b|INSERT INTO|UPDATE \\?\"|DELETE FROM"
     r"|no such (?:table|column)|UNIQUE constraint|UndefinedTable|OperationalError|IntegrityError"
     r"|sqlite|psycopg|django\.|rest_framework|\b0x[0-9a-f]{8}|\.py\b"
 )
-# A member by another name than those of secrets, with its value.
+# A member that is not named like a secret, with its value.
 UNKNOWN = re.compile(r'"(?!passwor|api_ke)[^"]*": [\[{]*"[^"]*"')
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back.
+    """An HTTP response.
 
     Attributes:
         status: the HTTP status.
@@ -42,22 +42,22 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The body as a text."""
+        """The body as text."""
         return self.body.decode()
 
 
 class Judge:
-    """Finds the verdict over answers, and their faults.
+    """Finds the verdicts on answers, and their faults.
 
     Args:
-        secrets: what no answer may hold.
+        secrets: texts that no answer may contain.
     """
 
     def __init__(self, secrets: Sequence[str]) -> None:
         self.secrets = [*secrets, str(settings.BASE_DIR)]
 
     def get_verdict(self, answer: Answer) -> str:
-        """Return what the answer comes to, in a few words."""
+        """Return the kind of an answer, in a few words."""
         if not answer.body:
             return f"HTTP {answer.status}, no message"
         if not self.is_json(answer):
@@ -82,7 +82,7 @@ class Judge:
         return answer.headers.get("content-type", "") == "application/json"
 
     def find_faults(self, sent: Input, answer: Answer) -> Iterator[str]:
-        """Yield what is wrong with an answer."""
+        """Yield the faults of an answer."""
         if answer.status >= 500 or 300 <= answer.status < 400:
             yield f"HTTP {answer.status}"
         yield from self.find_leaks(sent, answer)
@@ -91,22 +91,22 @@ class Judge:
         if self.is_json(answer):
             yield from self.find_malformed(sent, answer)
         elif "Host" not in sent.recording.headers:
-            # A host that is not allowed is refused by Django, before the door.
+            # Django itself refuses a host that is not allowed.
             yield f"no message, but {answer.headers.get('content-type')}"
 
     def find_leaks(self, sent: Input, answer: Answer) -> Iterator[str]:
-        told = f"{answer.headers} {answer.text}"
+        text = f"{answer.headers} {answer.text}"
         for secret in self.secrets:
-            if secret in told and not (secret == SENT and self.is_renamed(sent)):
+            if secret in text and not (secret == SENT and self.is_renamed(sent)):
                 yield f"the secret {secret}"
-        if IN_A_ROW in told:
-            yield "a row of somebody else"
+        if IN_A_ROW in text:
+            yield "a row of another user"
         for place in self.find_refusals(answer):
             if found := INSIDE.search(place):
                 yield f"the inside: {found[0]}"
 
     def is_renamed(self, sent: Input) -> bool:
-        # Under a name that no argument has, nothing tells that a text is a secret.
+        # Under a name of no argument, a secret cannot be recognised.
         return any(SENT in text for text in UNKNOWN.findall(sent.body.decode(errors="replace")))
 
     def find_refusals(self, answer: Answer) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Spoils requests: their JSON, their bytes, their headers, and who sends them."""
+"""Mutates requests: their JSON, their bytes, their headers and their credentials."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ HEADERS += ["Mcp-Session-Id", "Last-Event-ID", "X-Requested-With", "User-Agent",
 
 @dataclass(frozen=True)
 class Input:
-    """What is sent.
+    """A request to send.
 
     Attributes:
-        recording: the request, its message as it was before its bytes were spoilt.
-        body: the bytes that are sent.
-        mutations: how it was spoilt, none if it is valid.
+        recording: the request, with its message before the mutation of its bytes.
+        body: the bytes to send.
+        mutations: the names of the mutations, none for a valid request.
     """
 
     recording: Recording
@@ -79,7 +79,7 @@ class Input:
 
 
 class Mutator:
-    """Draws inputs: the same one of the same seed and number."""
+    """Draws inputs: a seed and a number always give the same input."""
 
     def __init__(self, recordings: list[Recording], seed: int) -> None:
         self.recordings = recordings
@@ -88,9 +88,9 @@ class Mutator:
         self.random = random.Random()
 
     def draw(self, number: int) -> Input:
-        """Return an input that is spoilt up to three times, one in ten of them not at all."""
+        """Return an input with up to three mutations; one in ten has none."""
         self.random.seed(f"{self.seed}-{number}")
-        # Most of what can go wrong at the door does so before a view runs, which takes longest.
+        # Most faults of the endpoint occur before a view runs, and views take most of the time.
         chosen = self.cheap if self.random.random() < 0.5 else self.recordings
         recording, body, names = self.random.choice(chosen), None, []
         for _ in range(self.random.choices(range(MOST + 1), (1, 5, 3, 1))[0]):
@@ -112,7 +112,7 @@ class Mutator:
     # --- the message ----------------------------------------------------------------------
 
     def spoil_json(self, recording: Recording, body: bytes | None) -> tuple[Recording, None]:
-        """Change one place of the message."""
+        """Change one value in the message."""
         holder = [copy.deepcopy(recording.message)]
         places = list(self.find_places(holder))
         container, key = self.random.choice(places)
@@ -158,15 +158,15 @@ class Mutator:
     # --- the bytes ------------------------------------------------------------------------
 
     def spoil_bytes(self, recording: Recording, body: bytes | None) -> tuple[Recording, bytes]:
-        """Change the bytes, without regard to what they mean."""
+        """Change bytes, without regard to the JSON."""
         content = recording.body if body is None else body
         edits = [self.flip, self.cut, self.repeat, self.insert, self.recode, self.make_noise]
         return recording, self.random.choice(edits)(content)
 
     def flip(self, content: bytes) -> bytes:
-        spoilt = bytearray(content or b" ")
-        spoilt[self.random.randrange(len(spoilt))] ^= 1 << self.random.randrange(8)
-        return bytes(spoilt)
+        mutated = bytearray(content or b" ")
+        mutated[self.random.randrange(len(mutated))] ^= 1 << self.random.randrange(8)
+        return bytes(mutated)
 
     def cut(self, content: bytes) -> bytes:
         start, end = sorted(self.random.randrange(len(content) + 1) for _ in range(2))
@@ -206,7 +206,7 @@ class Mutator:
     def spoil_header(
         self, recording: Recording, body: bytes | None
     ) -> tuple[Recording, bytes | None]:
-        """Change, add or leave out a header."""
+        """Change, add or remove a header."""
         headers = dict(recording.headers)
         if headers and self.random.random() < 0.3:
             del headers[self.random.choice(sorted(headers))]
@@ -215,14 +215,14 @@ class Mutator:
         return replace(recording, headers=headers), body
 
     def join(self, recording: Recording, body: bytes | None) -> tuple[Recording, None]:
-        """Send several messages at once, perhaps more than are taken."""
+        """Send several messages at once, sometimes more than the limit."""
         count = self.random.choice((0, 1, 2, 3, 20, 21))
         others = [self.random.choice(self.recordings).message for _ in range(min(count, 3))]
         messages = [recording.message, *others][:count]
         return replace(recording, message=messages + [1] * (count - len(messages))), None
 
     def disguise(self, recording: Recording, body: bytes | None) -> tuple[Recording, bytes | None]:
-        """Send by another method, to another path, or without a credential."""
+        """Send with another method, to another path, or without a credential."""
         headers = dict(recording.headers)
         if self.random.random() < 0.5:
             headers.pop("Authorization", None)

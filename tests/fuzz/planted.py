@@ -1,6 +1,6 @@
-"""Secrets where careless code would tell them, and views that fail in every way.
+"""Secrets in error messages and rows, and a view that fails in every way.
 
-A module of the URLconf while the door is fuzzed.
+The URLconf of the fuzzed project.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FAILURES = ("raise", "sql", "unique", "key", "recursion", "lazy", "unwritable", 
 
 
 class FailingSerializer(serializers.Serializer):
-    """How to fail, and a secret that nobody is to read again."""
+    """The kind of the failure, and a secret that no answer may contain."""
 
     how = serializers.ChoiceField(choices=FAILURES)
     password = serializers.CharField(write_only=True, max_length=4, required=False)
@@ -37,7 +37,7 @@ class FailingSerializer(serializers.Serializer):
 
 
 class Unwritable:
-    """What JSON cannot hold, and does not like to be asked."""
+    """An object that JSON cannot represent, and whose `__str__` raises."""
 
     def __repr__(self) -> str:
         return IN_AN_EXCEPTION
@@ -48,7 +48,7 @@ class Unwritable:
 
 @mcp_tool(name="planted_failure")
 class FailingView(APIView):
-    """Fails as it is asked to, with a secret in every text of the failure."""
+    """Fails as requested, with a secret in each error message."""
 
     permission_classes = [IsAuthenticated]
     serializer_class = FailingSerializer
@@ -79,7 +79,7 @@ class FailingView(APIView):
         return self.fail_recursion()
 
     def fail_lazy(self) -> Response:
-        # The table is asked while the answer is written.
+        # The query runs when the answer is encoded.
         return Response(User.objects.extra(where=[f"{IN_SQL} = 1"]).values())
 
     def fail_unwritable(self) -> Response:
@@ -93,7 +93,7 @@ urlpatterns = [*example_urls, path("api/planted/", FailingView.as_view())]
 
 
 def plant_rows() -> None:
-    """Give bob rows that nobody but he and staff may read."""
+    """Give bob rows that only bob and staff may read."""
     bob = User.objects.get(username="bob")
     customer = Customer.objects.create(
         name=IN_A_ROW, email=f"{IN_A_ROW}@mail.example", country="DE", owner=bob
@@ -102,7 +102,7 @@ def plant_rows() -> None:
 
 
 def find_secrets() -> list[str]:
-    """Return what no answer may hold, whoever asks."""
+    """Return the texts that no answer may contain."""
     hashes = User.objects.values_list("password", flat=True)
     tokens = Token.objects.values_list("key", flat=True)
     return [IN_AN_EXCEPTION, IN_SQL, SENT, settings.SECRET_KEY, *hashes, *tokens]

@@ -1,4 +1,4 @@
-"""Valid messages of every revision, as clients send them, to be spoilt."""
+"""Valid messages of every revision, as clients send them, for mutation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.parity.shop_requests import REQUESTS, rows_of_alice
 
 BATCHING = "2025-03-26"
 BATCH = 3
-# Each of the library's retrievers takes the same arguments; one of them is enough.
+# All retrievers of the library take the same arguments, so one of them is enough.
 SLOW = {request.tool for request in REQUESTS if "retriever" in request.tool} - {"bm25_retriever"}
 CLIENT = {"name": "fuzz", "version": "1"}
 PLANTED = [
@@ -28,14 +28,14 @@ PLANTED = [
 
 @dataclass(frozen=True)
 class Recording:
-    """One HTTP request to the door.
+    """One HTTP request to the endpoint.
 
     Attributes:
         message: the JSON value of the body.
         headers: the headers, by their HTTP names.
-        username: who sends it, None for nobody.
+        username: the user whose token is sent, None for none.
         method: the HTTP method.
-        path: the endpoint.
+        path: the path of the endpoint.
     """
 
     message: Any
@@ -51,7 +51,7 @@ class Recording:
 
 
 class Recorder:
-    """Makes the recordings, each held against the official types.
+    """Makes the recordings, and validates them with the official types.
 
     Attributes:
         tokens: the token of each user.
@@ -61,7 +61,7 @@ class Recorder:
         self.tokens = dict(Token.objects.values_list("user__username", "key"))
 
     def record(self) -> list[Recording]:
-        """Return what is to be spoilt, single messages first."""
+        """Return the recordings, single messages first."""
         singles = [
             self.frame(revision, method, params, path)
             for revision in REVISIONS
@@ -96,7 +96,7 @@ class Recorder:
         return Recording(recording.message, headers, recording.username, path=recording.path)
 
     def get_further(self) -> Iterator[Recording]:
-        # Notifications and responses, which get no answer, and the page.
+        # Notifications and responses, which get no answer, and a GET of the page.
         for revision in REVISIONS:
             headers = {"MCP-Protocol-Version": revision}
             ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}

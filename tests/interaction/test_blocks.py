@@ -1,4 +1,4 @@
-"""Content blocks beside the envelope."""
+"""Content blocks in addition to the envelope."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_the_blocks_follow_the_envelope():
     ]
 
 
-def test_a_response_can_bring_them():
+def test_a_response_can_carry_blocks():
     result = Agent(Client()).call("files")
     assert result.raw["content"][1:] == [
         {
@@ -94,7 +94,7 @@ def test_a_response_can_bring_them():
     ]
 
 
-def test_every_revision_has_the_blocks_that_it_knows(subtests):
+def test_each_revision_has_the_blocks_that_it_supports(subtests):
     for revision in REVISIONS:
         for name in ["chart", "files"]:
             with subtests.test(revision=revision, name=name):
@@ -102,7 +102,7 @@ def test_every_revision_has_the_blocks_that_it_knows(subtests):
                 assert len(kinds) == (3 if (name, revision) == ("files", "2025-03-26") else 4)
 
 
-def test_over_http_there_is_the_data_alone(subtests):
+def test_over_http_a_response_has_only_its_data(subtests):
     for at, data in [("/chart/", {"rose": True}), ("/files/", {"files": 3})]:
         with subtests.test(at=at, data=data):
             assert APIClient().post(at).json() == data
@@ -121,6 +121,6 @@ def test_wrong_annotations_are_refused(annotations):
         Block.text("x", **annotations)
 
 
-def test_a_setting_says_how_long_lists_may_be_kept(settings):
+def test_a_setting_limits_how_long_lists_may_be_cached(settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "LIST_TTL": 5}
     assert Agent(Client()).result("tools/list")["ttlMs"] == 5000

@@ -1,4 +1,4 @@
-"""A view tells how far it is, while it runs: under ASGI, and on the threads of WSGI servers."""
+"""A running view reports its progress: under ASGI, and on the threads of WSGI servers."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class GroupingView(APIView):
 
 @mcp_tool()
 class SlowAsyncView(APIView):
-    """Made asynchronous by hand: REST framework has no views of its own for it."""
+    """REST framework has no asynchronous views, so this class makes its callback a coroutine."""
 
     permission_classes: list[type] = []
 
@@ -160,18 +160,18 @@ def test_the_notifications_come_before_the_answer():
     assert response.headers["Content-Type"] == "text/event-stream"
     assert response.headers["Cache-Control"] == "no-store"
     first, second, answer = read_events(response.getvalue())
-    told = {"progressToken": "p1", "progress": 1, "total": 2, "message": "Step 1"}
-    assert first == {"jsonrpc": "2.0", "method": "notifications/progress", "params": told}
+    params = {"progressToken": "p1", "progress": 1, "total": 2, "message": "Step 1"}
+    assert first == {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
     assert second["params"]["progress"] == 2
     assert answer["result"]["structuredContent"]["data"] == {"rows": 2}
 
 
-def test_a_tool_that_another_one_runs_tells_how_far_it_is(settings):
+def test_a_tool_that_tools_write_runs_reports_its_progress(settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
     body, headers = frame("tools/call", name="tools_write", arguments={"name": "export"})
     response = Client().post("/mcp", body, content_type="application/json", headers=headers)
-    told = [message["params"]["progress"] for message in read_events(response.getvalue())[:-1]]
-    assert told == [1, 2]
+    progress = [message["params"]["progress"] for message in read_events(response.getvalue())[:-1]]
+    assert progress == [1, 2]
 
 
 def test_without_a_token_or_a_stream_the_answer_is_json(subtests):
@@ -182,11 +182,11 @@ def test_without_a_token_or_a_stream_the_answer_is_json(subtests):
             assert response.json()["result"]["structuredContent"]["data"] == {"rows": 2}
 
 
-def test_a_call_that_says_nothing_is_answered_in_json():
+def test_a_call_without_progress_is_answered_in_json():
     assert post("quiet").headers["Content-Type"] == "application/json"
 
 
-def test_what_is_no_token_asks_for_nothing(subtests):
+def test_an_invalid_progress_token_is_ignored(subtests):
     for token in [True, 1.5, ["a"], {}]:
         with subtests.test(token=token):
             assert post("export", token=token).headers["Content-Type"] == "application/json"
@@ -197,11 +197,11 @@ def test_a_refusal_of_the_endpoint_keeps_its_status(settings):
     assert post("export").status_code in (401, 403)
 
 
-def test_over_http_progress_goes_nowhere():
+def test_over_http_progress_is_ignored():
     assert APIClient().post("/export/").json() == {"rows": 2}
 
 
-def test_every_revision_is_told(subtests):
+def test_clients_of_every_revision_get_progress(subtests):
     for revision in ["2025-11-25", "2025-06-18", "2025-03-26"]:
         with subtests.test(revision=revision):
             agent = Agent(Client(), revision)
@@ -214,7 +214,7 @@ def test_every_revision_is_told(subtests):
 
 
 class WSGIConnection:
-    """One request to the project as a WSGI server makes it.
+    """One request to the project, as from a WSGI server.
 
     Args:
         name: the tool that is called.
@@ -231,8 +231,8 @@ class WSGIConnection:
     def start(self, status: str, headers: list[tuple[str, str]]) -> None:
         self.status, self.headers = status, dict(headers)
 
-    def hang_up(self) -> None:
-        # Servers do so when they cannot write (PEP 3333).
+    def close(self) -> None:
+        # Servers close the response when they cannot write (PEP 3333).
         opening = threading.Timer(0.1, GATE.set)
         opening.start()
         self.response.close()
@@ -259,36 +259,36 @@ def test_a_quiet_call_on_a_thread_keeps_its_status():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_failure_after_the_beginning_is_an_event_of_a_thread():
+def test_a_failure_after_a_notification_is_an_event_of_a_thread():
     answer = read_events(b"".join(WSGIConnection("failing").parts))[-1]
     assert answer["result"]["structuredContent"]["data"]["error_code"] == "INTERNAL_ERROR"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_call_that_is_silent_for_long_gets_comments(monkeypatch):
-    """So that a client which hung up is noticed before the first notification."""
+def test_a_long_call_without_progress_sends_comments(monkeypatch):
+    """They reveal a closed connection before the first notification."""
     monkeypatch.setattr("drf_mcp.transports.http.KEEP_ALIVE_SECONDS", 0.01)
     GATE.clear()
     connection = WSGIConnection("silent")
     assert next(connection.parts) == b":\n\n"
-    connection.hang_up()
+    connection.close()
     assert SEEN == ["cancelled"]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_client_that_leaves_a_thread_is_noticed():
+def test_a_closed_connection_of_a_thread_is_noticed():
     GATE.clear()
     connection = WSGIConnection("export")
     next(connection.parts)
-    connection.hang_up()
+    connection.close()
     assert SEEN[-1] == "cancelled"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_client_that_leaves_cancels_an_async_view_of_a_thread():
+def test_a_closed_connection_of_a_thread_cancels_an_async_view():
     connection = WSGIConnection("slow")
     next(connection.parts)
-    connection.hang_up()
+    connection.close()
     assert SEEN == ["async view cancelled"]
 
 
@@ -303,15 +303,15 @@ def test_a_call_on_a_thread_has_the_language_and_the_time_zone_of_its_request(se
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_a_call_on_a_thread_writes_is_committed_and_its_connection_closed():
+def test_writes_of_a_call_on_a_thread_are_committed():
     connection = WSGIConnection("grouping")
     assert b"".join(connection.parts)
     assert Group.objects.filter(name="made on a thread").exists()
 
 
 @pytest.mark.django_db
-def test_within_a_transaction_a_call_stays_in_it():
-    """As in the tests of a project: what the call writes is rolled back with the test."""
+def test_a_call_within_a_transaction_runs_in_it():
+    """As in a project's tests: the writes of the call are rolled back with the test."""
     response = post("grouping")
     assert not response.streaming
     assert Group.objects.filter(name="made on a thread").exists()
@@ -359,7 +359,7 @@ def test_a_quiet_call_is_answered_in_json_under_asgi():
     assert json.loads(content)["result"]["structuredContent"]["data"] == {"quiet": True}
 
 
-def test_a_failure_after_the_beginning_is_an_event():
+def test_a_failure_after_a_notification_is_an_event():
     async def talk() -> bytes:
         connection = communicate_call("failing")
         await begin(connection)
@@ -391,7 +391,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_client_that_leaves_is_noticed():
+def test_a_closed_connection_is_noticed():
     GATE.clear()
 
     async def talk() -> None:
@@ -406,7 +406,7 @@ def test_a_client_that_leaves_is_noticed():
     wait_for(lambda: "cancelled" in SEEN)
 
 
-def test_a_client_that_leaves_cancels_an_async_view():
+def test_a_closed_connection_cancels_an_async_view():
     async def talk() -> None:
         connection = communicate_call("slow")
         await begin(connection)
@@ -441,7 +441,7 @@ def test_ten_notifications_are_sent_in_a_second_at_most():
     assert sent == list(range(10))
 
 
-def test_the_end_is_always_told():
+def test_the_last_progress_is_always_sent():
     progress, sent = make_progress()
     for value in range(101):
         progress.report(value, 100, "")

@@ -1,4 +1,4 @@
-"""Views that ask while they run."""
+"""Views that ask the user while they run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Secret(serializers.Serializer):
 
 @mcp_viewset()
 class RefundViewSet(ViewSet):
-    """Each action asks in a way of its own."""
+    """Each action asks in another way."""
 
     permission_classes: list[type] = []
 

@@ -1,4 +1,4 @@
-"""Commands run in this process, on a screen of a chosen width."""
+"""Commands that run in this process, on a screen of a given width."""
 
 from __future__ import annotations
 

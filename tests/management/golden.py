@@ -1,4 +1,4 @@
-"""What commands print, held against files that people have looked at."""
+"""Compares the output of commands with files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project whose URLconf names a view of an installed package."""
+"""A project whose URLconf has a view of an installed package."""
 
 from __future__ import annotations
 

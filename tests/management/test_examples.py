@@ -12,7 +12,7 @@ from drf_mcp.introspection.portable import write_portable
 from drf_mcp.tools import registry
 
 
-def test_a_value_is_of_the_kind_that_the_schema_asks_for(subtests):
+def test_an_example_has_the_type_of_its_schema(subtests):
     for schema, value in [
         ({"type": "integer"}, 1),
         ({"type": "integer", "minimum": 5}, 5),
@@ -54,7 +54,7 @@ def test_a_value_is_of_the_kind_that_the_schema_asks_for(subtests):
     ids=lambda field: type(field).__name__,
 )
 @pytest.mark.parametrize("shaped", [write_portable, lambda schema: schema])
-def test_a_field_takes_the_value_of_its_kind(field, shaped):
+def test_a_field_accepts_its_example(field, shaped):
     field.run_validation(make_example(shaped(DescribedField(field).input_schema)))
 
 
@@ -62,12 +62,12 @@ def test_every_kind_has_an_example():
     assert all(kind.example for kind in FORMATS.values())
 
 
-def test_only_required_members_are_given():
+def test_examples_have_only_required_members():
     schema = {"properties": {"a": {"type": "integer"}, "b": {}}, "required": ["a"]}
     assert make_example_arguments(schema) == {"a": 1}
 
 
 @pytest.mark.slow
-def test_examples_of_every_tool_keep_to_its_schema():
+def test_examples_of_every_tool_match_its_schema():
     for tool in registry.tools().values():
         jsonschema.validate(make_example_arguments(tool.input_schema), tool.input_schema)

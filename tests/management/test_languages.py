@@ -1,4 +1,4 @@
-"""What commands say in another language than English, and what they say in none."""
+"""The output of commands in another language, and the parts that are never translated."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Open(APIView):
 
 @pytest.fixture
 def in_brackets(monkeypatch) -> Callable[[], None]:
-    """Have a language whose texts are the English ones in brackets."""
+    """Add a language whose texts are the English ones in brackets."""
 
     def switch() -> None:
         def translate(find: Callable[..., str], *args: object) -> str:
@@ -86,7 +86,7 @@ def remove_brackets(text: str) -> str:
 
 
 @pytest.mark.parametrize("args", REPORTS, ids=" ".join)
-def test_a_report_groups_and_orders_the_same_in_every_language(printed, in_brackets, args):
+def test_a_report_has_the_same_groups_and_order_in_every_language(printed, in_brackets, args):
     english = printed(*args, columns=WIDE)
     in_brackets()
     translated = printed(*args, columns=WIDE)
@@ -119,14 +119,14 @@ def test_a_lock_file_is_the_same_in_every_language(run, in_brackets, tmp_path):
     assert translated == english
 
 
-def test_a_lock_file_that_is_the_same_has_no_changes_in_another_language(in_brackets, tmp_path):
+def test_an_unchanged_lock_file_has_no_changes_in_another_language(in_brackets, tmp_path):
     lock = LockFile(tmp_path / "lock.json")
     lock.write()
     in_brackets()
     assert lock.find_changes() == []
 
 
-def test_the_columns_of_the_risks_stand_below_their_headings_in_another_language(
+def test_columns_of_the_risks_are_aligned_with_their_headings_in_another_language(
     printed, in_brackets
 ):
     in_brackets()
@@ -138,7 +138,7 @@ def test_the_columns_of_the_risks_stand_below_their_headings_in_another_language
         assert {row[start - 1] for start in starts[: len(row)]} == {" "}
 
 
-def test_a_name_that_nothing_has_is_refused_in_the_language_of_its_reader(run, in_brackets):
+def test_an_unknown_name_is_refused_in_the_language_of_the_user(run, in_brackets):
     in_brackets()
     with pytest.raises(
         CommandError, match=r"^⟦There is no user 'alcie'\.⟧ ⟦Did you mean alice\?⟧$"
@@ -146,6 +146,6 @@ def test_a_name_that_nothing_has_is_refused_in_the_language_of_its_reader(run, i
         run("mcp_tools", "--as", "alcie")
 
 
-def test_the_reason_of_an_endpoint_that_is_no_tool_has_the_language_of_its_reader(in_brackets):
+def test_the_reason_for_an_unexposed_endpoint_has_the_language_of_the_user(in_brackets):
     in_brackets()
     assert all(each.reason.startswith("⟦") for each in find_unexposed(registry))

@@ -1,4 +1,4 @@
-"""``manage.py mcp_call``: the pipeline without HTTP, with exit codes for scripts."""
+"""``manage.py mcp_call``: calls tools without HTTP, with exit codes for scripts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Pages(PageNumberPagination):
 
 
 class Listed(APIView):
-    """Pages, whose links need a host."""
+    """Pages whose links need a host."""
 
     permission_classes = []
 
@@ -64,7 +64,7 @@ class Crashing(APIView):
 
 
 @pytest.mark.parametrize("name", ["drf_mcp", ""])
-def test_a_crash_is_told_by_the_envelope_without_a_traceback(expose, capsys, name):
+def test_a_crash_prints_the_envelope_without_a_traceback(expose, capsys, name):
     expose(path("thing/", Crashing.as_view()))
     handler = logging.StreamHandler(sys.stderr)
     logging.getLogger(name).addHandler(handler)
@@ -84,7 +84,7 @@ def test_both_spellings_name_the_user(subtests):
             assert json.loads(run("stats", option, "alice")[1])["data"]["customers"]
 
 
-def test_the_user_is_who_the_view_sees():
+def test_the_view_gets_the_user():
     seen = {
         name: json.loads(run("stats", "--as", name)[1])["data"]["customers"]
         for name in ("alice", "carol")
@@ -93,12 +93,12 @@ def test_the_user_is_who_the_view_sees():
     assert seen == {"alice": own, "carol": Customer.objects.count()}
 
 
-def test_the_user_may_do_no_more_than_over_http():
+def test_the_user_has_the_permissions_of_http():
     code, text = run("customers_deactivate", '{"pk": 1}', "--as", "alice")
     assert (code, json.loads(text)["data"]["error_code"]) == (1, "FORBIDDEN")
 
 
-def test_options_stand_anywhere_among_the_arguments(subtests):
+def test_options_may_be_anywhere_among_the_arguments(subtests):
     for words in [
         ["--as", "alice", "page_size=1", 'tier=["gold"]'],
         ["page_size=1", "--as", "alice", 'tier=["gold"]'],
@@ -110,7 +110,7 @@ def test_options_stand_anywhere_among_the_arguments(subtests):
             assert [row["tier"] for row in json.loads(text)["data"]["results"]] == ["gold"]
 
 
-def test_a_call_writes():
+def test_a_call_commits_its_writes():
     order = Order.objects.filter(status="pending").first()
     assert run("orders_cancel", json.dumps({"pk": order.pk}), "--as", "carol")[0] == 0
     order.refresh_from_db()
@@ -133,7 +133,7 @@ def test_arguments_that_are_no_object_exit_with_2(subtests):
             assert refused("products_list", text, "--as", "alice").returncode == 2
 
 
-def test_a_call_that_cannot_be_made_exits_with_2_and_says_why(subtests):
+def test_a_call_that_cannot_be_made_exits_with_2_and_the_reason(subtests):
     for args, message in [
         (["orders_list"], "Name a user with --as."),
         (["stat", "--as", "alice"], "Did you mean stats"),
@@ -152,12 +152,12 @@ def test_a_call_that_cannot_be_made_exits_with_2_and_says_why(subtests):
             assert message in str(error)
 
 
-def test_text_alone_is_printed_as_it_is(expose):
+def test_text_is_printed_unchanged(expose):
     expose(path("listed/", Listed.as_view()), ENVELOPE_CLASS=PlainEnvelope)
     assert json.loads(run("listed")[1])["results"] == [1]
 
 
-def test_links_can_be_made_whatever_hosts_are_allowed(subtests, expose, settings):
+def test_links_are_built_with_any_allowed_hosts(subtests, expose, settings):
     for hosts in [["*"], [".example.com"], ["*", ".a.example"], ["[::1]"]]:
         with subtests.test(hosts=hosts):
             settings.ALLOWED_HOSTS = hosts
@@ -170,7 +170,7 @@ def test_links_can_be_made_whatever_hosts_are_allowed(subtests, expose, settings
 # --- Arguments as key=value ------------------------------------------------------------------
 
 
-def test_arguments_are_read_as_json_where_they_are_json(subtests):
+def test_an_argument_is_parsed_as_json_if_it_is_json(subtests):
     for texts, arguments in [
         (["page=2"], {"page": 2}),
         (["name=Ada Núñez"], {"name": "Ada Núñez"}),
@@ -190,7 +190,7 @@ def test_arguments_are_read_as_json_where_they_are_json(subtests):
             assert read_call_arguments(texts) == arguments
 
 
-def test_arguments_that_name_nothing_exit_with_2(subtests):
+def test_arguments_without_a_name_exit_with_2(subtests):
     for texts in [["=1"], ["a..b=1"], [".a=1"], ["a=1", "a.b=2"], ["a"]]:
         with subtests.test(texts=texts):
             with pytest.raises(CommandError) as caught:
@@ -198,10 +198,10 @@ def test_arguments_that_name_nothing_exit_with_2(subtests):
             assert caught.value.returncode == 2
 
 
-# --- How it is told ---------------------------------------------------------------------------
+# --- The output -------------------------------------------------------------------------------
 
 
-def test_raw_is_the_response_on_the_wire_in_the_revision(subtests):
+def test_raw_prints_the_response_of_the_revision(subtests):
     for revision in REVISIONS:
         with subtests.test(revision=revision):
             _, indented = run("stats", "--as", "alice", "--revision", revision)
@@ -214,14 +214,14 @@ def test_raw_is_the_response_on_the_wire_in_the_revision(subtests):
 
 
 @pytest.mark.slow
-def test_an_envelope_is_chosen_by_its_name_or_its_path(subtests):
+def test_an_envelope_is_chosen_by_name_or_by_path(subtests):
     for name in ["OkEnvelope", "drf_mcp.envelopes.OkEnvelope"]:
         with subtests.test(name=name):
             _, text = run("stats", "--as", "alice", "--envelope", name)
             assert json.loads(text)["ok"] is True
 
 
-def test_an_envelope_is_chosen_over_the_tools_own(expose):
+def test_the_chosen_envelope_replaces_that_of_the_tool(expose):
     class Own(Listed):
         pass
 
@@ -230,12 +230,12 @@ def test_an_envelope_is_chosen_over_the_tools_own(expose):
     assert json.loads(run("listed", "--envelope", "OkEnvelope")[1])["ok"] is True
 
 
-def test_an_error_that_is_plain_text_is_printed_as_it_is():
+def test_an_error_in_plain_text_is_printed_unchanged():
     code, text = run("orders_retrieve", "pk=0", "--as", "carol", "--envelope", "PlainEnvelope")
     assert (code, text.startswith("Error executing tool:")) == (1, True)
 
 
-def test_a_block_that_is_no_text_is_told_of_on_stderr(expose):
+def test_a_block_that_is_no_text_is_named_on_stderr(expose):
     class Picture(APIView):
         permission_classes = []
 
@@ -249,7 +249,7 @@ def test_a_block_that_is_no_text_is_told_of_on_stderr(expose):
     assert json.loads(out.getvalue())["success"] is True
 
 
-# --- The request it stands for ----------------------------------------------------------------
+# --- The equivalent HTTP request --------------------------------------------------------------
 
 
 def curl(*args: str) -> list[str]:
@@ -258,7 +258,7 @@ def curl(*args: str) -> list[str]:
     return shlex.split(text)
 
 
-def test_the_curl_command_sends_what_the_tool_sends():
+def test_the_curl_command_sends_the_request_of_the_tool():
     words = curl("customers_list", 'tier=["gold","silver"]', "search=Ü&x", "--as", "alice")
     url, header = words[1], words[3]
     assert urlsplit(url).path == "/api/customers/"

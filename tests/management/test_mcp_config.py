@@ -1,4 +1,4 @@
-"""``manage.py mcp_config``: configuration that each client's own format can be read from."""
+"""``manage.py mcp_config``: valid configuration for each client."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_toml_is_toml(subtests):
             assert local["args"][-3:] == ["mcp_stdio", "--as", "alice"]
 
 
-def test_the_url_the_token_and_the_name_are_those_given():
+def test_url_token_and_name_are_used():
     text, _ = run("cursor", "--url", "https://x.example/mcp", "--token", "0123", "--name", "x")
     assert json.loads(text)["mcpServers"]["x"] == {
         "url": "https://x.example/mcp",
@@ -64,14 +64,14 @@ def test_stdio_has_the_token_in_the_environment_unless_a_user_is_named():
     assert "MCP_TOKEN" not in server["env"]
 
 
-def test_all_of_them_at_once():
+def test_the_configurations_of_all_clients_at_once():
     text, places = run("all")
     assert "http://127.0.0.1:8000/mcp" in text
     titles = [line.removeprefix("# ").partition(":")[0] for line in places.splitlines()]
     assert titles == [config_class.title for config_class in CLIENTS.values()]
 
 
-def test_an_unknown_client_is_refused_with_the_nearest_or_all(subtests):
+def test_an_unknown_client_is_refused_with_the_nearest_name_or_all_names(subtests):
     for name, hint in [
         ("claude", "Did you mean claude-code or"),
         ("netscape", "Choose from claude-code, "),
@@ -82,7 +82,7 @@ def test_an_unknown_client_is_refused_with_the_nearest_or_all(subtests):
             assert caught.value.returncode == 2
 
 
-def test_a_user_is_refused_over_http_where_a_token_decides():
+def test_a_user_is_refused_for_http_because_a_token_is_needed():
     with pytest.raises(CommandError, match="--as goes with --stdio"):
         run("cursor", "--as", "alice")
 
@@ -95,7 +95,7 @@ def basic(settings) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("basic")
-def test_a_header_of_basic_authentication_is_one_that_the_endpoint_takes(client):
+def test_the_endpoint_accepts_the_header_for_basic_authentication(client):
     User.objects.create_user("dora", password="p:w")
     text, notes = run("cursor", "--token", "dora:p:w")
     headers = json.loads(text)["mcpServers"]["shop"]["headers"]
@@ -115,7 +115,7 @@ def test_without_a_password_basic_authentication_is_explained(args):
 
 
 @pytest.mark.usefixtures("basic")
-def test_a_started_server_gets_what_basic_authentication_sends():
+def test_a_stdio_server_gets_the_credential_for_basic_authentication():
     server = json.loads(run("cursor", "--stdio", "--token", "dora:pw")[0])["mcpServers"]["shop"]
     assert server["env"]["MCP_TOKEN"] == base64.b64encode(b"dora:pw").decode()
 
@@ -142,7 +142,7 @@ def test_an_open_endpoint_needs_no_header():
         assert "uthorization" not in config_class("x", url="https://x.example/mcp").text
 
 
-def test_the_scheme_is_the_one_that_the_endpoint_asks_for(subtests, settings):
+def test_the_scheme_is_that_of_the_endpoints_challenge(subtests, settings):
     for classes, scheme in [
         (["rest_framework.authentication.SessionAuthentication"], "Bearer"),
         (["rest_framework.authentication.BasicAuthentication"], "Basic"),
@@ -159,7 +159,7 @@ def test_the_scheme_is_the_one_that_the_endpoint_asks_for(subtests, settings):
             assert find_authorization_scheme() == scheme
 
 
-def test_the_scheme_of_an_endpoint_with_classes_of_its_own(settings):
+def test_an_endpoint_with_its_own_classes_has_its_own_scheme(settings):
     own = MCPView.as_view(authentication_classes=[BasicAuthentication])
     urls = [path("own", own), path("mcp", MCPView.as_view())]
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": urls})
@@ -176,7 +176,7 @@ def test_an_endpoint_has_its_own_name_in_the_client(settings):
         assert list(json.loads(text)["mcpServers"]) == [name]
 
 
-def test_a_client_signs_in_where_the_endpoint_alone_names_a_server(settings):
+def test_a_client_signs_in_if_only_the_endpoint_names_a_server(settings):
     own = MCPView.as_view(authorization_servers=["https://login.example"])
     urls = [path("own", own), path("mcp", MCPView.as_view())]
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": urls})
@@ -186,7 +186,7 @@ def test_a_client_signs_in_where_the_endpoint_alone_names_a_server(settings):
 
 
 @pytest.mark.django_db
-def test_a_token_is_made_for_a_user_and_opens_the_endpoint(client):
+def test_a_token_is_made_for_a_user_and_accepted_by_the_endpoint(client):
     text, _ = run("cursor", "--create-token", "--as", "alice")
     headers = json.loads(text)["mcpServers"]["shop"]["headers"]
     answer = client.post("/mcp", PING, content_type="application/json", headers=headers)
@@ -197,7 +197,7 @@ def test_a_token_is_made_for_a_user_and_opens_the_endpoint(client):
 
 
 @pytest.mark.django_db
-def test_a_token_of_rest_framework_is_the_one_that_the_user_has(settings):
+def test_the_users_token_of_rest_framework_is_used(settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "AUTHENTICATION_CLASSES": [TokenAuthentication]}
     user = User.objects.get(username="alice")
     key = Token.objects.get_or_create(user=user)[0].key

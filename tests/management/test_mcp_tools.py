@@ -1,4 +1,4 @@
-"""``manage.py mcp_tools``: a table that fits the screen, one tool whole, definitions as JSON."""
+"""``manage.py mcp_tools``: the table of tools, one tool in detail, and definitions as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.management import library
 
 
 @pytest.mark.slow
-def test_every_tool_is_listed_and_no_line_is_wider_than_the_screen(subtests, printed):
+def test_every_tool_is_listed_in_lines_that_fit_the_screen(subtests, printed):
     for columns in [60, 80, 120, 200]:
         with subtests.test(columns=columns):
             text = printed(columns=columns)
@@ -22,7 +22,7 @@ def test_every_tool_is_listed_and_no_line_is_wider_than_the_screen(subtests, pri
             assert set(registry.tools()) <= set(text.split())
 
 
-def test_a_tool_of_a_function_stands_under_its_function(printed):
+def test_a_tool_of_a_function_is_listed_under_its_function(printed):
     lines = printed().splitlines()
     view = lines.index("example_project.shop.views.stats")
     assert lines[view + 1].split()[0] == "stats"
@@ -30,7 +30,7 @@ def test_a_tool_of_a_function_stands_under_its_function(printed):
 
 
 @pytest.mark.slow
-def test_arguments_that_do_not_fit_are_cut_at_a_name(printed):
+def test_arguments_that_do_not_fit_are_cut_after_a_name(printed):
     cut = [line for line in printed(columns=80).splitlines() if line.endswith("…")]
     assert cut
     assert all(line.endswith(", …") for line in cut)
@@ -51,7 +51,7 @@ def test_without_tools_it_counts_the_endpoints_and_shows_how_to_expose_them(
             assert "mcp_tools unexposed" in text
 
 
-def test_the_view_with_the_most_endpoints_is_the_one_to_begin_with(printed, expose):
+def test_without_tools_the_view_with_the_most_endpoints_is_the_example(printed, expose):
     root = type("Root", (APIView,), {"get": lambda self, request: Response({})})
     expose(path("", root.as_view()), *library.urlpatterns, EXPOSE="explicit")
     assert "from tests.management.library import ShelfViewSet" in printed(columns=80)
@@ -67,17 +67,17 @@ def test_the_lines_for_mcp_py_expose_the_view(printed, expose, monkeypatch):
     assert "shelves_list" in registry.tools()
 
 
-def test_an_api_that_the_settings_leave_out_whole_is_told_so(printed, expose):
+def test_without_tools_the_settings_that_leave_out_everything_are_named(printed, expose):
     expose(*library.urlpatterns, EXCLUDE=["*"])
     assert "INCLUDE, EXCLUDE or EXPOSURE_CLASS in DRF_MCP leaves all of them out" in printed()
 
 
-def test_without_endpoints_it_says_that_there_are_none(printed, settings):
+def test_a_project_without_endpoints_is_reported(printed, settings):
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": []})
     assert printed().startswith("No tools: the URLconf has no REST framework endpoints.")
 
 
-def test_a_long_path_is_shortened_from_its_front_and_leaves_each_tool_its_line(printed, expose):
+def test_a_long_path_is_shortened_at_its_start(printed, expose):
     long = "/".join(["api", "organisations", "<slug:organisation>", "warehouses", "<int:pk>", ""])
     view = library.Door.as_view()
     expose(path("door/", view), path(long, view), EXCLUDE=["content_retrieve"])
@@ -87,7 +87,7 @@ def test_a_long_path_is_shortened_from_its_front_and_leaves_each_tool_its_line(p
     assert warehouses[1:] == ["POST", "…/warehouses/{pk}/", "organisation*,", "…"]
 
 
-def test_what_could_not_be_described_is_told_with_a_remedy(printed, expose):
+def test_an_undescribed_body_is_reported_with_a_remedy(printed, expose):
     class Undescribed(APIView):
         def post(self, request) -> Response:
             return Response(request.data)
@@ -101,7 +101,7 @@ def test_what_could_not_be_described_is_told_with_a_remedy(printed, expose):
 
 @pytest.mark.slow
 @pytest.mark.django_db
-def test_json_is_what_clients_of_the_current_revision_see(printed, agent_of):
+def test_json_prints_the_definitions_of_the_current_revision(printed, agent_of):
     listed = agent_of("carol").tools()
     definitions = {tool["name"]: tool for tool in json.loads(printed("--json"))}
     assert list(definitions) == list(registry.tools())

@@ -1,4 +1,4 @@
-"""`mcp_warm` tells what describing the tools costs."""
+"""``manage.py mcp_warm`` reports the cost of describing the tools."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from drf_mcp.management.screen import UsageError
 
 
-def test_it_names_tools_bytes_and_seconds_of_each_endpoint(run, shelves):
+def test_the_output_has_tools_bytes_and_seconds_of_each_endpoint(run, shelves):
     code, text = run("mcp_warm")
     assert code == 0
     assert text.startswith("/mcp: ")
@@ -25,7 +25,7 @@ def test_json_has_the_figures(run, shelves):
     assert endpoint["bytes"] > 100 * endpoint["tools"]
 
 
-def test_tools_that_cannot_be_read_exit_with_2(run, shelves, settings):
+def test_tools_that_cannot_be_described_exit_with_2(run, shelves, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "EXPOSE": "everything"}
     with pytest.raises(UsageError) as refused:
         run("mcp_warm")

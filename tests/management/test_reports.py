@@ -1,4 +1,4 @@
-"""The reports of ``mcp_tools``: for a user, on sizes, findings, and what is left out."""
+"""The reports of ``mcp_tools``: for a user, on sizes, on findings, and on unexposed endpoints."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def findings(printed, expose):
     return found
 
 
-def test_a_user_is_shown_what_the_user_may_call(printed):
+def test_a_report_for_a_user_has_the_tools_that_the_user_may_call(printed):
     names = {tool["name"] for tool in json.loads(printed("--json", "--as", "alice"))}
     assert names == set(registry.tools()) - {"customers_deactivate", "products_partial_update"}
 
 
-def test_a_report_that_cannot_be_made_exits_with_2_and_says_why(subtests, printed):
+def test_a_report_that_cannot_be_made_exits_with_2_and_the_reason(subtests, printed):
     for args, message in [
         (("--as", "anonymous"), "does not let anonymous in"),
         (
@@ -87,21 +87,19 @@ def test_composed_permissions_of_a_tool_are_shown_whole(printed, expose):
     view = type("View", (Guarded,), {"permission_classes": [composed, AllowAny]})
     expose(path("thing/", view.as_view()))
     (name,) = registry.tools()
-    told = "OR(IsAdminUser, AND(IsAuthenticated, NOT(DjangoModelPermissions))), AllowAny"
-    assert f"  permissions: {told}" in printed("show", name).splitlines()
+    reason = "OR(IsAdminUser, AND(IsAuthenticated, NOT(DjangoModelPermissions))), AllowAny"
+    assert f"  permissions: {reason}" in printed("show", name).splitlines()
 
 
-def test_permissions_that_get_permissions_chooses_are_shown_in_place_of_the_class_s(
-    printed, expose
-):
+def test_permissions_of_get_permissions_replace_those_of_the_class(printed, expose):
     def get_permissions(self):
         return [(IsAdminUser | IsAuthenticated)()] if self.request.method == "POST" else []
 
     view = type("View", (Guarded,), {"get_permissions": get_permissions})
     expose(path("thing/", view.as_view()))
     (name,) = registry.tools()
-    told = "OR(IsAdminUser, IsAuthenticated), chosen by the view"
-    assert f"  permissions: {told}" in printed("show", name).splitlines()
+    reason = "OR(IsAdminUser, IsAuthenticated), chosen by the view"
+    assert f"  permissions: {reason}" in printed("show", name).splitlines()
 
 
 @pytest.mark.slow
@@ -131,20 +129,20 @@ def test_each_tool_has_its_tokens_and_its_three_largest_parts(subtests, printed)
 
 
 @pytest.mark.slow
-def test_a_client_whose_limit_is_passed_is_named(printed, expose):
+def test_clients_whose_limit_is_exceeded_are_named(printed, expose):
     expose(*(path(f"thing{number}/", Guarded.as_view()) for number in range(90)))
     lines = printed("size").splitlines()
     assert f"  Cursor: takes 80 tools, and there are {len(registry.tools())}" in lines
     assert "  Windsurf: fits" in lines
 
 
-def test_a_name_that_is_too_long_for_clients_is_found(findings):
+def test_a_name_that_is_too_long_for_clients_is_reported(findings):
     text = findings(Guarded, name="a" * 48, SERVER_NAME="a_shop_with_a_long_name")
     assert "VS Code takes names of" in text
 
 
 @pytest.mark.slow
-def test_every_endpoint_is_a_tool_or_left_out_for_a_reason(printed):
+def test_each_endpoint_without_a_tool_has_a_reason(printed):
     text = printed("unexposed")
     assert "a router's root" in text
     assert text.count(".{format}") == 1
@@ -152,7 +150,7 @@ def test_every_endpoint_is_a_tool_or_left_out_for_a_reason(printed):
     assert "GET    /api/orders/\n" not in text
 
 
-def test_what_the_settings_leave_out_is_told(subtests, printed, expose):
+def test_endpoints_left_out_by_settings_have_their_reason(subtests, printed, expose):
     for mcp_settings, reason in [
         ({"EXPOSE": "explicit"}, "not chosen: decorate the view with @mcp_tool"),
         ({"INCLUDE": ["/other/*"]}, "no pattern of INCLUDE matches"),
@@ -162,7 +160,7 @@ def test_what_the_settings_leave_out_is_told(subtests, printed, expose):
             assert reason in printed("unexposed")
 
 
-def test_a_condition_that_does_not_hold_is_told(printed, expose):
+def test_an_endpoint_with_a_false_condition_has_its_reason(printed, expose):
     class Sometimes(Guarded):
         pass
 
@@ -170,37 +168,37 @@ def test_a_condition_that_does_not_hold_is_told(printed, expose):
     assert "switched off" in printed("unexposed")
 
 
-def test_an_action_left_out_of_a_registration_is_told(printed, expose, monkeypatch):
+def test_an_action_left_out_of_a_registration_has_its_reason(printed, expose, monkeypatch):
     expose(path("thing/", Guarded.as_view()), EXPOSE="explicit")
     monkeypatch.setattr(registry, "_registrations", [])
     registry.register(Guarded, exclude=["post"])
     assert "left out: actions= or exclude=" in printed("unexposed")
 
 
-def test_what_the_urlconf_mode_leaves_out_is_told(subtests, printed, expose):
-    for view, told in [
+def test_endpoints_left_out_in_urlconf_mode_have_their_reason(subtests, printed, expose):
+    for view, reason in [
         (SpectacularAPIView, "a description of the API; agents read tools/list instead"),
         (extend_schema(exclude=True)(type("Out", (Guarded,), {})), "leaves it out\n"),
         (type("Unsure", (Guarded,), {"schema": Unsure()}), "as far as can be seen: LookupError"),
     ]:
-        with subtests.test(view=view, told=told):
+        with subtests.test(view=view, reason=reason):
             expose(path("thing/", view.as_view()))
-            assert told in printed("unexposed")
+            assert reason in printed("unexposed")
 
 
-def test_a_route_that_differs_in_the_trailing_slash_alone_is_told(printed, expose):
+def test_a_route_that_differs_only_in_the_trailing_slash_has_its_reason(printed, expose):
     view = Guarded.as_view()
     expose(path("thing/", view), path("thing", view))
     assert "trailing slash: another route differs in the slash alone" in printed("unexposed")
 
 
-def test_with_everything_exposed_that_is_said(printed, expose):
+def test_a_project_without_unexposed_endpoints_is_reported(printed, expose):
     expose(path("thing/", Guarded.as_view()))
     assert printed("unexposed") == "Every REST framework endpoint is a tool.\n"
 
 
 @pytest.mark.slow
-def test_the_tools_of_a_lock_file_are_those_it_was_written_of(run, tmp_path):
+def test_a_new_lock_file_has_no_changes(run, tmp_path):
     lock = str(tmp_path / "lock.json")
     run("mcp_tools", "lock", lock)
     assert run("mcp_tools", "check", lock) == (0, "The tools are the same as in the lock file.\n")
@@ -216,6 +214,6 @@ def test_a_lock_file_that_cannot_be_read_exits_with_2(run, tmp_path, content):
     assert caught.value.returncode == 2
 
 
-def test_a_user_called_anonymous_is_that_user(printed):
+def test_anonymous_may_be_the_name_of_a_user(printed):
     User.objects.create(username="anonymous")
     assert "anonymous may call stats." in printed("why", "stats", "--as", "anonymous")

@@ -1,4 +1,4 @@
-"""What each command prints, to the letter, on wide and on narrow screens."""
+"""The exact output of each command, on wide and on narrow screens."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def test_one_tool(subtests, printed):
             assert_golden(f"tool-{columns}.txt", size.sub("size: ...", text))
 
 
-def test_what_is_not_exposed(subtests, printed):
+def test_unexposed_endpoints(subtests, printed):
     for columns in [100, 40]:
         with subtests.test(columns=columns):
             assert_golden(f"unexposed-{columns}.txt", printed("unexposed", columns=columns))
 
 
-def test_what_guards_writes(subtests, printed):
+def test_guards_of_writes(subtests, printed):
     for columns in [80, 40]:
         with subtests.test(columns=columns):
             assert_golden(f"risks-{columns}.txt", printed("risks", columns=columns))
@@ -50,7 +50,7 @@ def test_definitions(printed):
     assert_golden("definition.json", json.dumps(definition, indent=2))
 
 
-def test_who_may_call_and_what_is_needed(printed):
+def test_who_may_call_a_tool(printed):
     Group.objects.create(name="novels")
     User.objects.create(username="dora")
     text = printed("why", "shelves_create", "--as", "dora", columns=80)
@@ -70,7 +70,7 @@ def without_sizes(text: str) -> str:
     return json.dumps(surface, indent=1)
 
 
-def test_what_broke(run, tmp_path):
+def test_changes_of_a_lock_file(run, tmp_path):
     lock = tmp_path / "lock.json"
     run("mcp_tools", "lock", str(lock))
     surface = json.loads(lock.read_text())

@@ -1,4 +1,4 @@
-"""What all commands have in common: JSON for programs, lines that fit for people."""
+"""The shared behaviour of commands: JSON for programs, lines that fit the screen for people."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from drf_mcp.tools import registry
 pytestmark = pytest.mark.django_db
 
 
-def tell(*arguments: str) -> str:
+def run_command(*arguments: str) -> str:
     out = io.StringIO()
     call_command(*arguments, stdout=out, stderr=io.StringIO())
     return out.getvalue()
 
 
 @pytest.mark.slow
-def test_every_command_tells_json(subtests):
+def test_every_command_prints_json(subtests):
     for command in [
         ("mcp_tools",),
         ("mcp_tools", "list", "--names"),
@@ -40,25 +40,25 @@ def test_every_command_tells_json(subtests):
         ("mcp_token", "list"),
     ]:
         with subtests.test(command=command):
-            assert json.loads(tell(*command, "--json")) is not None
+            assert json.loads(run_command(*command, "--json")) is not None
 
 
 @pytest.mark.slow
-def test_a_lock_and_its_changes_are_told_as_json(tmp_path):
+def test_a_lock_file_and_its_changes_are_printed_as_json(tmp_path):
     file = str(tmp_path / "lock.json")
-    locked = json.loads(tell("mcp_tools", "lock", file, "--json"))
+    locked = json.loads(run_command("mcp_tools", "lock", file, "--json"))
     assert locked == {"file": file, "tools": len(registry.tools())}
-    assert json.loads(tell("mcp_tools", "check", file, "--json")) == []
+    assert json.loads(run_command("mcp_tools", "check", file, "--json")) == []
 
 
-def test_what_was_deleted_is_told_as_json_by_names_without_spaces():
-    told = json.loads(tell("mcp_expire", "--json"))
-    assert "expired_archives" in told
-    assert all(name.isidentifier() for name in told)
+def test_deleted_rows_are_printed_as_json_with_names_without_spaces():
+    deleted = json.loads(run_command("mcp_expire", "--json"))
+    assert "expired_archives" in deleted
+    assert all(name.isidentifier() for name in deleted)
 
 
-def test_names_are_those_of_the_tools():
-    assert tell("mcp_tools", "list", "--names").split() == list(registry.tools())
+def test_tool_names_are_completed():
+    assert run_command("mcp_tools", "list", "--names").split() == list(registry.tools())
 
 
 # --- Tables -----------------------------------------------------------------------------------
@@ -90,11 +90,11 @@ def test_tokens_with_long_names_fit(monkeypatch, columns, django_user_model):
     token.expires = timezone.now() + timezone.timedelta(days=3)
     token.issue()
     token.save()
-    lines = tell("mcp_token", "list").splitlines()
+    lines = run_command("mcp_token", "list").splitlines()
     assert max(map(len, lines)) <= int(columns)
 
 
-# --- Work that takes a while --------------------------------------------------------------------
+# --- Long-running work --------------------------------------------------------------------------
 
 
 class Terminal(io.StringIO):
@@ -105,7 +105,7 @@ class Terminal(io.StringIO):
         return super().write(text + ending)
 
 
-def test_work_that_takes_a_while_is_counted_and_the_line_is_cleared(monkeypatch):
+def test_long_work_shows_a_count_and_clears_its_line(monkeypatch):
     monkeypatch.setattr(screen, "PATIENCE", 0)
     monkeypatch.setattr(screen, "INTERVAL", 0)
     terminal = Terminal()
@@ -114,13 +114,13 @@ def test_work_that_takes_a_while_is_counted_and_the_line_is_cleared(monkeypatch)
     assert terminal.getvalue().endswith("\r\033[K")
 
 
-def test_short_work_says_nothing():
+def test_short_work_shows_no_count():
     terminal = Terminal()
     assert [*show_progress(terminal, "Describing tools", [1, 2, 3])] == [1, 2, 3]
     assert terminal.getvalue() == ""
 
 
-def test_no_program_reads_how_far_work_is(monkeypatch):
+def test_no_count_is_written_to_a_pipe(monkeypatch):
     monkeypatch.setattr(screen, "PATIENCE", 0)
     stream = io.StringIO()
     assert [*show_progress(stream, "Describing tools", [1])] == [1]
@@ -130,9 +130,9 @@ def test_no_program_reads_how_far_work_is(monkeypatch):
 # --- Completion -------------------------------------------------------------------------------
 
 
-def test_zsh_gets_the_same_by_its_own_function_for_bash():
-    script = tell("mcp_tools", "completion", "zsh")
+def test_zsh_uses_the_bash_completion():
+    script = run_command("mcp_tools", "completion", "zsh")
     assert "bashcompinit" in script
-    registration = tell("mcp_tools", "completion", "bash").splitlines()[-1]
+    registration = run_command("mcp_tools", "completion", "bash").splitlines()[-1]
     assert registration.startswith("complete -o default -F _drf_mcp_tools")
     assert script.splitlines()[-1] == registration
