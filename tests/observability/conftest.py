@@ -1,4 +1,4 @@
-"""An agent at an endpoint that serves the views of this folder, and what is logged of it."""
+"""An agent at an endpoint with the views of this folder, and the log records of its calls."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def configure(expose) -> Callable[..., None]:
 
 @pytest.fixture
 def records(caplog) -> Callable[[], list[Any]]:
-    """The records of calls so far."""
+    """Return the records of the calls so far."""
     caplog.set_level(logging.INFO, logger="drf_mcp.calls")
     return lambda: [record for record in caplog.records if record.name == "drf_mcp.calls"]
 

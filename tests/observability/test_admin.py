@@ -1,4 +1,4 @@
-"""Archived contents in the admin site: to be seen, not to be changed."""
+"""Archived contents in the admin site, which are read-only."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_list_shows_what_is_archived_and_can_be_searched(admin, row):
         assert (page_of(row) in text) is expected, word
 
 
-def test_the_list_reads_no_contents(admin, row, django_assert_num_queries):
+def test_the_list_does_not_query_contents(admin, row, django_assert_num_queries):
     queryset = site.get_model_admin(ArchivedContent).get_queryset(None)
     with django_assert_num_queries(1):
         (found,) = queryset
@@ -75,7 +75,7 @@ def test_a_page_shows_the_content_escaped_and_cut(admin, row):
 
 
 @pytest.mark.slow
-def test_nobody_adds_changes_or_deletes(admin, row):
+def test_archived_contents_cannot_be_added_changed_or_deleted(admin, row):
     assert admin.get(reverse("admin:drf_mcp_archivedcontent_add")).status_code == 403
     assert admin.post(page_of(row), {"tool": "other"}).status_code == 403
     delete = reverse("admin:drf_mcp_archivedcontent_delete", args=[row.pk])

@@ -1,4 +1,4 @@
-"""Arguments in the log: only where asked for, never a secret."""
+"""Arguments in the log: only if the setting asks for them, and never a secret."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JSON = st.recursive(
 DETAILS = {"api_key": "k", "size": 3}
 LOGGED = [
     ({"title": "A walk"}, {"title": "A walk"}),
-    # What is write-only, or sounds like a secret.
+    # Fields that are write-only or named like a secret.
     ({"note": "between us"}, {"note": MASK}),
     (
         {"password": "hunter2", "details": DETAILS},
@@ -29,12 +29,12 @@ LOGGED = [
     ),
     # JSON that was sent as a string.
     ({"details": json.dumps([DETAILS])}, {"details": [{"api_key": MASK, "size": 3}]}),
-    # Refused arguments, and what is no object.
+    # Refused arguments, and arguments that are no object.
     (
         {"title": "A walk", "secret": "s", "note": "n"},
         {"title": "A walk", "secret": MASK, "note": MASK},
     ),
-    # Names that the tool does not know: one may be that of a secret, mistyped.
+    # Names that the tool does not have: one may be a mistyped name of a secret.
     ({"pasword": "hunter2", "title": "A walk"}, {"pasword": MASK, "title": "A walk"}),
     (
         {"owners": [{"name": "Ada", "pni": "1234"}], "title": "A walk"},
@@ -54,7 +54,7 @@ LOGGED = [
 
 @pytest.fixture
 def logged(agent, records):
-    """Call the tool and return what is logged of its arguments."""
+    """Call the tool and return its arguments in the log."""
 
     def call(arguments: Any) -> Any:
         agent.post(*agent.frame("tools/call", {"name": "cards", "arguments": arguments}))
@@ -63,14 +63,14 @@ def logged(agent, records):
     return call
 
 
-def test_arguments_are_logged_without_secrets_where_asked_for(logged, configure):
+def test_arguments_are_logged_without_secrets_if_the_setting_is_on(logged, configure):
     assert logged({"title": "x"}) is None
     configure(LOG_ARGUMENTS=True)
     assert [logged(arguments) for arguments, _ in LOGGED] == [expected for _, expected in LOGGED]
 
 
 def test_grouped_arguments_are_masked(logged, configure):
-    """So are names that a group does not know."""
+    """So are names that a group does not have."""
     configure(LOG_ARGUMENTS=True, ARGUMENTS="grouped")
     card = {"title": "A walk", "note": "between us"}
     assert logged({"body": card}) == {"body": {"title": "A walk", "note": MASK}}
@@ -79,16 +79,16 @@ def test_grouped_arguments_are_masked(logged, configure):
     assert found == {"body": {"title": "A walk", "noet": MASK}, "kwarg": MASK}
 
 
-def test_further_parameters_of_the_query_are_known(logged, configure):
+def test_extra_query_parameters_are_not_masked(logged, configure):
     for arguments in ("flat", "grouped"):
         configure(LOG_ARGUMENTS=True, ARGUMENTS=arguments, EXTRA_QUERY=True)
         assert logged({"query": {"size": "small"}}) == {"query": {"size": "small"}}
 
 
-def test_arguments_nobody_knows_do_not_fill_the_log():
-    told = shorten_value({f"{number:03}" + "n" * 200: number for number in range(90)})
-    assert told["…"] == "40 more"
-    assert len(json.dumps(told)) < 10_000
+def test_the_length_of_unknown_arguments_is_limited():
+    shortened = shorten_value({f"{number:03}" + "n" * 200: number for number in range(90)})
+    assert shortened["…"] == "40 more"
+    assert len(json.dumps(shortened)) < 10_000
 
 
 @pytest.mark.slow

@@ -53,15 +53,15 @@ def loggers_factory():
 def test_a_call_is_one_record_with_every_field(alice, record):
     result = alice.result("tools/call", name="orders_list", arguments={})
     logged = record()
-    told = {name: getattr(logged, name) for name in FIELDS}
-    assert told == {
+    fields = {name: getattr(logged, name) for name in FIELDS}
+    assert fields == {
         "tool": "orders_list",
         "method": "tools/call",
         "outcome": "success",
         "status": 200,
-        "duration_ms": told["duration_ms"],
+        "duration_ms": fields["duration_ms"],
         "queries": None,
-        "bytes": told["bytes"],
+        "bytes": fields["bytes"],
         "request_id": json.loads(result["content"][0]["text"])["meta"]["request_id"],
         "is_trial": False,
         "user_id": str(User.objects.get(username="alice").pk),
@@ -70,7 +70,7 @@ def test_a_call_is_one_record_with_every_field(alice, record):
         "arguments": None,
     }
     assert logged.levelno == logging.INFO
-    assert told["duration_ms"] > 0
+    assert fields["duration_ms"] > 0
 
 
 def test_the_documentation_lists_every_field():
@@ -96,7 +96,7 @@ OUTCOMES = [
 ]
 
 
-def test_the_outcome_is_a_word_of_one_readable_line(agent, records):
+def test_each_outcome_has_its_word_and_its_line(agent, records):
     for tool, arguments, outcome, status in OUTCOMES:
         agent.post(*agent.frame("tools/call", {"name": tool, "arguments": arguments}))
         logged = records()[-1]
@@ -108,7 +108,7 @@ def test_the_outcome_is_a_word_of_one_readable_line(agent, records):
 
 
 def test_the_revision_is_that_of_the_message(agent, records):
-    """A client of the handshake does not say its name with every call."""
+    """A client of a handshake revision does not send its name with every call."""
     for agent.revision in REVISIONS:
         agent.result("tools/call", name="queries")
         logged = records()[-1]
@@ -116,7 +116,7 @@ def test_the_revision_is_that_of_the_message(agent, records):
         assert (logged.client is None) is (agent.revision != STATELESS)
 
 
-def test_queries_are_told_where_they_are_counted(agent, configure, record):
+def test_queries_are_recorded_with_telemetry(agent, configure, record):
     configure(TELEMETRY=True)
     agent.result("tools/call", name="queries")
     assert record().queries == 1
@@ -129,29 +129,29 @@ def test_every_call_of_a_batch_has_its_record(agent, records):
     assert [record.tool for record in records()] == ["queries"] * 3
 
 
-def test_nothing_but_a_call_is_recorded(agent, records):
+def test_only_calls_are_recorded(agent, records):
     agent.tools()
     agent.result("server/discover")
     assert records() == []
 
 
-def client_of(info: Any, agent, records) -> Any:
-    """Return what is recorded of a client that says this of itself."""
+def get_recorded_client(info: Any, agent, records) -> Any:
+    """Return the recorded client for this `clientInfo`."""
     meta = {"io.modelcontextprotocol/clientInfo": info}
     agent.post(*agent.frame("tools/call", {"name": "queries", "_meta": meta}))
     return records()[-1].client
 
 
-def test_a_name_cannot_forge_a_line_of_the_log(agent, records):
+def test_a_clients_name_cannot_forge_a_line_of_the_log(agent, records):
     forged = "evil\nINFO orders_refund: success\r\u2028\x1b[2J\u202e"
-    client = client_of({"name": forged, "version": "1"}, agent, records)
+    client = get_recorded_client({"name": forged, "version": "1"}, agent, records)
     assert client.isprintable()
     assert client.startswith("evil\\nINFO")
 
 
 def test_a_client_without_a_name_is_recorded_without_one(agent, records):
     infos: list[Any] = [None, "text", [], {}, {"name": 5}, {"name": ["x"]}]
-    assert [client_of(info, agent, records) for info in infos] == [None] * 6
+    assert [get_recorded_client(info, agent, records) for info in infos] == [None] * 6
 
 
 @given(st.text())
@@ -162,8 +162,8 @@ def test_any_text_becomes_printable_and_bounded(text):
 
 
 @pytest.mark.usefixtures("loggers_factory")
-def test_a_projects_own_field_of_the_same_name_breaks_nothing(agent, record):
-    """``extra`` would raise on a field that the record factory has set."""
+def test_a_field_of_the_projects_record_factory_is_replaced(agent, record):
+    """``extra`` raises for a field that the record factory has set."""
     agent.result("tools/call", name="queries")
     assert record().request_id.startswith("req_")
 
@@ -185,7 +185,7 @@ def test_a_refused_message_is_logged_for_debugging_only(agent, caplog):
         assert logged.getMessage().startswith(start)
 
 
-def test_a_call_that_cannot_be_recorded_is_answered_all_the_same(agent, caplog, monkeypatch):
+def test_a_call_that_cannot_be_recorded_succeeds(agent, caplog, monkeypatch):
     def fail(*args) -> None:
         raise OSError("no room for logs")
 
@@ -195,13 +195,13 @@ def test_a_call_that_cannot_be_recorded_is_answered_all_the_same(agent, caplog, 
     assert "A tool call could not be recorded" in caplog.text
 
 
-def test_nothing_is_computed_while_nobody_listens(agent, caplog, monkeypatch):
+def test_no_record_is_made_if_the_logger_is_disabled(agent, caplog, monkeypatch):
     caplog.set_level(logging.WARNING, logger="drf_mcp.calls")
     monkeypatch.setattr("drf_mcp.observability.records.CallRecord", None)
     assert agent.call("queries").data == {"groups": 0}
 
 
-def test_the_view_is_not_asked_again_for_the_record(agent, records, monkeypatch):
+def test_the_view_runs_once_for_the_call_and_its_record(agent, records, monkeypatch):
     asked = []
     original = views.Queries.get
     monkeypatch.setattr(views.Queries, "get", lambda *args: asked.append(1) or original(*args))

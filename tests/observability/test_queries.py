@@ -1,4 +1,4 @@
-"""Queries in the telemetry: how many, and how slow."""
+"""Queries in the telemetry: their number, and the slowest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.observability import views
 
 @pytest.fixture
 def telemetry(agent, monkeypatch):
-    """Call a tool that asks so often, and return its telemetry."""
+    """Call a tool that runs this many queries, and return its telemetry."""
 
     def call(often):
         monkeypatch.setattr(views.Queries, "often", often)
@@ -22,20 +22,18 @@ def telemetry(agent, monkeypatch):
 
 
 def test_telemetry_counts_queries(telemetry, configure, settings):
-    """By default nothing is counted."""
+    """Without the setting nothing is counted."""
     assert telemetry(2) == {}
     configure(TELEMETRY=True)
-    told = telemetry(2)
-    assert told["database_queries"] == 3
-    assert 0 <= told["slowest_query_ms"] <= told["database_ms"] <= told["duration_ms"]
+    counted = telemetry(2)
+    assert counted["database_queries"] == 3
+    assert 0 <= counted["slowest_query_ms"] <= counted["database_ms"] <= counted["duration_ms"]
     configure()
     settings.DEBUG = True
     assert telemetry(2)["database_queries"] == 3
 
 
-def test_counting_changes_nothing_of_what_is_asked(
-    agent, configure, django_assert_num_queries, monkeypatch
-):
+def test_counting_adds_no_query(agent, configure, django_assert_num_queries):
     configure(TELEMETRY=True)
     with django_assert_num_queries(1):
         agent.call("queries")

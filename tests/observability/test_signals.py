@@ -10,49 +10,49 @@ from drf_mcp.tools import Tool
 
 
 @pytest.fixture
-def heard():
-    got: list[dict] = []
+def received():
+    received_signals: list[dict] = []
 
-    def receive(signal, **told) -> None:
-        got.append({"signal": signal, **told})
+    def receive(signal, **sent) -> None:
+        received_signals.append({"signal": signal, **sent})
 
     for signal in (tool_called, tool_failed):
         signal.connect(receive, sender=Tool)
-    yield got
+    yield received_signals
     for signal in (tool_called, tool_failed):
         signal.disconnect(receive, sender=Tool)
 
 
-def test_a_call_is_told_with_its_outcome_and_request(alice, heard):
+def test_tool_called_has_the_outcome_and_the_request(alice, received):
     alice.result("tools/call", name="orders_list", arguments={})
-    ((told),) = heard
-    assert told["signal"] is tool_called
-    assert told["tool"].name == told["outcome"].tool == "orders_list"
-    assert told["outcome"].status == 200
-    assert told["request"].user == User.objects.get(username="alice")
-    assert told["request"].path == "/mcp"
-    assert told["duration_ms"] > 0
+    (sent,) = received
+    assert sent["signal"] is tool_called
+    assert sent["tool"].name == sent["outcome"].tool == "orders_list"
+    assert sent["outcome"].status == 200
+    assert sent["request"].user == User.objects.get(username="alice")
+    assert sent["request"].path == "/mcp"
+    assert sent["duration_ms"] > 0
 
 
-def test_a_failure_is_told_by_both_signals(agent, heard):
-    """A soft failure is none of the call, and of a tool that does not exist nothing is sent."""
+def test_a_failure_sends_both_signals(agent, received):
+    """A soft failure is no failure of the call, and an unknown tool sends no signal."""
     for tool, failed in (
         ("crashes", [tool_failed]),
         ("unwritable", [tool_failed]),
         ("declines", []),
     ):
-        heard.clear()
+        received.clear()
         agent.result("tools/call", name=tool)
-        assert [told["signal"] for told in heard] == [tool_called, *failed]
+        assert [sent["signal"] for sent in received] == [tool_called, *failed]
         code = "INTERNAL_ERROR" if failed else "SOLD_OUT"
-        assert {told["outcome"].failure.code for told in heard} == {code}
-    heard.clear()
+        assert {sent["outcome"].failure.code for sent in received} == {code}
+    received.clear()
     agent.error("tools/call", name="nothing")
-    assert heard == []
+    assert received == []
 
 
-def test_a_receiver_that_raises_breaks_no_call(agent, heard, caplog):
-    def fail(**told) -> None:
+def test_a_receiver_that_raises_does_not_fail_the_call(agent, received, caplog):
+    def fail(**sent) -> None:
         raise RuntimeError("a receiver's own trouble")
 
     tool_called.connect(fail)
@@ -60,5 +60,5 @@ def test_a_receiver_that_raises_breaks_no_call(agent, heard, caplog):
         assert agent.call("queries").data == {"groups": 0}
     finally:
         tool_called.disconnect(fail)
-    assert len(heard) == 1
+    assert len(received) == 1
     assert "a receiver's own trouble" in caplog.text

@@ -1,4 +1,4 @@
-"""Spans, by OpenTelemetry's semantic conventions for MCP."""
+"""Spans that follow OpenTelemetry's semantic conventions for MCP."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OTHER_TRACE = "1" * 32
 
 
 class Traced(APIView):
-    """Answer with what OpenTelemetry knows inside of a view."""
+    """Answer with OpenTelemetry's current context in a view."""
 
     permission_classes = []
 
@@ -36,7 +36,7 @@ class Traced(APIView):
 
 @pytest.fixture
 def spans(monkeypatch):
-    """The spans that ended so far, of a process that records them."""
+    """The spans that have ended, of a process that records them."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -84,20 +84,20 @@ def test_a_call_is_a_span_of_the_server(agent, span):
     assert span().status.status_code is StatusCode.UNSET
 
 
-def test_a_tool_that_another_one_runs_has_the_span(agent, configure, span):
+def test_the_span_has_the_name_of_the_tool_that_tools_read_runs(agent, configure, span):
     configure(TOOL_SEARCH=True)
     agent.result("tools/call", name="tools_read", arguments={"name": "queries"})
     assert span().name == "tools/call queries"
     assert span().attributes["gen_ai.tool.name"] == "queries"
 
 
-def test_a_list_is_a_span_of_its_own_kind(agent, span):
+def test_a_list_is_a_span(agent, span):
     agent.result("tools/list")
     assert span().name == "tools/list"
     assert "gen_ai.operation.name" not in span().attributes
 
 
-def test_a_failure_is_a_tool_error_and_a_soft_one_is_none(agent, spans):
+def test_a_failure_is_a_tool_error_and_a_soft_failure_is_not(agent, spans):
     for tool, outcome, error_type, status in (
         ("crashes", "internal_error", "tool_error", StatusCode.ERROR),
         ("declines", "soft_failure", None, StatusCode.UNSET),
@@ -119,33 +119,33 @@ def test_a_jsonrpc_error_has_its_code_and_message(agent, span):
     assert span().status.description == message
 
 
-def test_a_caller_who_is_not_let_in_is_an_error(agent_of, span):
+def test_an_unauthenticated_request_is_an_error(agent_of, span):
     agent = agent_of(None)
     assert agent.post(*agent.frame("tools/list", {})).status_code == 401
     assert span().attributes["error.type"] == "401"
 
 
-def test_the_parent_is_the_callers_from_meta_and_baggage_comes_along(in_view, span):
+def test_the_parent_and_the_baggage_come_from_meta(in_view, span):
     seen = in_view(traceparent=TRACEPARENT, baggage="t=blue")
     assert seen == {"trace": TRACE, "tenant": "blue"}
     assert f"{span().parent.span_id:016x}" == PARENT
     assert span().parent.is_remote
 
 
-def test_the_parent_is_the_callers_from_the_http_headers_where_meta_names_none(in_view):
+def test_without_meta_the_parent_comes_from_the_http_headers(in_view):
     other = f"00-{OTHER_TRACE}-{PARENT}-01"
     assert in_view(headers={"traceparent": TRACEPARENT})["trace"] == TRACE
     assert in_view(headers={"traceparent": other}, traceparent=TRACEPARENT)["trace"] == TRACE
 
 
-def test_the_ambient_span_is_the_parent_where_meta_names_none(in_view, spans):
+def test_without_meta_the_current_span_is_the_parent(in_view, spans):
     with trace.get_tracer("http").start_as_current_span("POST /mcp") as ambient:
         in_view(headers={"traceparent": TRACEPARENT})
     assert spans()[0].parent == ambient.get_span_context()
     assert spans()[0].links == ()
 
 
-def test_the_ambient_span_is_linked_where_meta_names_another_parent(in_view, spans):
+def test_the_current_span_is_linked_if_meta_names_another_parent(in_view, spans):
     with trace.get_tracer("http").start_as_current_span("POST /mcp") as ambient:
         in_view(traceparent=TRACEPARENT)
     (link,) = spans()[0].links
@@ -153,13 +153,13 @@ def test_the_ambient_span_is_linked_where_meta_names_another_parent(in_view, spa
     assert f"{spans()[0].parent.trace_id:032x}" == TRACE
 
 
-def test_a_traceparent_that_is_none_begins_a_trace(in_view, spans):
+def test_an_invalid_traceparent_begins_a_trace(in_view, spans):
     for value in ("", "nonsense", "00-0-0-01", 7, None, ["00"], {"a": 1}):
         in_view(traceparent=value, tracestate=value, baggage=value)
     assert [span.parent for span in spans()] == [None] * 7
 
 
-def test_arguments_are_on_the_span_where_they_may_be_logged(agent, configure, spans):
+def test_arguments_are_on_the_span_if_they_may_be_logged(agent, configure, spans):
     for logs in (True, False):
         configure(LOG_ARGUMENTS=logs)
         agent.result("tools/call", name="cards", arguments={"title": "x", "note": "between us"})
@@ -174,14 +174,14 @@ def test_every_call_of_a_batch_is_a_span(agent, spans):
     assert [span.attributes["jsonrpc.request.id"] for span in spans()] == ["1", "2"]
 
 
-def test_a_call_leaves_the_context_as_it_was(agent, spans):
+def test_a_call_restores_the_context(agent, spans):
     before = trace.get_current_span()
     agent.result("tools/call", name="crashes")
     agent.error("tools/call", name="nothing")
     assert trace.get_current_span() is before
 
 
-def test_a_span_that_cannot_be_started_breaks_no_call(agent, spans, monkeypatch, caplog):
+def test_a_span_that_cannot_be_started_does_not_fail_the_call(agent, spans, monkeypatch, caplog):
     def fail(*args) -> None:
         raise RuntimeError("a propagator's own trouble")
 

@@ -1,4 +1,4 @@
-"""Views that the tests of this folder watch."""
+"""The views of the tests in this folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class OwnerSerializer(serializers.Serializer):
 
 
 class CardSerializer(serializers.Serializer):
-    """What is bought with which card."""
+    """A purchase with a card."""
 
     title = serializers.CharField(required=False)
     note = serializers.CharField(write_only=True, required=False)
@@ -47,7 +47,7 @@ class Crashes(APIView):
 
 
 class Declines(APIView):
-    """Answer no."""
+    """Answer with a soft failure."""
 
     permission_classes = []
 
@@ -56,7 +56,7 @@ class Declines(APIView):
 
 
 class Unwritable(APIView):
-    """Answer with what JSON cannot say."""
+    """Answer with a value that JSON cannot represent."""
 
     permission_classes = []
 
@@ -65,7 +65,7 @@ class Unwritable(APIView):
 
 
 class Queries(APIView):
-    """Ask the database as often as the test wants."""
+    """Run as many queries as the test wants."""
 
     permission_classes = []
     often = 0

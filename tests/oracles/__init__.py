@@ -1,1 +1,1 @@
-"""What judges every message of every test; `watching` says which, and where they leave."""
+"""Checks of every message of every test; `watching` lists the checks and the watched functions."""

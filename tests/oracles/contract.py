@@ -1,4 +1,4 @@
-"""The "response-v2" contract as a judge: its JSON Schema, compiled once."""
+"""Checks envelopes with the JSON Schema of the "response-v2" contract."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMATS = FormatChecker(())
 
 @FORMATS.checks("date-time", ValueError)
 def is_time(value: Any) -> bool:
-    """Return whether a text of the right pattern is a time of the calendar."""
+    """Return whether a text of the right pattern is a valid date and time."""
     return not isinstance(value, str) or bool(datetime.fromisoformat(value.replace("Z", "+00:00")))
 
 
@@ -29,10 +29,10 @@ MARK = "digest/v1"
 
 
 def judge_response_v2(envelope: Any) -> None:
-    """Hold an envelope against the contract, and every digest in it.
+    """Validate an envelope with the contract, and every digest in it.
 
     Raises:
-        jsonschema.ValidationError: if it says something that the contract does not allow.
+        jsonschema.ValidationError: if the contract does not allow it.
     """
     ENVELOPE.validate(envelope)
     if MARK in json.dumps(envelope["data"]):
@@ -41,7 +41,7 @@ def judge_response_v2(envelope: Any) -> None:
 
 
 def digests(value: Any) -> Iterator[Any]:
-    """Yield the digests in a value: objects, or texts that are the JSON of one."""
+    """Yield the digests in a value: objects, or strings with the JSON of one."""
     if isinstance(value, str) and value.startswith("{") and MARK in value:
         yield from digests(parsed(value))
     elif isinstance(value, Mapping):
@@ -55,7 +55,7 @@ def digests(value: Any) -> Iterator[Any]:
 
 
 def parsed(text: str) -> Any:
-    """Return the value of a JSON text, None if it is none."""
+    """Return the value of a JSON text, None for invalid JSON."""
     try:
         return json.loads(text)
     except ValueError:
@@ -63,8 +63,8 @@ def parsed(text: str) -> Any:
 
 
 def is_response_v2(value: Any) -> bool:
-    """Return whether a value from a process of its own looks like a "response-v2".
+    """Return whether a value from another process looks like a "response-v2" envelope.
 
-    By members that no other envelope has together, not by its version, which may be wrong.
+    Decides by members that no other envelope has together, since the version may be wrong.
     """
     return isinstance(value, Mapping) and "success" in value and "status" not in value

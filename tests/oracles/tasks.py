@@ -1,4 +1,4 @@
-"""What SEP-2663 says of tasks, which the official types leave out."""
+"""The rules of SEP-2663 for tasks, which the official types leave out."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ TASK = {
     "resultType": {},
     "_meta": {"type": "object"},
 }
-# The member that each status has, and no other has.
+# The member that only this status has.
 FURTHER = {"input_required": "inputRequests", "completed": "result", "failed": "error"}
 REQUIRED = ["taskId", "status", "createdAt", "lastUpdatedAt", "ttlMs"]
 ERROR = {"type": "object", "required": ["code", "message"]}
 
 
 def judge_task(method: str, result: dict[str, Any]) -> None:
-    """Hold the result of a method of tasks, or one that tells of a new task, against the SEP."""
+    """Check the result of a task method, or a result that creates a task, with the SEP."""
     if method in ("tasks/update", "tasks/cancel"):
         assert result.keys() == {"resultType", "_meta"}, result
         assert result["resultType"] == "complete"

@@ -1,4 +1,4 @@
-"""The oracles themselves: what the contract shows passes, and whatever is wrong does not."""
+"""The oracles accept the examples of the contract and refuse every violation."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ WRONG: list[tuple[str, str, Any]] = [
 ]
 
 
-def test_what_the_contract_does_not_allow_is_refused():
+def test_every_violation_of_the_contract_is_refused():
     allowed = []
     for row in WRONG:
         example, place, value = row
@@ -186,14 +186,14 @@ def test_what_the_contract_does_not_allow_is_refused():
 
 @pytest.fixture
 def own_watch(db):
-    """Watch beside the watch of every test."""
+    """A second watch, in addition to that of every test."""
     with (watch := Watch()).watching():
         yield watch
 
 
 @pytest.fixture
 def serve(expose):
-    """Serve a view as the tool ``thing`` and return an agent."""
+    """Serve a view as the tool ``thing``, and return an agent."""
 
     def serve(view: Any) -> Agent:
         expose(path("thing/", view))
@@ -203,12 +203,12 @@ def serve(expose):
 
 
 def calls(watch: Watch) -> list[Watched]:
-    """Return the tool results that were watched."""
+    """Return the watched tool results."""
     return [watched for watched in watch.messages if watched.envelope_class is not None]
 
 
 @pytest.mark.parametrize("client", ["agent", "MCPClient"])
-def test_every_tool_result_is_watched_whichever_client_asked(serve, own_watch, client):
+def test_the_tool_results_of_every_client_are_watched(serve, own_watch, client):
     agent = serve(answering(lambda request: Response({"a": 1})))
     if client == "agent":
         agent.call("thing")
@@ -229,8 +229,8 @@ def test_bodies_of_the_renderer_are_watched(serve, own_watch):
     assert json.loads(body)["data"] == {"a": 1}
 
 
-def wrong(watched: Watched, change: Any) -> Watched:
-    """Return a watched message whose result was changed."""
+def replace_result(watched: Watched, change: Any) -> Watched:
+    """Return a watched message with a changed result."""
     message = json.loads(watched.body)
     change(message["result"])
     watched.body = json.dumps(message).encode()
@@ -238,7 +238,7 @@ def wrong(watched: Watched, change: Any) -> Watched:
 
 
 def set_structured(member: str, value: Any) -> Any:
-    """Return what changes a member of the envelope, in both channels."""
+    """Return a function that changes a member of the envelope in both channels."""
 
     def change(result: dict[str, Any]) -> None:
         result["structuredContent"][member] = value
@@ -257,14 +257,14 @@ def set_structured(member: str, value: Any) -> Any:
     ],
     ids=["channels", "mcp-types", "outputSchema", "contract"],
 )
-def test_a_result_that_is_wrong_is_refused(serve, own_watch, change):
+def test_an_invalid_result_is_refused(serve, own_watch, change):
     serve(answering(lambda request: Response({"a": 1}))).call("thing")
     (watched,) = calls(own_watch)
     with pytest.raises((AssertionError, ValueError, ValidationError)):
-        wrong(watched, change).judge()
+        replace_result(watched, change).judge()
 
 
-def test_a_list_with_a_schema_that_is_none_is_refused(serve, own_watch):
+def test_a_list_with_an_invalid_schema_is_refused(serve, own_watch):
     serve(answering(lambda request: Response({}))).tools()
     (watched,) = own_watch.messages
 
@@ -272,4 +272,4 @@ def test_a_list_with_a_schema_that_is_none_is_refused(serve, own_watch):
         result["tools"][0]["inputSchema"]["properties"] = {"a": {"minimum": "many"}}
 
     with pytest.raises(Exception, match="many"):
-        wrong(watched, change).judge()
+        replace_result(watched, change).judge()

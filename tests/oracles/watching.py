@@ -1,9 +1,8 @@
-"""Watches every message that leaves a server of this process, and judges it after the test.
+"""Watches every message that the servers of this process send, and checks it after the test.
 
-The judges: the official ``mcp-types`` for the revision spoken, meta-validation of every
-schema of a list, a result against its own ``outputSchema``, both channels against each
-other, and the "response-v2" contract. Nothing is judged while a test runs, so that what it
-counts and times stays its own.
+The checks: the official ``mcp-types`` of the revision, the validity of every schema in a list, a
+result and its own ``outputSchema``, equality of both channels, and the "response-v2" contract.
+Nothing is checked during a test, so that a test can count queries and measure time.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ from tests.oracles.tasks import judge_task
 
 @dataclass
 class Watched:
-    """A message that left a server.
+    """A message that a server sent.
 
     Attributes:
         item: the message that it answers.
-        headers: the headers that came with it.
+        headers: the headers of that message.
         body: its bytes.
-        envelope_class: the envelope of a tool result, None of what is none.
-        schema: the tool's ``outputSchema``, that of the envelope alone where it has none.
+        envelope_class: the envelope of a tool result, None for other results.
+        schema: the tool's ``outputSchema``, or that of the envelope if it has none.
     """
 
     item: Any
@@ -52,10 +51,10 @@ class Watched:
     schema: Any = None
 
     def judge(self) -> None:
-        """Hold the message against all that applies to it.
+        """Check the message with everything that applies to it.
 
         Raises:
-            ValueError, AssertionError, jsonschema.ValidationError: if it is not as it should be.
+            ValueError, AssertionError, jsonschema.ValidationError: if a check fails.
         """
         if not self.body:
             return
@@ -69,7 +68,7 @@ class Watched:
         if method.startswith("tasks/") or result.get("resultType") == "task":
             judge_task(method, result)
             return
-        methods.validate_server_result(method, revision, result, surface=surface_of(result))
+        methods.validate_server_result(method, revision, result, surface=get_official_types(result))
         if method == "tools/list":
             judge_definitions(result["tools"])
         asks = result.get("resultType") == "input_required"
@@ -77,39 +76,39 @@ class Watched:
             self.judge_result(result)
 
     def judge_result(self, result: dict[str, Any]) -> None:
-        """Hold a tool result against its envelope and its ``outputSchema``."""
-        told = result["content"][0]["text"]
+        """Check a tool result with its envelope and its ``outputSchema``."""
+        envelope = result["content"][0]["text"]
         if "structuredContent" in result:
-            told = json.loads(told)
-            assert result["structuredContent"] == told, "the channels differ"
+            envelope = json.loads(envelope)
+            assert result["structuredContent"] == envelope, "the channels differ"
             if self.schema is not None:
-                compiled(json.dumps(self.schema)).validate(told)
+                compiled(json.dumps(self.schema)).validate(envelope)
         elif self.envelope_class is ResponseV2Envelope:
-            told = json.loads(told)
+            envelope = json.loads(envelope)
         if self.envelope_class is ResponseV2Envelope:
-            judge_response_v2(told)
+            judge_response_v2(envelope)
 
 
 def check_error(message: dict[str, Any]) -> None:
-    """Hold a JSON-RPC error against the official type.
+    """Validate a JSON-RPC error with the official type.
 
-    The type demands an id, which ``schema.ts`` lets out since 2025-11-25.
+    The type requires an id, which ``schema.ts`` makes optional since 2025-11-25.
     """
     JSONRPCError.model_validate({"id": None, **message})
 
 
-def surface_of(result: dict[str, Any]) -> dict[tuple[str, str], Any]:
-    """Return the official types, each union narrowed to the kind that a result says it is.
+def get_official_types(result: dict[str, Any]) -> dict[tuple[str, str], Any]:
+    """Return the official types, with each union narrowed to the type that the result names.
 
-    A type ignores members that it does not know: of a union, the one without required members
-    would take whatever the other refuses.
+    A type ignores members that it does not know, so a member of a union without required members
+    would accept any result.
     """
     asks = result.get("resultType") == "input_required"
     return SURFACES[asks]
 
 
-def narrowed(kind: Any, *, asks: bool) -> Any:
-    """Return the member of a union that asks for input, or the one that does not."""
+def narrow_union(kind: Any, *, asks: bool) -> Any:
+    """Return the member of a union that asks for input, or the other one."""
     members = [
         member for member in get_args(kind) if (member.__name__ == "InputRequiredResult") is asks
     ]
@@ -117,13 +116,13 @@ def narrowed(kind: Any, *, asks: bool) -> Any:
 
 
 SURFACES = {
-    asks: {key: narrowed(kind, asks=asks) for key, kind in methods.SERVER_RESULTS.items()}
+    asks: {key: narrow_union(kind, asks=asks) for key, kind in methods.SERVER_RESULTS.items()}
     for asks in (False, True)
 }
 
 
 def judge_definitions(tools: list[dict[str, Any]]) -> None:
-    """Hold every schema of a list against the schema of schemas."""
+    """Check that every schema of a list is a valid schema."""
     for tool in tools:
         for name in ("inputSchema", "outputSchema"):
             if name in tool:
@@ -132,16 +131,16 @@ def judge_definitions(tools: list[dict[str, Any]]) -> None:
 
 @functools.cache
 def compiled(schema: str) -> Draft202012Validator:
-    """Return the validator of a schema, which is checked the first time it is seen."""
+    """Return the validator of a schema, whose validity is checked once."""
     read = json.loads(schema)
     Draft202012Validator.check_schema(read)
     return Draft202012Validator(read)
 
 
-def promised(tool: Any, envelope_class: type[Envelope]) -> Any:
-    """Return the ``outputSchema`` of a tool, that of its envelope where the list has none.
+def find_output_schema(tool: Any, envelope_class: type[Envelope]) -> Any:
+    """Return the ``outputSchema`` of a tool, or that of its envelope if the list has none.
 
-    None where OUTPUT_SCHEMA is a wrong one.
+    None if the setting OUTPUT_SCHEMA is invalid.
     """
     envelope = make_envelope(envelope_class)
     try:
@@ -151,7 +150,7 @@ def promised(tool: Any, envelope_class: type[Envelope]) -> Any:
 
 
 class Watch:
-    """What left since the last judgement."""
+    """The messages since the last check."""
 
     def __init__(self) -> None:
         self.served = threading.local()
@@ -181,7 +180,7 @@ class Watch:
             tool = capability.get_tool(context)
             watched = self.served.message
             watched.envelope_class = type(capability.get_envelope(tool))
-            watched.schema = promised(tool, watched.envelope_class)
+            watched.schema = find_output_schema(tool, watched.envelope_class)
             return result
 
         def watched_render(renderer: Any, *args: Any, **kwargs: Any) -> bytes:
@@ -201,7 +200,7 @@ class Watch:
 
     @contextmanager
     def patched(self) -> Iterator[None]:
-        """Put what watches in its places."""
+        """Replace the functions that are watched."""
         with ExitStack() as stack:
             for patch in self.patches:
                 stack.enter_context(patch)
@@ -209,7 +208,7 @@ class Watch:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Watch nothing, for what counts function calls."""
+        """Watch nothing, for tests that count function calls."""
         for patch in reversed(self.patches):
             patch.__exit__(None, None, None)
         try:
@@ -219,13 +218,13 @@ class Watch:
                 patch.__enter__()
 
     def judge(self) -> None:
-        """Judge all that left since the last judgement."""
+        """Check all messages since the last check."""
         messages, bodies = self.messages, self.bodies
         self.messages, self.bodies = [], []
         for watched in messages:
             watched.judge()
         for body in bodies:
             envelope = json.loads(body)
-            # A tool, or a response without a body, may have another.
+            # A tool may use another envelope, and a response without a body has none.
             if is_response_v2(envelope):
                 judge_response_v2(envelope)

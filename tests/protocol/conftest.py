@@ -16,14 +16,14 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.protocol.jsonrpc import Message
-from tests.oracles.watching import surface_of
+from tests.oracles.watching import get_official_types
 
 
 @pytest.fixture
 def read_result():
     def read(response: bytes, method: str, revision: str) -> dict[str, Any]:
         result = JSONRPCResponse.model_validate_json(response).result
-        methods.validate_server_result(method, revision, result, surface=surface_of(result))
+        methods.validate_server_result(method, revision, result, surface=get_official_types(result))
         return result
 
     return read

@@ -1,4 +1,4 @@
-"""A client of one site, and what is a right answer."""
+"""A client of one site, and the kinds of its answers."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from tests.oracles.contract import judge_response_v2
 from tests.services.machines import wait_until
 
 TASKS = "io.modelcontextprotocol/tasks"
-# As long as the workers have.
+# The timeout of the workers.
 SECONDS = 60
-# What a call may be answered while something that it needs is away.
+# Codes of correct errors while a service is unavailable.
 FAULTS = frozenset({"INTERNAL_ERROR", "UNAVAILABLE"})
 INTERNAL_ERROR = -32603
 
 
 class WrongAnswer(AssertionError):
-    """An answer that is neither right nor a right error."""
+    """An answer that is neither correct nor a correct error."""
 
 
-class RightError(Exception):
-    """The call was not answered, and the client knows.
+class ReportedFailure(Exception):
+    """The call failed, and its client was informed.
 
     Args:
-        code: the error code, or what became of the connection.
+        code: the error code, or the state of the connection.
     """
 
     def __init__(self, code: str) -> None:
@@ -42,11 +42,11 @@ class RightError(Exception):
 
 @dataclass
 class Client:
-    """Calls tools at a site, over a connection that is kept.
+    """Calls tools at a site, over a persistent connection.
 
     Attributes:
-        url: of the site.
-        token: of a user, or of an agent.
+        url: the URL of the site.
+        token: the token of a user or of an agent.
     """
 
     url: str
@@ -56,7 +56,7 @@ class Client:
     framing: Agent = field(default_factory=lambda: Agent(None))  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
-        # At once, and not with the first call: two threads would make one each.
+        # Created here and not at the first call, because two threads would create two.
         headers = {"Authorization": f"{self.scheme} {self.token}"}
         self.http = httpx2.Client(base_url=self.url, headers=headers, timeout=SECONDS)
 
@@ -73,8 +73,8 @@ class Client:
         """Send a message and return its result.
 
         Raises:
-            RightError: if there is no answer, or the server says that it failed.
-            WrongAnswer: if the answer is nothing that the protocol knows.
+            ReportedFailure: if there is no answer, or the server reports its own failure.
+            WrongAnswer: if the answer is no valid message.
         """
         body, headers = self.frame(method, params)
         try:
@@ -82,7 +82,7 @@ class Client:
         except httpx2.TimeoutException as exc:
             raise WrongAnswer(f"No answer in {SECONDS} s") from exc
         except httpx2.TransportError as exc:
-            raise RightError("connection lost") from exc
+            raise ReportedFailure("connection lost") from exc
         try:
             answer = response.json()
         except ValueError as exc:
@@ -91,24 +91,24 @@ class Client:
             return answer["result"]
         if answer.get("error", {}).get("code") == INTERNAL_ERROR:
             assert response.status_code == 500, response.status_code
-            raise RightError(str(INTERNAL_ERROR))
+            raise ReportedFailure(str(INTERNAL_ERROR))
         raise WrongAnswer(f"{response.status_code} {answer}")
 
     def envelope(self, name: str, /, **arguments: Any) -> dict[str, Any]:
-        """Call a tool and return the envelope of its result, whatever it says.
+        """Call a tool and return the envelope of its result, also of a failure.
 
         Raises:
-            RightError: if it says that the server failed.
+            ReportedFailure: if the server reports its own failure.
         """
         result = self.request("tools/call", name=name, arguments=arguments)
         envelope = result["structuredContent"]
         judge_response_v2(envelope)
         if result.get("isError") and envelope["data"]["error_code"] in FAULTS:
-            raise RightError(envelope["data"]["error_code"])
+            raise ReportedFailure(envelope["data"]["error_code"])
         return envelope
 
     def call(self, name: str, /, **arguments: Any) -> Any:
-        """Call a tool that succeeds and return the envelope's data."""
+        """Call a tool that succeeds, and return the data of its envelope."""
         envelope = self.envelope(name, **arguments)
         if not envelope["success"]:
             raise WrongAnswer(str(envelope))
@@ -116,26 +116,26 @@ class Client:
 
 
 class Listener(threading.Thread):
-    """Keeps a subscription open until it is closed, or its client is.
+    """Keeps a subscription open until it is closed or its client is.
 
     Attributes:
-        heard: the messages.
+        received: the received messages.
     """
 
     def __init__(self, client: Client, **wanted: Any) -> None:
         super().__init__(daemon=True)
         self.client = client
         self.wanted = wanted
-        self.heard: list[dict[str, Any]] = []
+        self.received: list[dict[str, Any]] = []
         self.socket: Any = None
         self.start()
-        wait_until(lambda: self.heard)
+        wait_until(lambda: self.received)
 
     def run(self) -> None:
         body, headers = self.client.frame("subscriptions/listen", {"notifications": self.wanted})
         headers["Accept"] = "application/json, text/event-stream"
         posted = {"content": body, "headers": headers}
-        # The client that is closed under its thread.
+        # The main thread has closed the client.
         with (
             contextlib.suppress(httpx2.HTTPError, httpx2.StreamError, OSError),
             self.client.http.stream("POST", "/mcp", **posted) as response,
@@ -143,13 +143,13 @@ class Listener(threading.Thread):
             self.socket = response.extensions["network_stream"].get_extra_info("socket")
             for line in response.iter_lines():
                 if line.startswith("data: "):
-                    self.heard.append(json.loads(line.removeprefix("data: ")))
+                    self.received.append(json.loads(line.removeprefix("data: ")))
 
     def close(self) -> None:
-        """End the stream at once: closing the client waits for the next sign of life."""
+        """End the stream at once: closing the client would wait for the next keep-alive."""
         self.socket.shutdown(socket.SHUT_RDWR)
         self.join()
 
     def count(self, method: str) -> int:
-        """Return how many notifications of that kind there were."""
-        return sum(1 for message in self.heard if message.get("method") == method)
+        """Return the number of notifications with a method."""
+        return sum(1 for message in self.received if message.get("method") == method)

@@ -1,4 +1,4 @@
-"""The shop on two sites, started once."""
+"""The shop on two sites, which are started once."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def machines(tmp_path_factory) -> Iterator[Machines]:
 
 @pytest.fixture(params=["gunicorn", "uvicorn"])
 def here(request) -> str:
-    """The site where something is made; the test looks for it at the other."""
+    """The site of the first call; the test goes on at the other site."""
     return request.param
 
 
@@ -83,7 +83,7 @@ def client_at(machines) -> Iterator[Callable[..., Client]]:
 
 @pytest.fixture
 def make_task(client_at) -> Callable[[str, str], Any]:
-    """Has an export made as a task, begun at one site and read at the other."""
+    """Creates a task at one site and reads its result at another."""
 
     def make(here: str, there: str) -> Any:
         options = {"capabilities": {"extensions": {TASKS: {}}}}

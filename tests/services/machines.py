@@ -1,4 +1,4 @@
-"""PostgreSQL, Redis, and the shop on two sites over both: started, broken, mended, stopped."""
+"""PostgreSQL, Redis, and the shop on two sites over both: starts, breaks and stops them."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ SOCKETS = os.environ.get("DRF_MCP_TEST_POSTGRESQL", "")
 PG_CTL = shlex.split(os.environ.get("DRF_MCP_TEST_PG_CTL", ""))
 NAME = "sites"
 KEEP_ALIVE = 75
-# The commands of docs/deployment.md; each process ends with its group.
+# The commands of docs/deployment.md; each process ends with its process group.
 COMMANDS = {
     "gunicorn": "gunicorn example_project.wsgi:application --bind {host}:{port} --workers 4"
     f" --threads 4 --keep-alive {KEEP_ALIVE} --timeout 60 --no-control-socket",
     "uvicorn": "uvicorn example_project.asgi:application --host {host} --port {port} --workers 2"
     f" --timeout-keep-alive {KEEP_ALIVE} --log-level warning",
 }
-# As a supervisor does: the worker ends with its connection.
+# Like a supervisor: the worker ends when its connection does.
 WORKER = "while true; do {python} manage.py db_worker --interval 0.2; sleep 0.5; done"
 
 
 def wait_until(condition: Callable[[], Any], seconds: float = 30.0) -> Any:
-    """Return what the condition returns, once that is true.
+    """Return the result of a function as soon as it is true.
 
     Raises:
-        TimeoutError: if it never is.
+        TimeoutError: if it does not become true in time.
     """
     until = time.monotonic() + seconds
     while not (found := condition()):
@@ -52,7 +52,7 @@ class PostgreSQL:
     """The server that .ci/with_services started, with a database for the sites."""
 
     def execute(self, statement: str, *parameters: Any, name: str = NAME) -> list[tuple]:
-        """Return the rows of a statement, which runs on a connection of its own."""
+        """Return the rows of a statement, which runs on its own connection."""
         at = f"host={SOCKETS} user=postgres dbname={name}"
         with psycopg.connect(at, autocommit=True) as connection:
             cursor = connection.execute(statement, parameters or None)
@@ -63,7 +63,7 @@ class PostgreSQL:
         self.execute(f"CREATE DATABASE {NAME}", name="postgres")
 
     def control(self, *words: str) -> None:
-        # A server holds the output of whoever starts it open.
+        # A server keeps the output of the process that started it open.
         streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
         subprocess.run([*PG_CTL, "--wait", *words], check=True, cwd="/", **streams)
 
@@ -76,14 +76,14 @@ class PostgreSQL:
 
     @contextmanager
     def locked(self, table: str, pk: int) -> Iterator[Callable[[], int]]:
-        """Hold one row; yields a function that waits for a process whose call needs it."""
+        """Lock one row; yields a function that waits for a process whose call needs the row."""
         at = f"host={SOCKETS} user=postgres dbname={NAME}"
         with psycopg.connect(at) as connection:
             connection.execute(f"SELECT 1 FROM {table} WHERE id = %s FOR UPDATE", [pk])
             yield lambda: wait_until(self.find_waiting)
 
     def find_waiting(self) -> int | None:
-        """Return the process of the sites whose statement waits for a lock."""
+        """Return the process of a site whose statement waits for a lock."""
         rows = self.execute(
             "SELECT application_name FROM pg_stat_activity"
             " WHERE wait_event_type = 'Lock' AND application_name LIKE 'pid %'"
@@ -92,7 +92,7 @@ class PostgreSQL:
 
     @contextmanager
     def full(self, *tables: str) -> Iterator[None]:
-        """Have PostgreSQL refuse rows as it does where the disk is full (SQLSTATE 53100)."""
+        """Let PostgreSQL refuse rows as on a full disk (SQLSTATE 53100)."""
         self.execute(
             "CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
             " $$ BEGIN RAISE 'No space left on device' USING ERRCODE = '53100'; END $$"
@@ -110,7 +110,7 @@ class PostgreSQL:
 
 @dataclass
 class Process:
-    """A command of the shop's, which prints into a file."""
+    """A command of the shop, whose output goes to a file."""
 
     command: list[str]
     log: Path
@@ -136,19 +136,19 @@ class Process:
 
     @property
     def workers(self) -> list[int]:
-        """The ids of the processes that answer requests."""
+        """The ids of the processes that serve requests."""
         path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         children = [int(pid) for pid in path.read_text().split()]
         return [pid for pid in children if not is_tracker(pid)]
 
     @property
     def memory(self) -> float:
-        """The megabytes that the workers have for themselves."""
+        """The private memory of the workers in megabytes."""
         return sum(map(read_memory, self.workers))
 
 
 def is_tracker(pid: int) -> bool:
-    # Python's own, beside the workers of uvicorn.
+    # A process of Python's own, in addition to the workers of uvicorn.
     return b"resource_tracker" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
@@ -159,7 +159,7 @@ def read_memory(pid: int) -> float:
 
 
 class Redis(Process):
-    """A Redis server that keeps nothing on the disk."""
+    """A Redis server without persistence."""
 
     def start(self) -> None:
         super().start()
@@ -177,7 +177,7 @@ class Site(Process):
     """A server of the shop.
 
     Attributes:
-        port: of 127.0.0.1.
+        port: the port on 127.0.0.1.
     """
 
     port: int = 0
@@ -191,7 +191,7 @@ class Site(Process):
         servers.wait_until_ready(self.process, self.port, self.log)
 
     def kill(self, pid: int) -> None:
-        """End one worker as the kernel does where memory is short, and wait for the next."""
+        """End one worker as the kernel does without memory, and wait for the next worker."""
         count = len(self.workers)
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: pid not in self.workers and len(self.workers) == count)
@@ -199,7 +199,7 @@ class Site(Process):
 
 @dataclass
 class Machines:
-    """Two sites, a worker for tasks, and what they share."""
+    """Two sites, a worker for tasks, and their services."""
 
     folder: Path
     postgresql: PostgreSQL = field(default_factory=PostgreSQL)
@@ -249,7 +249,7 @@ class Machines:
         return {gunicorn: uvicorn, uvicorn: gunicorn}
 
     def manage(self, *words: str) -> str:
-        """Run a command of the shop's and return what it printed."""
+        """Run a command of the shop and return its output."""
         done = subprocess.run(
             [sys.executable, "manage.py", *words],
             cwd=servers.ROOT,

@@ -1,4 +1,4 @@
-"""What became of the calls of each fault, as a table."""
+"""The results of the calls during each fault, as a table."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ COLUMNS = ("Fault", "Calls", "Right", "Right errors", "Wrong", "Right again afte
 
 @dataclass
 class Tally:
-    """The calls that were made during one fault.
+    """The calls during one fault.
 
     Attributes:
-        fault: its name.
-        right: how many had the right answer.
-        errors: those that failed and said so, by code.
-        wrong: what the others were answered.
-        recovered: seconds from the end of the fault to the last call that failed; None where no
-            time was taken.
+        fault: the name of the fault.
+        right: the number of correct answers.
+        errors: the number of correct errors by code.
+        wrong: the other answers.
+        recovered: seconds from the end of the fault to the last failed call, None if it was not
+            measured.
     """
 
     fault: str
@@ -42,13 +42,13 @@ class Tally:
 
 @dataclass
 class Report:
-    """The faults and the further figures of one run."""
+    """The faults and the other figures of one run."""
 
     tallies: list[Tally] = field(default_factory=list)
     figures: list[tuple[str, str]] = field(default_factory=list)
 
     def get_lines(self) -> Iterator[str]:
-        """Yield the lines of a table of Markdown, and of the figures."""
+        """Yield the lines of a Markdown table, and the figures."""
         if self.tallies:
             rows = [COLUMNS, *(tally.cells for tally in self.tallies)]
             widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -1,4 +1,4 @@
-"""The example shop on workers that can be killed once a call is committed, before its answer."""
+"""The example shop on workers that can be killed between commit and answer."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ if name := os.environ.get("DRF_MCP_SERVED_DATABASE"):
 
 
 def kill_before_answer(get_response):
-    """Kill the worker with its answer, if the request asks for it."""
+    """Kill the worker before its answer, if the request asks for that."""
 
     def middleware(request):
         response = get_response(request)

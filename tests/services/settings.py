@@ -1,4 +1,4 @@
-"""The settings of several machines, with processes that PostgreSQL knows by their ids."""
+"""The settings for several machines; PostgreSQL knows the id of each process."""
 
 import os
 
@@ -14,6 +14,6 @@ LOGGING = {
     "loggers": {"drf_mcp": {"handlers": ["console"], "level": "WARNING"}},
 }
 
-# A load is what one user sends here: of the limits of the internet none holds.
+# One user sends all of the load, so the endpoint has no throttle and no time limit.
 
 DRF_MCP = {**DRF_MCP, "THROTTLE_CLASSES": [], "TIME_LIMIT": None}

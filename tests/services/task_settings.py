@@ -1,4 +1,4 @@
-"""The fixtures of the conformance suite, with the backend of tasks that the environment names."""
+"""The fixtures of the conformance suite, with the task backend that the environment names."""
 
 from __future__ import annotations
 

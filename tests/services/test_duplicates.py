@@ -32,7 +32,7 @@ DUPLICATES = 8
 
 @dataclass
 class Client:
-    """Calls tools with the token of a user, on a connection of its own each time."""
+    """Calls tools with the token of a user, each on a new connection."""
 
     url: str
     token: str
@@ -55,7 +55,7 @@ class Client:
         return self.send("POST", "/mcp", message, **headers)["result"]["structuredContent"]
 
     def confirm(self, name: str, arguments: dict) -> dict:
-        # The tool asks first; that frees the key.
+        # The first answer asks for a confirmation, which frees the key.
         asked = self.call(name, arguments)["data"]
         return {**arguments, "confirmation": asked["confirmation"]}
 
@@ -76,7 +76,7 @@ def run(*arguments: str, environment: dict) -> str:
 
 @pytest.fixture(scope="module", params=["postgresql", "sqlite"])
 def admin(request, tmp_path_factory) -> Iterator[Client]:
-    """The seeded shop on two workers, and an administrator's client."""
+    """The shop with its rows on two workers, and the client of an administrator."""
     folder = tmp_path_factory.mktemp("shop")
     shop = servers.Shop(folder / "shop.sqlite3", f"{__package__}.served_settings")
     environment = shop.environment
@@ -135,7 +135,7 @@ def test_duplicates_of_an_order_place_one(admin):
     assert admin.count_orders() == before + 1
 
 
-def test_a_worker_is_killed_after_the_commit_and_the_retry_has_the_first_answer(admin):
+def test_the_retry_after_a_lost_answer_has_the_first_answer(admin):
     order = admin.find_order()
     arguments = {"pk": order, "reason": "damaged", "idempotency_key": f"refund-{order}"}
     arguments = admin.confirm("orders_refund", arguments)

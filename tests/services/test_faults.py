@@ -1,4 +1,4 @@
-"""What calls are answered while something breaks, and that they are answered right afterwards."""
+"""Calls during and after faults of workers, PostgreSQL, Redis and the disk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.services.client import Listener, RightError
+from tests.services.client import Listener, ReportedFailure
 from tests.services.machines import wait_until
 from tests.services.report import Tally
 from tests.services.traffic import LINES, Traffic
@@ -20,7 +20,7 @@ SECONDS = 1.5
 
 @pytest.fixture
 def tally(report):
-    """Makes the line of a fault in the report."""
+    """Adds the line of a fault to the report."""
 
     def make(fault: str) -> Tally:
         report.tallies.append(Tally(fault))
@@ -34,8 +34,8 @@ def find_tier(machines, pk: int) -> str:
     return tier
 
 
-def test_a_worker_is_killed_in_a_call_and_the_other_site_makes_it(machines, client_at, here, there):
-    """The change of the killed worker is taken back; the key makes it once."""
+def test_the_other_site_repeats_the_call_of_a_killed_worker(machines, client_at, here, there):
+    """The change of the killed worker is rolled back; the key writes it once."""
     pk, table = (10, "shop_customer") if here == "gunicorn" else (11, "shop_customer")
     before = find_tier(machines, pk)
     after = "silver" if before == "gold" else "gold"
@@ -43,7 +43,7 @@ def test_a_worker_is_killed_in_a_call_and_the_other_site_makes_it(machines, clie
     with ThreadPoolExecutor(1) as threads, machines.postgresql.locked(table, pk) as find_process:
         lost = threads.submit(client_at(here).call, "customers_partial_update", **asked)
         machines.sites[here].kill(find_process())
-        with pytest.raises(RightError, match="connection lost"):
+        with pytest.raises(ReportedFailure, match="connection lost"):
             lost.result()
     assert find_tier(machines, pk) == before
     made = client_at(there).envelope("customers_partial_update", **asked)
@@ -75,14 +75,14 @@ def test_postgresql_is_restarted_under_traffic(machines, tally):
         traffic.mend()
         time.sleep(4 * SECONDS)
     assert line.wrong == []
-    # In a short gap every call may wait for a connection, and have one.
+    # During a short fault every call may get a connection after waiting for it.
     assert "connection lost" not in line.errors
-    # The longest that a call waits for a connection, and the pool before it tries again.
+    # The longest wait for a connection, and the pool's pause before it tries again.
     assert line.recovered < 12
 
 
 def test_the_first_calls_after_a_restart_of_postgresql_are_answered(machines, client_at, here):
-    """Also where all connections of each process were open, and are broken."""
+    """Also if all connections of each process were open and are now broken."""
     clients = [client_at(here) for _ in range(32)]
     with ThreadPoolExecutor(len(clients)) as threads:
         list(threads.map(lambda client: client.call("orders_list", page_size=5), clients * 3))
@@ -93,7 +93,7 @@ def test_the_first_calls_after_a_restart_of_postgresql_are_answered(machines, cl
         assert client_at(here).call("customers_retrieve", pk=1)["id"] == 1
 
 
-def test_listeners_are_told_of_everything_after_a_restart_of_postgresql(machines, client_at):
+def test_listeners_are_notified_of_everything_after_a_restart_of_postgresql(machines, client_at):
     uri = "shop://api/customers/3"
     listener = Listener(client_at("uvicorn"), toolsListChanged=True, resourceSubscriptions=[uri])
     machines.postgresql.stop()
@@ -102,7 +102,7 @@ def test_listeners_are_told_of_everything_after_a_restart_of_postgresql(machines
     wait_until(lambda: listener.count("notifications/resources/updated"))
 
 
-def test_tasks_are_made_after_a_restart_of_postgresql(machines, client_at, make_task):
+def test_tasks_run_after_a_restart_of_postgresql(machines, client_at, make_task):
     machines.postgresql.stop()
     machines.postgresql.start()
     assert make_task("gunicorn", "uvicorn")["orders"] >= 120
@@ -117,7 +117,7 @@ def test_redis_is_stopped_under_traffic(machines, tally):
         machines.redis.start()
         traffic.mend()
         time.sleep(SECONDS)
-    # None of these tools asks a throttle that counts.
+    # No throttle counts calls of these tools.
     assert (line.wrong, dict(line.errors)) == ([], {})
 
 
@@ -126,7 +126,7 @@ def test_a_throttle_without_redis_fails_as_over_http(machines, client_at, here):
     client = client_at(here, "alice")
     machines.redis.stop()
     try:
-        with pytest.raises(RightError, match="INTERNAL_ERROR"):
+        with pytest.raises(ReportedFailure, match="INTERNAL_ERROR"):
             client.envelope("tickets_create", **ticket)
         plain = client.http.post("/api/tickets/", json=ticket)
         assert plain.status_code == 500
@@ -138,8 +138,10 @@ def test_a_throttle_without_redis_fails_as_over_http(machines, client_at, here):
 ARCHIVE = ("drf_mcp_archivedcontent", "drf_mcp_archivedchunk")
 
 
-def test_a_full_disk_of_the_archive_shortens_without_a_promise(machines, client_at, here):
-    # What another test had archived would be there, and rightly promised.
+def test_a_full_disk_of_the_archive_shortens_without_archiving(
+    machines, client_at, here
+):
+    # Content that another test has archived would be found again.
     machines.postgresql.execute(f"TRUNCATE {', '.join(ARCHIVE)}")
     with machines.postgresql.full(*ARCHIVE):
         envelope = client_at(here).envelope("orders_list", page_size=100)
@@ -172,8 +174,8 @@ EVERYTHING = (
 )
 
 
-def test_nothing_is_made_that_a_full_disk_does_not_take(machines, client_at, here):
-    """Reads are answered; what cannot be kept is refused, and nothing is half done."""
+def test_a_full_disk_refuses_writes_and_not_reads(machines, client_at, here):
+    """Reads succeed; writes that do not fit are refused, and nothing is written halfway."""
     client = client_at(here)
     order = client.call("orders_create", customer=1, lines=LINES)["id"]
     confirmed = client.envelope("orders_cancel", pk=order)["data"]["next"]
@@ -181,11 +183,11 @@ def test_nothing_is_made_that_a_full_disk_does_not_take(machines, client_at, her
     before = machines.postgresql.execute(count)
     with machines.postgresql.full(*EVERYTHING):
         assert client.call("customers_retrieve", pk=1)["id"] == 1
-        with pytest.raises(RightError):
+        with pytest.raises(ReportedFailure):
             client.envelope("orders_create", customer=1, lines=LINES, idempotency_key="full")
-        with pytest.raises(RightError):
+        with pytest.raises(ReportedFailure):
             client.envelope("orders_create", customer=1, lines=LINES)
-        with pytest.raises(RightError):
+        with pytest.raises(ReportedFailure):
             client.envelope("orders_cancel", **confirmed)
         assert machines.postgresql.execute(count) == before
     assert client.call("orders_cancel", **confirmed)["status"] == "cancelled"

@@ -1,4 +1,4 @@
-"""Many clients at once, while things break, and for long."""
+"""Load from many clients, during faults and for a long time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tests.services.report import Tally
 from tests.services.traffic import Traffic
 
 CLIENTS = 64
-# Megabytes that the workers may have more, all six together: what a thread of theirs first needs.
+# Megabytes that all six workers together may gain: the first use of a thread needs memory.
 GROWTH = 24.0
 
 
 def test_a_load_of_64_clients_with_two_kinds_of_fault(machines, report, is_full):
-    """Workers are killed, and PostgreSQL is restarted: no answer is wrong, no change is lost."""
+    """Workers are killed and PostgreSQL is restarted: no answer is wrong, no write is lost."""
     seconds = 60 if is_full else 15
     line = Tally(f"{CLIENTS} clients for {seconds} s: kill -9 twice, PostgreSQL restarted")
     report.tallies.append(line)
@@ -35,10 +35,10 @@ def test_a_load_of_64_clients_with_two_kinds_of_fault(machines, report, is_full)
     assert line.right > line.errors.total()
 
 
-def test_the_workers_need_no_more_memory_after_many_calls(machines, report, is_full):
+def test_the_memory_of_workers_does_not_grow_with_calls(machines, report, is_full):
     every = 20_000 if is_full else 2_000
     line = Tally(f"{every:,} calls")
-    # Each thread's first call needs memory that it keeps.
+    # The first call of each thread needs memory that the thread keeps.
     warm = 500
     seen = []
     with Traffic(machines, 8, line):
@@ -54,5 +54,5 @@ def test_the_workers_need_no_more_memory_after_many_calls(machines, report, is_f
         )
     )
     assert dict(line.errors) == {}
-    # What the first quarter adds belongs to threads and connections that start under load.
+    # Threads and connections that start under load need the memory of the first quarter.
     assert seen[-1] - seen[1] < GROWTH

@@ -1,4 +1,4 @@
-"""Tasks by each backend that docs/tasks.md names: a worker of it makes the calls of the clients."""
+"""Tasks with each backend in docs/tasks.md, whose worker runs the calls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.programs.interop import servers
 from tests.services.client import TASKS, Client
 from tests.services.machines import Process, wait_until
 
-# What the fixtures need under another version of Django.
+# The fixtures need these with another version of Django.
 NEEDED = ("djangorestframework", "pydantic", "PyYAML", "gunicorn")
 BACKENDS = ("django-tasks-db", "django-tasks-rq")
 WORKERS = {
@@ -29,7 +29,7 @@ CASES = [("database", "6"), ("RQ", "6"), ("RQ", "5.2")]
 
 
 def find_newer_python() -> str | None:
-    """Return an interpreter that Django 6 runs on, None where the machine has none."""
+    """Return an interpreter that Django 6 supports, None if the machine has none."""
     pyenv = Path.home() / ".pyenv" / "versions"
     named = [shutil.which(f"python3.{minor}") for minor in (13, 12)]
     paths = [*filter(None, named), *map(str, sorted(pyenv.glob("3.1[2-9].*/bin/python")))]
@@ -42,7 +42,7 @@ def find_newer_python() -> str | None:
 
 @pytest.fixture(scope="session")
 def newest_django() -> Path:
-    """The interpreter of an environment with Django 6, which is made once."""
+    """The interpreter of an environment with Django 6, which is created once."""
     folder = servers.ROOT / "build" / "newest_django"
     python = folder / "bin" / "python"
     if not (folder / "installed").exists():
@@ -56,12 +56,12 @@ def newest_django() -> Path:
 
 
 class Workshop:
-    """A server and one worker over one backend, each a process of its own.
+    """A server and one worker with one backend, each in its own process.
 
     Args:
         python: their interpreter.
         backend: a key of WORKERS.
-        folder: for the database and what the processes print.
+        folder: the folder of the database and of the output.
     """
 
     def __init__(self, python: Path, backend: str, folder: Path) -> None:
@@ -137,7 +137,7 @@ def begin(client: Client, name: str, **arguments: Any) -> str:
 
 
 def wait_for(client: Client, task_id: str, *statuses: str) -> dict[str, Any]:
-    """Return a task, once it has one of the statuses."""
+    """Return a task as soon as it has one of the statuses."""
 
     def look() -> dict[str, Any] | None:
         task = client.request("tasks/get", taskId=task_id)
@@ -146,14 +146,14 @@ def wait_for(client: Client, task_id: str, *statuses: str) -> dict[str, Any]:
     return wait_until(look, 40)
 
 
-def test_the_worker_makes_the_call(client):
+def test_the_worker_runs_the_call(client):
     task_id = begin(client, "slow_compute", seconds=0.1, label="some")
     task = wait_for(client, task_id, "completed", "failed")
     assert task["status"] == "completed"
     assert task["result"]["structuredContent"]["data"] == {"seconds": 0.1, "label": "some"}
 
 
-def test_the_worker_asks_and_goes_on_with_the_answer(client):
+def test_the_worker_asks_and_continues_with_the_answer(client):
     task_id = begin(client, "confirm_delete", filename="notes.txt")
     task = wait_for(client, task_id, "input_required")
     (key,) = task["inputRequests"]

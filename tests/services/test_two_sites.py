@@ -1,4 +1,4 @@
-"""What one site made works at the other: gunicorn and uvicorn over one PostgreSQL and one Redis."""
+"""Both sites share their state: gunicorn and uvicorn over one PostgreSQL and one Redis."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def find_archive(envelope: dict) -> str:
     return archive_id
 
 
-def test_the_other_site_has_what_a_long_result_left_out(client_at, here, there):
+def test_content_archived_at_one_site_is_read_at_the_other(client_at, here, there):
     long = client_at(here).envelope("orders_list", page_size=100)
     kept = [row["id"] for row in long["data"]["results"]]
     rest = client_at(there).call("content_retrieve", archive_id=find_archive(long))
@@ -31,13 +31,13 @@ def test_the_other_site_has_what_a_long_result_left_out(client_at, here, there):
     assert len({*kept, *fetched}) == len(kept) + len(fetched) == 100
 
 
-def test_nobody_else_has_it_there(client_at, here, there):
+def test_another_user_cannot_read_it_there(client_at, here, there):
     archive_id = find_archive(client_at(here).envelope("orders_list", page_size=100))
     refused = client_at(there, "alice").envelope("content_retrieve", archive_id=archive_id)
     assert refused["data"]["error_code"] == "NOT_FOUND"
 
 
-def test_the_sites_count_for_one_throttle(client_at):
+def test_the_sites_share_a_throttle(client_at):
     clients = [client_at("gunicorn", "bob"), client_at("uvicorn", "bob")]
     ticket = {"customer": 31, "body": "Is it there?", "priority": 2}
     opened = [
@@ -50,7 +50,7 @@ def test_the_sites_count_for_one_throttle(client_at):
         assert 0 < refused["data"]["retry_after_seconds"] <= 3600
 
 
-def test_a_confirmation_is_taken_by_the_other_site_and_once(client_at, here, there):
+def test_a_confirmation_is_accepted_once_by_the_other_site(client_at, here, there):
     order = client_at(here).call("orders_create", customer=1, lines=LINES)["id"]
     asked = client_at(here).envelope("orders_cancel", pk=order)["data"]
     done = client_at(there).call("orders_cancel", **asked["next"])
@@ -59,7 +59,7 @@ def test_a_confirmation_is_taken_by_the_other_site_and_once(client_at, here, the
     assert not again["success"]
 
 
-def test_a_change_with_a_key_is_made_once_on_both(client_at, here, there):
+def test_a_write_with_a_key_runs_once_on_both_sites(client_at, here, there):
     asked = {"customer": 1, "lines": LINES, "idempotency_key": f"once-at-{here}"}
     first = client_at(here).call("orders_create", **asked)
     again = client_at(there).envelope("orders_create", **asked)
@@ -67,11 +67,11 @@ def test_a_change_with_a_key_is_made_once_on_both(client_at, here, there):
     assert again["data"] == first | {"url": again["data"]["url"]}
 
 
-def test_a_task_is_seen_at_both_sites_and_made_by_a_worker(make_task, here, there):
+def test_a_task_of_one_site_is_read_at_the_other(make_task, here, there):
     assert make_task(here, there)["orders"] >= 120
 
 
-def test_a_token_for_an_agent_holds_at_both_until_it_is_revoked(machines, client_at):
+def test_an_agent_token_is_valid_at_both_sites_until_it_is_revoked(machines, client_at):
     key = machines.manage("mcp_token", "create", "alice", "support", "--read-only").strip()
     clients = [client_at(site, token=key, scheme="Bearer") for site in machines.sites]
     for client in clients:
@@ -82,18 +82,18 @@ def test_a_token_for_an_agent_holds_at_both_until_it_is_revoked(machines, client
             client.call("customers_retrieve", pk=1)
 
 
-def test_calls_at_both_stand_in_one_audit(machines, client_at):
+def test_the_audit_has_the_calls_of_both_sites(machines, client_at):
     subjects = [client_at(s).envelope("stats")["meta"]["request_id"] for s in machines.sites]
     recorded = (
         "SELECT request_id, user_label FROM drf_mcp_audit_auditedcall WHERE request_id = ANY(%s)"
     )
-    # The thread of each process writes its records within a second.
+    # A thread of each process writes its records within a second.
     wait_until(lambda: len(machines.postgresql.execute(recorded, subjects)) == len(subjects))
     rows = machines.postgresql.execute(recorded, subjects)
     assert sorted(rows) == sorted((request_id, "admin") for request_id in subjects)
 
 
-def test_listeners_hear_of_changes_at_both(client_at, here):
+def test_listeners_are_notified_of_changes_at_both_sites(client_at, here):
     listener = Listener(client_at("uvicorn"), resourceSubscriptions=["shop://api/customers/3"])
     client_at(here).call("customers_partial_update", pk=3, country="FR")
     wait_until(lambda: listener.count("notifications/resources/updated"))
@@ -102,8 +102,8 @@ def test_listeners_hear_of_changes_at_both(client_at, here):
 LISTENING = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
 
 
-def test_clients_that_listen_hold_no_connection_of_the_database(machines, client_at):
-    """More of them than the pools of the site have: its calls go on."""
+def test_listeners_hold_no_database_connection(machines, client_at):
+    """More clients than connections in the site's pools: calls still work."""
     listeners = [Listener(client_at("uvicorn"), toolsListChanged=True) for _number in range(20)]
     assert client_at("uvicorn").call("customers_retrieve", pk=1)["id"] == 1
     for listener in listeners:
@@ -111,8 +111,8 @@ def test_clients_that_listen_hold_no_connection_of_the_database(machines, client
     wait_until(lambda: machines.postgresql.execute(LISTENING) == [(0,)], 60)
 
 
-def test_a_connection_is_kept_while_a_model_thinks(machines):
-    """Without an option gunicorn closes it after 2 s, uvicorn after 5, and clients lose a call."""
+def test_an_idle_connection_stays_open(machines):
+    """By default gunicorn closes it after 2 s and uvicorn after 5, and a client loses a call."""
     hosts = [site.url.removeprefix("http://") for site in machines.sites.values()]
     with ExitStack() as stack:
         kept = [stack.enter_context(closing(HTTPConnection(host))) for host in hosts]
@@ -128,7 +128,7 @@ def test_a_connection_is_kept_while_a_model_thinks(machines):
 
 
 @pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
-def test_the_official_client_goes_from_one_site_to_the_other(machines, here, there, revision):
+def test_the_official_client_may_change_the_site(machines, here, there, revision):
     sites = [SimpleNamespace(url=machines.sites[site].url + "/mcp") for site in (here, there)]
 
     async def work() -> None:

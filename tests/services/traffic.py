@@ -1,4 +1,4 @@
-"""Mixed calls from many clients at both sites, and a judge of every answer."""
+"""Mixed calls from many clients at both sites, with a check of every answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.services.client import Client, RightError, WrongAnswer
+from tests.services.client import Client, ReportedFailure, WrongAnswer
 from tests.services.machines import Machines
 from tests.services.report import Tally
 
@@ -26,7 +26,7 @@ def expect(seen: Any, wanted: Any, subject: str) -> None:
 
 @dataclass
 class Known:
-    """What is right: read from the database before anything is broken."""
+    """The correct answers, from the database before any fault."""
 
     customers: dict[int, str]
     tickets: int
@@ -41,12 +41,12 @@ class Known:
 
 @dataclass
 class Person:
-    """One client of each site, one call after the other.
+    """One client of each site, which makes one call after the other.
 
     Attributes:
-        home: calls this site, but for what has to be seen at both.
-        away: the other site.
-        placed: the numbers of the orders that were placed, by their keys.
+        home: the client of the site for most calls.
+        away: the client of the other site, for calls that need both.
+        placed: the numbers of the placed orders by their keys.
         open: keys of orders whose call had no answer.
     """
 
@@ -64,7 +64,7 @@ class Person:
         self.works: tuple[Callable[[], None], ...] = (
             *([self.read_row] * 8),
             *(self.read_rows, self.read_tickets, self.read_list, self.read_long),
-            *(self.place, self.be_refused, self.quote),
+            *(self.place, self.send_invalid_order, self.quote),
         )
 
     def work(self) -> None:
@@ -85,7 +85,7 @@ class Person:
             expect(row["name"], self.known.customers[row["id"]], "customer")
 
     def read_tickets(self) -> None:
-        # Its view has a throttle, which counts no reads.
+        # The throttle of its view does not count reads.
         rows = self.home.call("tickets_list", page_size=100)["results"]
         expect(len(rows), self.known.tickets, "tickets")
 
@@ -112,29 +112,29 @@ class Person:
         asked = {"product": "cast-iron-pan", "quantity": 3}
         expect(self.home.call("quote", **asked)["total"], "119.70", "quote")
 
-    def be_refused(self) -> None:
+    def send_invalid_order(self) -> None:
         envelope = self.home.envelope("orders_create", customer=1, lines=[])
         expect(envelope["data"].get("error_code"), "VALIDATION_ERROR", "order without lines")
 
     def place(self) -> None:
-        # First what had no answer, at the other site.
+        # First place the orders again, at the other site, whose calls had no answer.
         key, client = next(self.keys), self.home
         if self.open:
             key, client = self.open.pop(), self.away
         try:
             number = client.call("orders_create", customer=1, lines=LINES, idempotency_key=key)
-        except RightError:
+        except ReportedFailure:
             self.open.append(key)
             raise
         self.placed[key] = number["number"]
 
 
 class Traffic:
-    """Clients that work at the same time, until the block ends.
+    """Clients that call at the same time until the block ends.
 
     Args:
-        count: how many clients there are; half of them begin at each site.
-        tally: is given what became of their calls.
+        count: the number of clients; half of them start at each site.
+        tally: collects the results of their calls.
     """
 
     def __init__(self, machines: Machines, count: int, tally: Tally) -> None:
@@ -184,7 +184,7 @@ class Traffic:
         tally = self.tally
         try:
             work()
-        except RightError as exc:
+        except ReportedFailure as exc:
             with self.lock:
                 tally.errors[exc.code] += 1
                 self.failed_last = time.monotonic()
@@ -196,11 +196,11 @@ class Traffic:
                 tally.right += 1
 
     def mend(self) -> None:
-        """Say that the fault is over, from when on calls recover."""
+        """Report the end of the fault, after which calls recover."""
         self.ended = time.monotonic()
 
     def settle(self) -> None:
-        """Send again what had no answer; then each key has placed one order, and nobody another."""
+        """Repeat calls without an answer; then each key has placed exactly one order."""
         for person in self.people:
             while person.open:
                 person.place()
