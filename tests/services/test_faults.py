@@ -138,9 +138,7 @@ def test_a_throttle_without_redis_fails_as_over_http(machines, client_at, here):
 ARCHIVE = ("drf_mcp_archivedcontent", "drf_mcp_archivedchunk")
 
 
-def test_a_full_disk_of_the_archive_shortens_without_archiving(
-    machines, client_at, here
-):
+def test_a_full_disk_of_the_archive_shortens_without_archiving(machines, client_at, here):
     # Content that another test has archived would be found again.
     machines.postgresql.execute(f"TRUNCATE {', '.join(ARCHIVE)}")
     with machines.postgresql.full(*ARCHIVE):
