@@ -129,7 +129,7 @@ class ToolCard:
             "name": tool.name,
             "method": tool.endpoint.method,
             "schema": tool.input_schema,
-            "mirrored": [[list(path), header] for path, header in tool.mirrored.items()],
+            "mirrored": [[list(path), header] for path, header in tool.header_parameters.items()],
             # The arguments that guards read, which the page fills in.
             "controls": {each.parameter.name: each.pointer for each in tool.arguments.controls},
             "reads": bool(hints["readOnlyHint"]),
@@ -213,5 +213,5 @@ def describe_finder(
             for own in tool.arguments.arguments
             if theirs.name == own.name and theirs.location == own.location == PATH
         ],
-        "mirrored": [[list(path), header] for path, header in finder.mirrored.items()],
+        "mirrored": [[list(path), header] for path, header in finder.header_parameters.items()],
     }

@@ -120,13 +120,17 @@ class Inspection:
             None,
         )
 
-    def get_declared_parameters(self, location: str) -> dict[str, Any]:
-        # By name, None for a parameter that @extend_schema takes out.
+    def get_declared_parameters(self, location: str) -> dict[str, Parameter | None]:
+        """Return the parameters of @extend_schema by name, None for one that it takes out."""
         if self.annotations is None:
             return {}
         none: dict[tuple[str, str], Any] = {}
         parameters = self.attempt(self.annotations.parameters, CHECK_ANNOTATION, none)
-        return {name: parameters[name, at] for name, at in parameters if at == location}
+        return {
+            name: declared and read_openapi_parameter(declared)
+            for (name, at), declared in parameters.items()
+            if at == location
+        }
 
     @property
     def is_extra_action(self) -> bool:

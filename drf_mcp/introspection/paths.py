@@ -23,7 +23,6 @@ from drf_mcp.introspection.inspection import (
     RETURN_EARLY,
     Inspection,
     find_declared_model,
-    read_openapi_parameter,
 )
 from drf_mcp.introspection.model_fields import describe_input, find_model_field, find_shown_name
 from drf_mcp.introspection.names import translate_pattern
@@ -185,10 +184,10 @@ class PathParameters:
             )
         return tuple(parameters)
 
-    def get_schema(self, named: NamedKwarg, declared: Any) -> Schema:
+    def get_schema(self, named: NamedKwarg, declared: Parameter | None) -> Schema:
         view = self.inspection.view
         if declared is not None:
-            return self.inspection.write_schema(read_openapi_parameter(declared).schema)
+            return self.inspection.write_schema(declared.schema)
         if named.is_version:
             return self.inspection.write_schema(describe_version(view.versioning_class))
         by_route, by_model = describe_route(named.kwarg), self.describe_field(named)

@@ -189,6 +189,6 @@ class MCPClient(APIClient):
             if "name" in params:
                 headers[NAME_HEADER] = params["name"]
                 tool = registry.tools().get(params["name"])
-                names = tool.mirrored if tool else {}
+                names = tool.header_parameters if tool else {}
                 headers |= RepeatedArguments(params.get("arguments"), names).get_headers()
         return {"jsonrpc": "2.0", "id": 1, "method": method, "params": members}, headers

@@ -44,7 +44,7 @@ from drf_mcp.truncation import RETRIEVAL_TOOL
 logger = logging.getLogger("drf_mcp")
 LINE = b"\n"
 
-# In the ``_meta`` of a list: what takes tools away from the caller, and how many.
+# The key in the ``_meta`` of a list for the names of its narrowings and the number of hidden tools.
 NARROWING_KEY = "io.github.drf-mcp/narrowing"
 LIST = frozenset({"tools", "nextCursor", "_meta"})
 CALL = frozenset({"content", "isError", "_meta"})
@@ -74,18 +74,14 @@ class ToolsCapability(Capability):
     def get_tools(self, context: RequestContext) -> Mapping[str, Tool]:
         """Return the tools of a request by name; others are neither listed nor called.
 
-        What takes tools away from the caller, and the permissions of the views, are asked
-        afterwards.
+        Narrowings and the permissions of the views may take further tools away.
         """
         server = self.server
         tools: Mapping[str, Tool] = server.registry.tools(context.urlconf, server.tool_options)
         return tools
 
     def get_offered_tools(self, context: RequestContext) -> Mapping[str, Tool]:
-        """Return the tools that no endpoint, toolset, header or credential takes away.
-
-        The caller is authenticated for it.
-        """
+        """Return the tools that no narrowing takes away; this authenticates the caller."""
         context.caller.authenticate()
         tools, registry = self.get_tools(context), self.server.registry
         offered: Mapping[str, Tool] = registry.narrow(tools, context.caller.narrowings)
@@ -126,10 +122,10 @@ class ToolsCapability(Capability):
     def list_tools(self, context: RequestContext) -> dict[str, Any]:
         """Answer ``tools/list``: a page of the tools that the caller may call."""
         offered = self.get_offered_tools(context)
-        # What a credential takes away is known when the caller is authenticated.
+        # Read after get_offered_tools, since a credential may have a narrowing.
         params, narrowings = context.message.params, context.caller.narrowings
         tools = self.get_listed_tools(tuple(offered.values()), context)
-        # Only the permissions of a page's own tools are asked.
+        # Permissions are asked only for the tools of the page.
         see = partial(Visibility(context.caller, uses_cache=True).of, tools)
         size = mcp_settings.TOOLS_PAGE_SIZE
         page, following = cut_page(tools, params, size, attrgetter("name"), see)
@@ -139,7 +135,7 @@ class ToolsCapability(Capability):
         if self.is_public(tuple(offered.values()), context):
             members["cacheScope"] = "public"
         if narrowings and "cursor" not in params:
-            # Tools that the caller would not see are no loss.
+            # Tools that the caller must not see do not count as hidden.
             taken = [tool for name, tool in self.get_tools(context).items() if name not in offered]
             labels = list(dict.fromkeys(narrowing.label for narrowing in narrowings))
             hidden = len(self.find_visible(taken, context))
@@ -154,11 +150,11 @@ class ToolsCapability(Capability):
         return tools
 
     def find_visible(self, tools: Iterable[Tool], context: RequestContext) -> Sequence[Tool]:
-        """Return those tools that the caller sees, for a list: it may be LIST_CACHE_TTL old."""
+        """Return the tools that the caller sees. The answer may be LIST_CACHE_TTL seconds old."""
         return Visibility(context.caller, uses_cache=True).of(tools)
 
     def is_public(self, tools: tuple[Tool, ...], context: RequestContext) -> bool:
-        """Return whether shared caches may keep what is of these tools: everybody sees them all."""
+        """Return whether everybody sees all of these tools, and shared caches may keep them."""
         caller = context.caller
         endpoint_open = all(p is AllowAny for p in caller.permission_classes)
         return endpoint_open and not caller.narrowings and ListedTools.of(tools).is_open
@@ -171,7 +167,7 @@ class ToolsCapability(Capability):
             return b"[%b]" % b",".join(self.list_definition(tool, era) for tool in tools)
 
         hooks = attrgetter("get_definition", "get_envelope", "get_envelope_class")
-        # Nothing is kept where a project's own code, or a test, chooses for each tool and request.
+        # Not cached where a project's hook or a test may choose another envelope in each request.
         if server.force_envelope or hooks(type(self)) != hooks(ToolsCapability):
             return join()
         settings = mcp_settings.OUTPUT_SCHEMA, mcp_settings.ENVELOPE_CLASS
@@ -199,7 +195,7 @@ class ToolsCapability(Capability):
                 text = kept_descriptions.get(tool, ("definitions", *made_for), describe)
             written = dict(read_definitions(text))
             definition = written[era.revision]
-            # Clients speak one revision or the next, which mostly write the same.
+            # Mostly the definition is the same in several revisions.
             alike = (revision for revision in written if written[revision] is definition)
             tool.definitions.update({(revision, *made_for): definition for revision in alike})
         return definition
@@ -251,7 +247,7 @@ class ToolsCapability(Capability):
         arguments = context.message.params.get("arguments")
         call = CallState(self.get_tool(context), arguments, context.caller, context, self.server)
         name = ""
-        # The tool that a call is redirected to may make another call in turn.
+        # A call may be redirected more than once.
         while call.tool.name != name:
             name = call.tool.name
             for feature in features.hooks["redirect"]:
@@ -269,7 +265,7 @@ class ToolsCapability(Capability):
         return call, refused
 
     def write_result(self, outcome: Outcome, call: CallState) -> tuple[dict[str, Any], Outcome]:
-        # An outcome that cannot be written is a failure, whose result is written in its place.
+        # In place of an outcome that cannot be written as JSON, a failure is written.
         context = call.context
         assert context is not None
         budget = self.get_budget(call.tool, context)
@@ -289,7 +285,7 @@ class ToolsCapability(Capability):
             return result, outcome
         tool = call.tool
         if tool.name == RETRIEVAL_TOOL and isinstance(outcome.data, Mapping):
-            # What a result left out keeps the labels of the tool that gave it.
+            # Content of a shortened result has the labels of the tool that made the result.
             tool = self.get_tools(context).get(outcome.data.get("tool", ""), tool)
         if tool.options.untrusted and (labels := tool.hints.result_meta):
             result["_meta"] = {**result.get("_meta", {}), **labels}
@@ -298,16 +294,17 @@ class ToolsCapability(Capability):
     def check_request(self, call: CallState) -> Outcome | None:
         """Check the headers and the client's capabilities that a tool wants.
 
-        Who may not call the tool does not learn of them, and gets the outcome of the refusal.
+        Returns:
+            The outcome for a caller who may not call the tool, and so learns nothing of them.
 
         Raises:
             ProtocolError: if the message lacks one of them.
         """
         tool, context = call.tool, call.context
-        if context is None or not (tool.mirrored or tool.options.required_capabilities):
+        if context is None or not (tool.header_parameters or tool.options.required_capabilities):
             return None
         try:
-            context.check_headers(tool.mirrored)
+            context.check_headers(tool.header_parameters)
             context.check_capabilities(tool.options.required_capabilities or {})
         except ProtocolError:
             if refused := self.get_dispatcher().find_permission_refusal(call):
@@ -333,12 +330,12 @@ class ToolsCapability(Capability):
             raise UnknownTool.named(name, Visibility(context.caller).find_nearest(name, offered))
         if not (narrowings := context.caller.narrowings):
             return tool
-        # A tool that is taken away is refused by a guard, which says why.
+        # A guard refuses a tool that a narrowing takes away, and says why.
         return self.server.registry.narrow(tools, narrowings).get(name, tool)  # type: ignore[no-any-return]
 
 
 def write_definitions(definition: Mapping[str, Any]) -> bytes:
-    """Return a line of JSON for each revision, an empty one where it has that of the last."""
+    """Return a line of JSON for each revision, an empty line if it equals that of the last one."""
     lines: list[bytes] = []
     last: Any = None
     for era in ERAS.values():

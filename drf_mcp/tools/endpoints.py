@@ -38,7 +38,7 @@ GENERIC_ACTIONS: dict[str, tuple[tuple[type, str], ...]] = {
     "DELETE": ((mixins.DestroyModelMixin, "destroy"),),
 }
 COLLECTION = frozenset({"list", "create"})
-# The standard actions of one object, whose path ends in its key.
+# The standard actions whose path ends with the key of an object.
 ONE_OBJECT = frozenset(STANDARD) - COLLECTION
 
 
@@ -49,8 +49,8 @@ class Endpoint:
     Attributes:
         method: the HTTP method in upper case.
         action: the viewset's action; None for other views.
-        noun: the noun that the names of its tools start with; None for the path's words.
-        many: the path kwarg of which the tool takes several values; None where it takes one.
+        noun: the noun with which the tool's name begins; None for the words of the path.
+        many: the path kwarg for which the tool takes several values; None for a single value.
     """
 
     route: Route
@@ -59,7 +59,7 @@ class Endpoint:
     noun: str | None = None
     many: str | None = None
 
-    # Whether the API answers an HTTP request as the tool answers a call.
+    # False for tools of the server's own, to which no URL leads.
     has_http_request: ClassVar[bool] = True
 
     @property
@@ -162,7 +162,7 @@ class Endpoint:
 
     @property
     def is_described(self) -> bool:
-        # API documents leave out views with ``schema = None``, and the views that serve them.
+        # API documents leave out views with ``schema = None``, and the views that serve documents.
         if any(base.__module__ == DOCUMENTS for base in self.view_class.__mro__):
             return False
         return find_class_attribute(self.view_class, "schema") is not None
@@ -182,8 +182,6 @@ class Endpoint:
     @property
     def view_has_other_methods(self) -> bool:
         # The docstring of such a view is about all of its methods.
-        if self.action is not None:
-            return self.action_has_other_methods
         methods = {*self.view_class.http_method_names} - UNSERVED_METHODS
         return len([method for method in methods if hasattr(self.view_class, method)]) > 1
 
@@ -211,16 +209,15 @@ class Endpoint:
 
     @functools.cached_property
     def model(self) -> Any:
-        """The model of the view's rows, found without a caller; None for none."""
+        """The model of the view's queryset, None for none."""
         declared = self.route.initkwargs.get("queryset", getattr(self.view_class, "queryset", None))
         if (model := getattr(declared, "model", None)) is not None:
             return model
-        # Every tool that names this one reads the model, and a queryset may be costly to make.
         return attempt(lambda: Inspection(self.introspected_view(), self.method).model, None)
 
     def find_annotations(self, view: APIView | None = None) -> Any:
         def find() -> Any:
-            # Most views have no annotations, and making a view costs more than reading its route.
+            # Most views have no annotations, and a view instance is costly to make.
             if view is None and not find_carried(self.view_class, self.handler_name):
                 return None
             return find_annotations(

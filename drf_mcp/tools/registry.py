@@ -42,9 +42,9 @@ class Registry:
         self._registrations: list[Registration] = []
         self._added: list[Any] = []
         self._indexes: dict[Any, Mapping[str, Tool]] = {}
-        # The tools before and after narrowing, by the narrowings.
+        # The tools before and after narrowing, by the id of the former and the narrowings.
         self._narrowed: dict[Any, tuple[Any, Mapping[str, Tool]]] = {}
-        # What `keep` made of tools, by its key and the tools.
+        # What `cached` made of tools, by its key and the tools.
         self._kept: dict[Any, Any] = {}
         self._lock = threading.RLock()
         self._keeping = threading.Lock()
@@ -117,7 +117,7 @@ class Registry:
         return index
 
     def narrow(self, tools: Mapping[str, Tool], narrowings: tuple[Any, ...]) -> Mapping[str, Tool]:
-        """Return those of some tools that each `Narrowing` allows, none of which names others."""
+        """Return the tools that each `Narrowing` allows; their descriptions name no other tools."""
         if not narrowings:
             return tools
         key = (id(tools), narrowings)
@@ -125,9 +125,9 @@ class Registry:
         if known is tools:
             return narrowed
         left = {n: t for n, t in tools.items() if all(each.allows(t) for each in narrowings)}
-        # However they were narrowed, the same tools are described once.
-        narrowed = self.keep("narrowed", left, relate)
-        # A server that chooses its own tools has another dict in each request.
+        # Two narrowings that leave the same tools share them, and their descriptions.
+        narrowed = self.cached("narrowed", left, relate)
+        # A server with a get_tools() of its own may pass a new dict in each request.
         if any(tools is index for index in self._indexes.values()):
             with self._lock:
                 if len(self._narrowed) >= MOST_KEPT:
@@ -135,10 +135,10 @@ class Registry:
                 self._narrowed[key] = tools, narrowed
         return narrowed
 
-    def keep(
+    def cached(
         self, key: Any, tools: Mapping[str, Tool], make: Callable[[Mapping[str, Tool]], Kind]
     ) -> Kind:
-        """Return what ``make`` gives for some tools, made once until the tools change."""
+        """Return what ``make`` returns for some tools, made once until the tools change."""
         key = (key, frozenset(tools.values()))
         if key not in self._kept:
             with self._keeping:
@@ -232,7 +232,7 @@ class Registry:
         return tools
 
     def _refuse_wrong_options(self, choices: Sequence[ToolChoice]) -> None:
-        # Only names in options can clash: the others are chosen to be free.
+        # Two names in options may be equal; other names are chosen so that they differ.
         places: dict[str, list[str]] = {}
         for choice in choices:
             if choice.options.name:
@@ -244,7 +244,7 @@ class Registry:
         for choice in choices:
             check_options(choice.options.features)
             endpoint, route = choice.endpoint, choice.endpoint.route
-            # On a class that is decorated as a whole, the option is about GET alone.
+            # In the options of a whole view, ``many`` is about its GET.
             is_own = hasattr(endpoint.handler, "mcp_tool") or "get" not in route.methods
             is_about = choice.options.many and (is_own or endpoint.method == "GET")
             if is_about and endpoint.many is None:

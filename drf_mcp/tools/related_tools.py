@@ -1,4 +1,4 @@
-"""The tools that find the objects which arguments of other tools identify."""
+"""The tools that list the objects which arguments of other tools identify."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OF_KEY = re.compile(r"_(?:id|pk)s?$")
 
 
 class RelatedTools:
-    """The tools of a registry, by what their paths and models say of one another."""
+    """Finds tools of a registry by their paths and models."""
 
     def __init__(self, endpoints: Mapping[str, Any]) -> None:
         self.endpoints = endpoints
@@ -50,8 +50,8 @@ class RelatedTools:
     @functools.cached_property
     def by_model(self) -> dict[Any, str]:
         """The list that finds the rows of each model."""
-        # Lists without path arguments come first, and those whose objects can be retrieved: others
-        # may list only some rows, such as deleted ones.
+        # First lists without path arguments, and of these first the lists whose objects can be
+        # retrieved: another list may have some rows only, such as deleted ones.
         collections = {
             endpoint.collection
             for endpoint in self.endpoints.values()
@@ -124,12 +124,12 @@ class ArgumentSources:
         return replace(
             schema,
             path=tuple(map(self.explain_kwarg, schema.path)),
-            query=FilterFamilies(query).without_repeated_words(),
+            query=shorten_lookups(query),
             body=replace(body, fields=tuple(map(self.explain_parameter, body.fields))),
         )
 
     def explain_kwarg(self, kwarg: Parameter) -> Parameter:
-        # The path before a kwarg is mostly that of a list.
+        # Mostly the path before a kwarg is the path of a list.
         related, endpoint = self.related, self.endpoint
         before = endpoint.route.path.partition(f"{{{kwarg.name}}}")[0].rstrip("/")
         finder = related.by_path.get(before)
@@ -138,7 +138,7 @@ class ArgumentSources:
             model = endpoint.model if names_own_row else None
             finder = related.find_list(model) if model is not None else None
         elif before == endpoint.collection:
-            return kwarg  # the names of both tools begin alike
+            return kwarg  # the names of both tools begin with the same noun
         elif related.endpoints[finder].view_class is endpoint.view_class:
             return kwarg
         if finder is None:
@@ -153,21 +153,22 @@ class ArgumentSources:
             if relation is not None and finder is not None:
                 name = next((part for part in reversed(place) if part != ANY), parameter.name)
                 schema = self.explain_value(schema, place, finder, relation.key, name)
-        for place, info in parameter.value_info.items():
-            if not info.type_member:
-                continue
-            lists = list(self.related.by_model.values())
-            words = _("Key of an object of the type in %(argument)s")
-            if lists:
-                words = _(
-                    "Key of an object of the type in %(argument)s, found with the list of that "
-                    "type: %(tools)s"
-                )
-            more = ", …" if len(lists) > MOST_LISTS else ""
-            tools = f"{join_values(lists[:MOST_LISTS])}{more}"
-            words %= {"argument": make_portable_name(info.type_member), "tools": tools}
-            schema = explain_place(schema, place, functools.partial(add_words, words))
+            if info.type_member:
+                schema = self.explain_object_id(schema, place, info.type_member)
         return parameter if schema is parameter.schema else replace(parameter, schema=schema)
+
+    def explain_object_id(self, schema: Schema, place: Place, type_member: str) -> Schema:
+        lists = list(self.related.by_model.values())
+        words = _("Key of an object of the type in %(argument)s")
+        if lists:
+            words = _(
+                "Key of an object of the type in %(argument)s, found with the list of that "
+                "type: %(tools)s"
+            )
+        more = ", …" if len(lists) > MOST_LISTS else ""
+        tools = f"{join_values(lists[:MOST_LISTS])}{more}"
+        words %= {"argument": make_portable_name(type_member), "tools": tools}
+        return explain_place(schema, place, lambda found: explain(found, words))
 
     def explain_value(
         self, schema: dict[str, Any], place: Place, finder: str, key: str = "pk", name: str = ""
@@ -175,14 +176,14 @@ class ArgumentSources:
         listing = self.related.endpoints[finder]
         taken = listing.route.kwargs
         further = [make_portable_name(k) for k in taken if k not in self.endpoint.route.kwargs]
-        # An argument that is named after the objects of the list says where they are found.
+        # The name of an argument such as ``order_id`` says that ``orders_list`` has the ids.
         names = () if listing.model is None else get_names(listing.model)
         nouns = [name.replace(" ", "_").lower() for name in names]
         noun = finder.removesuffix(f"_{listing.standard_action}").lower()
         is_named = not further and noun in nouns[1::2] and OF_KEY.sub("", name.lower()) in nouns
 
         def explain_one(found: dict[str, Any]) -> dict[str, Any]:
-            # The name of the list says already whose key it is.
+            # The name of the list also says of what the value is a key.
             known = FieldSchema.of(found)
             known = known.without_words(known.meaning.identity)
             facts = {
@@ -202,10 +203,6 @@ class ArgumentSources:
         return explain_place(schema, place, explain_one)
 
 
-def add_words(words: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return explain(schema, words)
-
-
 def explain_place(
     schema: dict[str, Any], place: Place, explain_one: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> dict[str, Any]:
@@ -220,33 +217,23 @@ def explain_place(
     return schema
 
 
-class FilterFamilies:
-    # Filters of one field that compare in several ways, such as ``owner`` and ``owner__in``: what
-    # that of the bare name says of itself, the others need not repeat.
+def shorten_lookups(query: Parameters) -> Parameters:
+    """Return query parameters of which ``owner__in`` does not repeat the words of ``owner``."""
+    filters = {each.name: each for each in query if each.role == "filter"}
 
-    def __init__(self, parameters: Parameters) -> None:
-        self.parameters = parameters
-        self.filters = {each.name: each for each in parameters if each.role == "filter"}
-
-    def without_repeated_words(self) -> Parameters:
-        return tuple(map(self.shorten, self.parameters))
-
-    def shorten(self, parameter: Parameter) -> Parameter:
-        first = self.find_first(parameter.name) if parameter.role == "filter" else None
-        if first is None:
-            return parameter
-        return replace(parameter, schema=leave_out(parameter.schema, first.schema))
-
-    def find_first(self, name: str) -> Parameter | None:
+    def shorten(parameter: Parameter) -> Parameter:
+        name = parameter.name if parameter.role == "filter" else ""
         while "__" in name:
             name = name.rpartition("__")[0]
-            if name in self.filters:
-                return self.filters[name]
-        return None
+            if name in filters:
+                return replace(parameter, schema=leave_out(parameter.schema, filters[name].schema))
+        return parameter
+
+    return tuple(map(shorten, query))
 
 
 def leave_out(schema: Schema, said: Mapping[str, object]) -> Schema:
-    # The description that both have, and that of the items of both.
+    """Return a schema without the description, and that of its items, that another schema has."""
     left = FieldSchema.of(schema)
     if left.get("description") == said.get("description"):
         left = FieldSchema({k: v for k, v in left.items() if k != "description"}, left.meaning)

@@ -1,4 +1,4 @@
-"""Routes of a URLconf whose views are API views, and the paths that lead to them."""
+"""The routes of a URLconf that lead to API views, and the paths of a route."""
 
 from __future__ import annotations
 
@@ -117,8 +117,8 @@ class Route:
     def match(
         self, path: str, kwargs: Mapping[str, Any], request: HttpRequest
     ) -> ResolverMatch | None:
-        # A value such as ``../admin`` or ``1/delete`` is harmless because the path has to lead to
-        # this route.
+        """Return the match of a path with this route, None if the path leads to another view."""
+        # So a value such as ``../admin`` or ``1/delete`` reaches no other view.
         resolver = get_resolver(getattr(request, "urlconf", None) or self.urlconf)
         try:
             match = self.resolve(resolver, path)
@@ -133,8 +133,8 @@ class Route:
         return match if captured == expected else None
 
     def find_captured(self, match: ResolverMatch) -> dict[str, Any]:
-        """Return the values that a match of the route took from the path, by kwarg."""
-        # `captured_kwargs` has only those of the last pattern.
+        """Return the kwargs of a match that come from the path."""
+        # `captured_kwargs` has the kwargs of the last pattern only.
         captured = match.kwargs
         if fixed := match.extra_kwargs:  # type: ignore[attr-defined]
             captured = {name: value for name, value in captured.items() if name not in fixed}
@@ -143,7 +143,8 @@ class Route:
         return captured or dict(zip(self.kwargs, match.args, strict=False))
 
     def resolve(self, resolver: URLResolver, path: str) -> ResolverMatch:
-        # Resolving walks the whole URLconf, so one match serves all paths of the route.
+        # Django walks the whole URLconf to resolve a path. Here a match of an earlier path is
+        # copied, and gets the values of this path.
         found = self.read_path(resolver, path) if self.kwargs else ({}, {})
         if found is None:
             return resolver.resolve(path)
@@ -163,15 +164,15 @@ class Route:
     def read_path(
         self, resolver: URLResolver, path: str
     ) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return the values in a path, all of them and those of the last pattern.
+        """Return the kwargs in a path, all of them and those of the last pattern.
 
-        None where the path may belong to an earlier route.
+        None where the path may lead to a route before this one in the URLconf.
         """
         earlier = self.earlier if resolver.pattern is self.chain[0] else None
         # A pattern that ends with $ takes a last newline as well.
         if earlier is None or path in earlier[0] or path[-1:] == "\n":
             return None
-        if earlier[1] and any(leads_there(chain, path) for chain in earlier[1]):
+        if earlier[1] and any(matches_chain(chain, path) for chain in earlier[1]):
             return None
         beginning, patterns = self.beginning
         if not path.startswith(beginning):
@@ -179,7 +180,7 @@ class Route:
         rest, captured, own = path.removeprefix(beginning), {}, {}
         for pattern in patterns:
             found = pattern.match(rest)
-            # Groups without names share their numbers with those of other patterns.
+            # Positional groups: Django numbers them over all patterns.
             if found is None or found[1]:
                 return None
             rest, _, own = found
@@ -188,16 +189,15 @@ class Route:
 
     @functools.cached_property
     def beginning(self) -> tuple[str, Chain]:
-        # The text of the first patterns, and the patterns from the first with an argument on.
+        # The text of the patterns without a kwarg, and the patterns from the first kwarg on.
         number = get_beginning(self.chain)[1]
         return get_beginning(self.chain[:number])[0], self.chain[number:]
 
     @functools.cached_property
     def earlier(self) -> tuple[Collection[str], Sequence[Chain]] | None:
-        """What may take a path of this route before it: paths, and patterns of further paths.
+        """The routes before this one that may match its paths: fixed paths, and other patterns.
 
-        None where only resolving shows it: a pattern is translated, or a resolver has a resolve()
-        of its own.
+        None where only Django can tell: a pattern is translated, or a resolver is a subclass.
         """
         resolver = get_resolver(self.urlconf)
         if not is_standard(resolver) or self.constant_spelling is None:
@@ -214,7 +214,7 @@ class Route:
 
     @functools.cached_property
     def known_matches(self) -> dict[str, tuple[URLResolver, ResolverMatch]]:
-        # By path, which may differ by language; "" is any path with arguments.
+        # By path, which may differ by language; under "" for all paths of a route with kwargs.
         return {}
 
     def convert(self, name: str, value: Any) -> Any:
@@ -252,7 +252,7 @@ def find_group_pattern(regex: str, name: str) -> str | None:
 
 
 def find_routes(urlconf: Any) -> Iterator[Route]:
-    # Django resolves only the first of two patterns with the same regular expression.
+    # Of two patterns with the same regular expression Django uses the first.
     patterns: dict[str, tuple[Any, Any]] = {}
     for chain, callback in walk_patterns(get_resolver(urlconf), ()):
         patterns.setdefault(join_regexes(chain), (chain, callback))
@@ -262,20 +262,20 @@ def find_routes(urlconf: Any) -> Iterator[Route]:
             yield Route(urlconf, chain, callback)
 
 
-# The literal beginning of a regular expression, without a character that may repeat.
+# The beginning of a regular expression that is plain text.
 LITERAL = re.compile(r"(?:(?:[^\\.^$*+?{}\[\]|()]|\\[^\w\s])(?![*?{]))*")
 
 
 @functools.lru_cache(maxsize=4096)
 def get_beginning(chain: Chain) -> tuple[str, int]:
-    """Return the text that each path of some patterns begins with, as far as it is known.
+    """Return the text with which each path of some patterns begins, as far as it is known.
 
-    The number is that of the patterns which take this text alone.
+    The number is how many of the patterns match plain text only.
     """
     beginning = ""
     for number, pattern in enumerate(chain):
         regex = pattern.regex.pattern if is_constant_pattern(pattern) else ""
-        # Django searches, so a pattern without ^ matches anywhere.
+        # Without ^ a pattern matches anywhere, since Django searches.
         literal = LITERAL.match(regex, 1)
         if not regex.startswith("^") or "|" in regex or literal is None:
             return beginning, number
@@ -285,7 +285,7 @@ def get_beginning(chain: Chain) -> tuple[str, int]:
     return beginning, len(chain)
 
 
-def leads_there(chain: Chain, path: str) -> bool:
+def matches_chain(chain: Chain, path: str) -> bool:
     for pattern in chain:
         found = pattern.match(path)
         if found is None:
@@ -303,7 +303,7 @@ def is_standard(resolver: URLResolver) -> bool:
 
 
 def is_constant_pattern(pattern: Any) -> bool:
-    # A subclass may compute its expression, and a lazy expression differs by language.
+    # A subclass may compute its regular expression, and a translated one differs by language.
     name = {RoutePattern: "_route", RegexPattern: "_regex"}.get(type(pattern))
     return name is not None and isinstance(getattr(pattern, name), str)
 

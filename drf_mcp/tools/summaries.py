@@ -163,7 +163,7 @@ class Instructions:
             yield text % {"name": example}
         if any(tool.endpoint.standard_action == "list" for tool in tools):
             yield _("Long lists come in pages: filter them before you read on.")
-        if any(tool.selects for tool in tools):
+        if any(tool.takes_fields for tool in tools):
             yield _("In reads, `fields` names what you need of the answer, nested fields by dots.")
         if self.retrieval_tool:
             text = _("%(tool)s fetches what a shortened result left out.")

@@ -37,7 +37,7 @@ from drf_mcp.tools.related_tools import ArgumentSources
 
 IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
 DESCRIBING = threading.RLock()
-# The cached properties that `Tool.forget` drops: the view, and what was read off it.
+# The cached properties that `Tool.forget` drops: the view, and what is made of it.
 OF_DEFINITION = (
     "view",
     "schema",
@@ -58,8 +58,8 @@ class Tool:
     """One endpoint as a tool. Nothing is introspected before it is needed.
 
     Attributes:
-        related: the `RelatedTools` of the same registry, which find the objects of arguments.
-        origin: the tool among all tools, if this is the same among fewer.
+        related: the `RelatedTools` of the same registry, which its description may name.
+        origin: the tool of the whole registry, if this tool is one of a narrowed set.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Tool:
     origin: Tool | None = field(default=None, repr=False)
 
     def for_endpoint(self, endpoint: Endpoint) -> Tool:
-        """Return a tool of another endpoint, to be asked and not listed."""
+        """Return a tool for another endpoint with the same options, which is not listed."""
         return replace(self, endpoint=endpoint)
 
     @functools.cached_property
@@ -81,7 +81,7 @@ class Tool:
     @override_language()
     def schema(self) -> EndpointSchema:
         own = vars(self)
-        # A cached property alone lets two threads in: each would describe the endpoint.
+        # With a cached property alone, two threads could describe the endpoint at the same time.
         with DESCRIBING:
             if "schema" not in own:
                 own["schema"] = self.describe()
@@ -94,7 +94,7 @@ class Tool:
 
     @functools.cached_property
     def view_schema(self) -> EndpointSchema:
-        # Fewer tools around it do not change what the view says.
+        # The view is described once, however its tool is narrowed.
         if self.origin is not None:
             return self.origin.view_schema
         write = write_portable if self.is_portable else keep_schema
@@ -128,7 +128,7 @@ class Tool:
 
     @functools.cached_property
     def controls(self) -> tuple[Parameter, ...]:
-        """The arguments that guards read, each by the guard's own name of it."""
+        """The arguments that guards read, each under the guard's name."""
         guarding = features.hooks["get_controls"]
         return tuple(each for feature in guarding for each in feature.get_controls(self))
 
@@ -137,8 +137,8 @@ class Tool:
         return self.options.get_flag("extra_query", mcp_settings.EXTRA_QUERY)
 
     @property
-    def selects(self) -> bool:
-        # An open query may hold a parameter of the view's own by the same name.
+    def takes_fields(self) -> bool:
+        # In an open query ``fields`` may be a parameter of the view.
         return (
             mcp_settings.FIELDS_ARGUMENT
             and self.endpoint.method == "GET"
@@ -156,12 +156,13 @@ class Tool:
     def hints(self) -> ToolHints:
         return ToolHints(self)
 
-    def find_unanswered(self, paths: Iterable[str]) -> Iterable[str]:
+    def find_unknown_fields(self, paths: Iterable[str]) -> Iterable[str]:
         """Yield the paths that lead to no field of the answer."""
         return SelectableFields(self.schema.output).find_unknown(paths)
 
     @functools.cached_property
-    def mirrored(self) -> Mapping[tuple[str, ...], str]:
+    def header_parameters(self) -> Mapping[tuple[str, ...], str]:
+        """The headers in which clients repeat arguments, by the paths of the arguments."""
         if KEYWORD not in str(self.options.declared_schema):
             return {}
         return find_header_parameters(self.input_schema)
@@ -187,8 +188,7 @@ class Tool:
 
     @functools.cached_property
     def annotations(self) -> dict[str, Any]:
-        # Only a read and a plain create are known to destroy nothing. An API is a closed world:
-        # its tools reach its own data.
+        # Only a read and a plain create are known to destroy nothing.
         endpoint, options = self.endpoint, self.options
         read_only = options.get_flag("read_only", endpoint.method == "GET")
         creates = endpoint.method == "POST" and endpoint.standard_action == "create"
@@ -202,27 +202,27 @@ class Tool:
 
     @property
     def reads(self) -> bool:
-        # PUT, PATCH and DELETE change something, whatever is said of them.
+        # Not PUT, PATCH and DELETE, whatever their options say.
         return self.endpoint.method in ("GET", "POST") and bool(self.annotations["readOnlyHint"])
 
     @functools.cached_property
     def is_sliced(self) -> bool:
-        """Whether a result is as long as the client takes it."""
+        """Whether the view answers with as much as fits into `CallState.result_limit`."""
         return self.endpoint.is_built_in
 
     def matches(self, patterns: Iterable[str]) -> bool:
-        """Return whether one of these patterns is about the tool."""
+        """Return whether one of the patterns matches the tool."""
         return self.endpoint.matches(patterns, self.name, self.options.tags)
 
     @functools.cached_property
     def definitions(self) -> dict[Any, bytes]:
-        # What was listed as JSON, by the revision and what else it depends on.
+        # The definition as JSON, by revision, envelope class and OUTPUT_SCHEMA.
         return {}
 
     def forget(self) -> None:
-        """Drop what the definition was made of, to be made again when the tool is called.
+        """Free what the definition was made of: of many listed tools few are called.
 
-        Of many tools that are listed few are called.
+        A call makes it again.
         """
         with DESCRIBING:
             for name in OF_DEFINITION:
@@ -266,7 +266,7 @@ class Tool:
         return definition
 
     def advise(self, problem: Problem) -> Problem:
-        # What an update cannot write, an action may.
+        """Return a problem with the actions that may change a field which is read-only."""
         actions = self.related.find_actions(self.endpoint) if problem.code == "read_only" else ()
         if not actions:
             return problem
@@ -274,7 +274,7 @@ class Tool:
         return replace(problem, remediation=text)
 
     def explain_state(self, message: str) -> str:
-        """Return a sentence with the actions that change the field that a message speaks of."""
+        """Return a sentence with the actions that may change the field that a message names."""
         words = {*re.findall(r"\w+", message.casefold())}
         model, endpoints = self.endpoint.model, self.related.endpoints
         for model_field in model._meta.concrete_fields if model is not None else ():
@@ -283,7 +283,7 @@ class Tool:
             )
             choices = [{*text.split()} for text in texts if text]
             if choices and any(each <= words for each in ({model_field.name}, *choices)):
-                # No advice names a tool that destroys.
+                # A tool that destroys is never suggested.
                 harmless = [
                     name
                     for name in self.related.find_actions(self.endpoint)

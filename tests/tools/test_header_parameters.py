@@ -197,7 +197,10 @@ def called(agent: Agent, sent: dict[str, Any], **headers: str):
 def test_the_tool_lists_the_arguments_that_have_headers(agent):
     members = agent.tools()["regions"]["inputSchema"]["properties"]
     assert members["region"]["x-mcp-header"] == "Region"
-    assert registry.tools()["regions"].mirrored == {("region",): "Region", ("count",): "Count"}
+    assert registry.tools()["regions"].header_parameters == {
+        ("region",): "Region",
+        ("count",): "Count",
+    }
 
 
 def test_a_call_with_equal_headers_is_answered(subtests, agent):

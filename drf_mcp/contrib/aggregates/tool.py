@@ -222,11 +222,11 @@ class AggregateTool(Tool):
         return Parameter(name, schema, multiple="comma", closed=Keys(known, hidden, write))
 
     @property
-    def selects(self) -> bool:
+    def takes_fields(self) -> bool:
         # The argument `metrics` selects.
         return False
 
-    def find_unanswered(self, paths: Iterable[str]) -> Iterator[str]:
+    def find_unknown_fields(self, paths: Iterable[str]) -> Iterator[str]:
         return (path for path in paths if path not in self.fields)
 
     def compose_title(self) -> str:

@@ -19,7 +19,6 @@ from drf_mcp.introspection.inspection import (
     RETURN_EARLY,
     WRITE_PLAINLY,
     Inspection,
-    read_openapi_parameter,
 )
 from drf_mcp.introspection.paths import find_version_parameters
 from drf_mcp.introspection.query.backends import FilterBackends
@@ -54,7 +53,7 @@ class QueryParameters:
         for name, declared in self.inspection.get_declared_parameters("query").items():
             described = found.pop(name, None)
             if declared is not None:
-                found[name] = read_openapi_parameter(declared).known_as(described)
+                found[name] = declared.known_as(described)
         write = self.inspection.write_schema
         return tuple(replace(p, schema=write(p.schema)) for p in found.values())
 

@@ -71,7 +71,7 @@ class ArgumentLayout:
         }
         for argument in self.arguments:
             self.by_group[argument.group][argument.name] = argument
-        fields = FieldsArgument.for_endpoint(endpoint) if tool.selects else None
+        fields = FieldsArgument.for_endpoint(endpoint) if tool.takes_fields else None
         self.fields = fields and self.add_argument(fields, ANSWER)
         made = (Argument(parameter.name, CONTROL, parameter) for parameter in tool.controls)
         self.controls = tuple(self.add_argument(control, CONTROL) for control in made)
