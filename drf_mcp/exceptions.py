@@ -20,13 +20,13 @@ Result = TypeVar("Result")
 
 
 class catch:
-    """Catches an exception of a block, for the code after the block::
+    """Catches what a block raises, for the code after the block::
 
         with catch() as caught:
             return view(request)
         return self.get_failure(caught.exception)
 
-    A BaseException that is no `Exception`, such as SystemExit, is not caught.
+    An exception that is no `Exception`, such as one that ends the process, passes.
     """
 
     exception: Exception
@@ -42,10 +42,6 @@ class catch:
 
 
 def contain(step: Callable[[], Result], otherwise: Callable[[Exception], Result]) -> Result:
-    """Return what a function returns, or what another one makes of the exception that it raises.
-
-    For one expression; a block of statements has `catch`.
-    """
     try:
         return step()
     except Exception as exc:  # noqa: BLE001 - no exception of a view may leave a tool call
@@ -57,9 +53,9 @@ class ProtocolError(Exception):
 
     code: ClassVar[int] = -32603
     http_status: int = 500
-    # The id of a message that could not be read otherwise.
+    # Of a message that could not be read but for its id.
     id: str | int | None = None
-    # Headers of the HTTP response.
+    # Of the HTTP response.
     headers: Mapping[str, str] | None = None
 
     def __init__(self, message: str, *, data: Any = None, http_status: int | None = None) -> None:
@@ -71,11 +67,11 @@ class ProtocolError(Exception):
 
 
 class InternalError(ProtocolError):
-    """The server failed (JSON-RPC -32603)."""
+    """Something of ours failed (JSON-RPC -32603)."""
 
     @staticmethod
     def describe(request_id: str) -> str:
-        """Return the message about an exception whose text only the log has."""
+        """Return what a caller learns of an exception that only the log has."""
         return _("An unexpected error occurred. It was logged under the id %(id)s.") % {
             "id": request_id
         }
@@ -160,7 +156,7 @@ class UnsupportedProtocolVersion(ProtocolError):
 
 
 class MissingClientCapability(ProtocolError):
-    """The client did not declare a capability that the call needs (MCP -32021).
+    """The client did not declare what the call cannot do without (MCP -32021).
 
     Args:
         required: capabilities as a client declares them, such as ``{"elicitation": {}}``.
@@ -179,7 +175,7 @@ class MissingClientCapability(ProtocolError):
 
 
 class Refused(ProtocolError):
-    """An HTTP request that is refused; JSON-RPC has no code for it, so the HTTP status is one."""
+    # JSON-RPC has no code for a refusal of the door, so its HTTP status is one.
 
     def __init__(
         self,

@@ -114,26 +114,23 @@ class MCPView(View):
         Raises:
             ImproperlyConfigured: on an attribute of a wrong kind.
         """
-        declared = features.view_attributes
-        for name in initkwargs.keys() - declared.keys():
+        brought = features.view_attributes
+        for name in initkwargs.keys() - brought.keys():
             if hasattr(cls, name) or not (app := find_app("view_attributes", name)):
                 continue
             if apps.is_installed("drf_mcp"):
                 text = f"The attribute {name} is of an app: add {app!r} to INSTALLED_APPS."
                 raise ImproperlyConfigured(text)
-            # A project that takes this package out may leave its URLs for the moment.
             del initkwargs[name]
-        feature_attributes = {
-            name: initkwargs.pop(name, getattr(cls, name, setting.default))
-            for name, setting in declared.items()
+        chosen = {
+            name: initkwargs.pop(name, getattr(cls, name, each.default))
+            for name, each in brought.items()
         }
-        own = {name: initkwargs.get(name, getattr(cls, name)) for name in ENDPOINT_KINDS}
-        kinds = {**ENDPOINT_KINDS, **{name: setting.kind for name, setting in declared.items()}}
-        refuse_wrong_values(kinds, {**own, **feature_attributes}, f"{cls.__name__}.as_view()")
-        check_endpoint_options(own["tool_options"] or {})
-        view: Any = super().as_view(feature_attributes=feature_attributes, **initkwargs)
-        view = csrf_exempt(view)
-        # Django's LoginRequiredMiddleware would redirect to a page.
+        options = {name: initkwargs.get(name, getattr(cls, name)) for name in ENDPOINT_KINDS}
+        kinds = {**ENDPOINT_KINDS, **{name: each.kind for name, each in brought.items()}}
+        refuse_wrong_values(kinds, {**options, **chosen}, f"{cls.__name__}.as_view()")
+        check_endpoint_options(options["tool_options"] or {})
+        view: Any = csrf_exempt(super().as_view(feature_attributes=chosen, **initkwargs))
         view.login_required = False
         for alias in connections:
             view = transaction.non_atomic_requests(using=alias)(view)
@@ -141,31 +138,31 @@ class MCPView(View):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
-            # The page has the language of the browser, not LANGUAGE.
+            # A page has the language of its reader.
             self.is_for_scripts = is_for_scripts(request, self.browsable_page)
             is_for_page = request.method == "GET" or self.is_for_scripts
             language = nullcontext() if is_for_page else chosen_language()
         except ImproperlyConfigured as exc:
             return self.failure_response(exc)
         with language:
-            # Whatever is raised, the client gets a JSON-RPC error.
+            # The last line, behind which there is no other.
             with catch() as caught:
                 return self.handle_request(request, *args, **kwargs)
             return self.failure_response(caught.exception)
 
     def handle_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         self.check_request(request)
-        # Authentication classes read it whose credentials are for tools only.
+        # For authentication classes whose credentials are for tools alone.
         request.is_mcp_request = True  # type: ignore[attr-defined]
         self.caller = Caller(request, self, self.get_authenticators(), self.get_permissions())
         try:
             self.caller.narrowings += tuple(self.get_narrowings())
         except Refused:
-            # A caller without valid credentials does not learn which toolsets exist.
+            # A caller who is not let in does not learn which toolsets there are.
             self.caller.authenticate()
             raise
         self.server = self.get_server()
-        # Set by `drf_mcp.test.MCPClient`.
+        # As REST framework's test client forces a user.
         self.server.force_envelope = getattr(request, "_force_envelope", None)
         return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
 
@@ -266,7 +263,7 @@ class MCPView(View):
             return page.refuse(self.access_error_response(exc), find_sentence(exc.detail))
 
     def get_page(self) -> BrowsablePage:
-        # Imported here: a server that no browser visits does not load the page.
+        # A server that no browser visits does without the page.
         from drf_mcp.browsable.page import BrowsablePage
 
         return BrowsablePage(self.server, self.caller)
@@ -281,7 +278,7 @@ class MCPView(View):
             return make_response(reply)  # type: ignore[no-any-return]
 
         def respond_later() -> HttpResponse:
-            # A stream calls this after `dispatch`, which would have caught the exception.
+            # Outside of `dispatch`, which answers what is raised.
             with catch() as caught:
                 return respond()
             return self.failure_response(caught.exception)
@@ -295,21 +292,21 @@ class MCPView(View):
     def http_method_not_allowed(
         self, request: HttpRequest, *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        # GET would open a stream and DELETE end a session: there are none.
+        # There is no stream to open and no session to end.
         return HttpResponseNotAllowed(["POST"])
 
     def access_error_response(self, exc: APIException) -> HttpResponse:
-        error = describe_access_error(self.caller, exc)
-        headers = {"WWW-Authenticate": error.challenge} if error.challenge else None
-        sentence = f"{find_sentence(exc.detail)} {error.advice}".rstrip()
-        return self.error_response(Refused(error.status, sentence, headers=headers))
+        status, challenge, advice = describe_access_error(self.caller, exc)
+        headers = {"WWW-Authenticate": challenge} if challenge else None
+        sentence = f"{find_sentence(exc.detail)} {advice}".rstrip()
+        return self.error_response(Refused(status, sentence, headers=headers))
 
     def failure_response(self, exc: Exception) -> HttpResponse:
         if isinstance(exc, Refused):
             report_refusal([None], Caller(self.request, self, [], []), exc)
             return self.error_response(exc)
         if isinstance(exc, APIException):
-            # The challenge is made by an authentication class, which may fail.
+            # An authentication class makes the challenge.
             with catch() as caught:
                 return self.access_error_response(exc)
             exc = caught.exception
@@ -318,7 +315,7 @@ class MCPView(View):
         return self.error_response(report_unexpected(exc, self.request))
 
     def error_response(self, exc: ProtocolError) -> HttpResponse:
-        # A page of another origin gets an error without an id (transports, "Security").
+        # The specification wants none for a page of another origin (transports, "Security").
         id = None if isinstance(exc, ForeignOrigin) else find_request_id(self.request)
         body = encode_era_error(id, exc, MetaHeaders(self.request.META))
         return make_json_response(exc.http_status, body, exc.headers)

@@ -69,6 +69,12 @@ class ReadBytes:
         return not self.cut and not self.encoding
 
 
+def find_location(response: HttpResponseBase) -> dict[str, str] | None:
+    """Return the data of an answer without a body: where it leads, None where it leads nowhere."""
+    leads = response.status_code < 400 and response.has_header("Location")
+    return {"location": response["Location"]} if leads else None
+
+
 class ContentReader:
     """Reads a rendered or streaming response."""
 
@@ -119,11 +125,11 @@ class ContentReader:
         response = self.response
         if response.status_code in BODILESS:
             return Content()
-        if response.has_header("Location") and 300 <= response.status_code < 400:
-            return Content({"location": response["Location"]})
+        if 300 <= response.status_code < 400 and (location := find_location(response)):
+            return Content(location)
         body = self.read_body()
         if body.is_whole and not body.content:
-            return Content()
+            return Content(find_location(response))
         if body.is_whole and self.is_json:
             return Content(json.loads(body.content))
         if body.content and self.is_text:

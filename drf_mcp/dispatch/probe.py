@@ -40,6 +40,7 @@ from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.dispatch.shown_rows import ShownRows, find_keys, get_listed_rows, is_stock_list
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
+from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
 
@@ -399,7 +400,14 @@ def ask_about_rows(
         if not isinstance(exc, REFUSALS):
             logger.warning("The rows of %s could not be read", tool.name, exc_info=exc)
 
-    return contain(lambda: ask(Probe(caller, tool, Call({}, kwargs))), log_failure)
+    def ask_list() -> Found | None:
+        deciding = features.hooks["get_access_steps"]
+        steps = (step for feature in deciding for step in feature.get_access_steps(tool, caller))
+        if any(step.allows is False for step in steps):
+            return None
+        return ask(Probe(caller, tool, Call({}, kwargs)))
+
+    return contain(ask_list, log_failure)
 
 
 async def wait_for(response: Awaitable[HttpResponseBase]) -> HttpResponseBase:

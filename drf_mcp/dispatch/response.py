@@ -16,7 +16,7 @@ from rest_framework.utils.serializer_helpers import ReturnDict, ReturnList
 
 from drf_mcp.access.limits import get_rate_limit, warn_of_quota
 from drf_mcp.codes import PLAIN_WARNINGS
-from drf_mcp.dispatch.content import BODILESS, Content, ContentReader
+from drf_mcp.dispatch.content import BODILESS, Content, ContentReader, find_location
 from drf_mcp.dispatch.errors import ArgumentLocator, ErrorMapper
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.shown_rows import find_return_lists
@@ -80,7 +80,7 @@ class ViewResponse:
             )
         media_type, given = "", None
         if is_plain:
-            content = Content(shown.data)
+            content = Content(find_location(shown) if shown.data is None else shown.data)
         else:
             render = getattr(response, "render", None)
             shown = render() if render else shown

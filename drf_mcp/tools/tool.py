@@ -20,7 +20,7 @@ from drf_mcp.option_types.spelling import join_alternatives
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.arguments.binding import Arguments, FlatArguments, GroupedArguments
-from drf_mcp.tools.arguments.call import Call
+from drf_mcp.tools.arguments.call import Argument, Call
 from drf_mcp.tools.arguments.errors import (
     MASK,
     ArgumentsRefused,
@@ -115,6 +115,11 @@ class Tool:
         for feature in features.hooks["finish_arguments"]:
             feature.finish_arguments(arguments, self)
         return arguments
+
+    @property
+    def arguments_by_name(self) -> Mapping[str, Argument]:
+        """The arguments that a rule about calls of the tool may name."""
+        return {argument.name: argument for argument in self.arguments.arguments}
 
     @property
     def takes_items(self) -> bool:

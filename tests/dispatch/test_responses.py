@@ -123,6 +123,15 @@ def test_a_redirect_has_its_location_in_the_data(serve):
     assert thing.call().data == {"location": "/elsewhere/"}
 
 
+@pytest.mark.parametrize("status", [201, 202, 303])
+@pytest.mark.parametrize("answer", [HttpResponse, Response])
+def test_a_location_without_a_body_is_the_data(serve, answer, status):
+    headers = {"Location": "/elsewhere/"}
+    thing = serve(answering(lambda request: answer(status=status, headers=headers)))
+    assert (thing.get().status_code, thing.get()["Location"]) == (status, "/elsewhere/")
+    assert thing.call().data == {"location": "/elsewhere/"}
+
+
 def test_nested_serializers_are_the_same_over_http_and_as_a_tool(serve):
     thing = serve(answering(lambda request: Response(shelf())))
     assert thing.call().data == thing.get().json()

@@ -373,6 +373,13 @@ MUTANTS = (
     ),
     # --- Rules and approvals ---------------------------------------------------------------------
     Mutant(
+        "a list that a rule refuses shows none of its rows",
+        "dispatch/probe.py",
+        "        if any(step.allows is False for step in steps):\n",
+        "        if any(step.allows is None for step in steps):\n",
+        ("contrib/rules/test_lists.py",),
+    ),
+    Mutant(
         "a rule refuses a stored answer of a read",
         "contrib/rules/feature.py",
         "        if answer.tool.reads and refuses_kept(answer):\n",
@@ -389,8 +396,8 @@ MUTANTS = (
     Mutant(
         "features judge stored answers",
         "dispatch/stored_answers.py",
-        "        self.ask_features()\n        return frozenset(keys - readable.keys)\n",
-        "        return frozenset(keys - readable.keys)\n",
+        "        self.ask_features()\n        return frozenset(keys - finding.keys)\n",
+        "        return frozenset(keys - finding.keys)\n",
         ("contrib/rules/test_kept_answers.py",),
     ),
     Mutant(
@@ -769,8 +776,8 @@ MUTANTS = (
     Mutant(
         "a database error of an item keeps the transaction of a guard",
         "contrib/writes/items.py",
-        "            has_outer = transaction.get_connection(using).in_atomic_block",
-        "            has_outer = False",
+        "            is_within = is_inner and transaction.get_connection(using).in_atomic_block",
+        "            is_within = False",
         ("contrib/writes/test_together.py",),
     ),
     Mutant(
@@ -819,14 +826,14 @@ MUTANTS = (
     Mutant(
         "a stored answer needs the rights of the time when it was made",
         "dispatch/stored_answers.py",
-        'if rights != terms.get("rights"):',
+        'if finding.rights != terms.get("rights"):',
         "if False:",
         ("archive/test_rights.py",),
     ),
     Mutant(
         "archived rows that the caller may no longer read are left out",
         "dispatch/stored_answers.py",
-        "        return frozenset(keys - readable.keys)",
+        "        return frozenset(keys - finding.keys)",
         "        return frozenset()",
         ("archive/test_readable_rows.py",),
     ),

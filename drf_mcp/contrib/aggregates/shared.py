@@ -66,6 +66,12 @@ class UndeclaredAggregateTool(AggregateTool):
         assert self.listing is not None
         return self.listing.matches(patterns)
 
+    @property
+    def arguments_by_name(self) -> Mapping[str, Argument]:
+        # A rule about the list may name an argument that figures do not take, such as its page.
+        assert self.listing is not None
+        return {**self.listing.arguments_by_name, **super().arguments_by_name}
+
     @cached_property
     def own_arguments(self) -> Mapping[str, Argument]:
         """The arguments for groups and metrics, by their names in the shared tool."""

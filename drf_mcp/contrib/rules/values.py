@@ -211,7 +211,7 @@ class ToolNames:
 
     def __init__(self, tool: Any) -> None:
         self.tool = tool
-        self.arguments = {each.name: each for each in tool.arguments.arguments}
+        self.arguments = tool.arguments_by_name
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:

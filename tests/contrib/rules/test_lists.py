@@ -1,0 +1,90 @@
+"""A list that a rule refuses shows its rows nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import path
+from rest_framework import serializers, viewsets
+from rest_framework.pagination import PageNumberPagination
+
+from drf_mcp import mcp_viewset
+from example_project.shop.models import Customer, Order
+
+URI = "shop://customers/{pk}"
+
+
+class Pages(PageNumberPagination):
+    page_size = 5
+    page_size_query_param = "page_size"
+
+
+class CustomerSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Customer
+        fields = ["id", "name"]
+
+
+class OrderSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Order
+        fields = ["id", "number"]
+
+
+class Customers(viewsets.ModelViewSet):
+    queryset = Customer.objects.order_by("pk")
+    serializer_class = CustomerSerializer
+    pagination_class = Pages
+
+
+@mcp_viewset(dry_run=True)
+class Orders(viewsets.ModelViewSet):
+    queryset = Order.objects.order_by("pk")
+    serializer_class = OrderSerializer
+
+
+@pytest.fixture
+def agent(expose, alice):
+    every, one = {"get": "list", "post": "create"}, {"get": "retrieve", "delete": "destroy"}
+    expose(
+        path("customers/", Customers.as_view(every)),
+        path("customers/<int:pk>/", Customers.as_view(one)),
+        path("orders/", Orders.as_view(every)),
+        path("orders/<int:pk>/", Orders.as_view(one)),
+        SERVER_NAME="shop",
+        AGGREGATES="auto",
+    )
+    # A crash is a response.
+    alice.http.raise_request_exception = False
+    return alice
+
+
+def test_no_keys_are_completed(agent, save_rule):
+    def complete():
+        argument = {"name": "pk", "value": ""}
+        ref = {"type": "ref/resource", "uri": URI}
+        return agent.result("completion/complete", ref=ref, argument=argument)["completion"]
+
+    row = save_rule("customers_list", condition="page_size > 10")
+    assert complete()["values"]
+    row.condition = 'caller.username == "alice"'
+    row.save()
+    assert complete()["values"] == []
+
+
+def test_no_rows_are_counted(agent, save_rule):
+    customer = Order.objects.earliest("pk").customer
+
+    def refuse():
+        return agent.call("customers_destroy", id=customer.pk).envelope["error"]
+
+    count = Order.objects.filter(customer=customer).count()
+    assert str(count) in refuse()
+    save_rule("orders_list")
+    assert str(count) not in refuse()
+
+
+def test_a_rule_about_pages_refuses_figures_with_its_reason(agent, save_rule):
+    save_rule("customers_list", condition="page_size > 10")
+    assert not agent.call("customers_list", page_size=9).is_error
+    refused = agent.call("lists_aggregate", tool="customers_list")
+    assert (refused.code, refused.envelope["error"]) == ("FORBIDDEN", "Not today.")
