@@ -1,4 +1,4 @@
-"""Content over the limit of bytes or of time: what is returned of it, with which warning."""
+"""Content over the limit of bytes or time is cut or left out, with a warning."""
 
 from __future__ import annotations
 

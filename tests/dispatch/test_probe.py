@@ -1,4 +1,4 @@
-"""Probes: questions to a view, asked with the request that a call of its tool would make."""
+"""Probes: a view is asked questions with the request that a call of its tool would make."""
 
 from __future__ import annotations
 

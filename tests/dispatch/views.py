@@ -1,4 +1,4 @@
-"""Views that do one thing and are open to all callers."""
+"""Small views that are open to all callers."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_a_parser_that_refuses_a_plain_object_takes_whole_documents():
     assert "No data." in schema.findings[0].message
 
 
-def test_a_parser_of_its_own_media_type_that_reads_plain_objects_takes_arguments():
+def test_a_parser_of_a_custom_media_type_that_reads_plain_objects_takes_arguments():
     class Own(EnvelopeParser):
         def parse(self, stream, media_type=None, parser_context=None):
             return JSONParser().parse(stream, media_type, parser_context)

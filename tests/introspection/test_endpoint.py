@@ -1,4 +1,4 @@
-"""Every view can be described, whatever raises in it."""
+"""Every view can be described, even if its code raises."""
 
 from __future__ import annotations
 

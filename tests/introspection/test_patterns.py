@@ -110,5 +110,5 @@ def test_a_translated_pattern_matches_the_same_texts(pattern, text):
 
 
 @given(st.text())
-def test_any_escaped_text_can_be_judged(text):
+def test_any_escaped_text_can_be_checked(text):
     assert is_ecmascript(re.escape(text)) in (True, False)

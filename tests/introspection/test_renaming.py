@@ -73,7 +73,7 @@ def test_a_renderer_that_does_not_rename_keeps_the_names():
     assert names(renderer_classes=[JSONRenderer]) == ["cook_minutes", "all_steps", "plain"]
 
 
-def test_any_parser_and_renderer_that_rename_alike_are_used():
+def test_any_parser_and_renderer_with_the_same_renaming_are_used():
     upper = names(parser_classes=[Whispering], renderer_classes=[Shouting])
     assert upper == ["COOK_MINUTES", "ALL_STEPS", "PLAIN"]
 

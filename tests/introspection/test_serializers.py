@@ -340,7 +340,7 @@ def test_validators_of_the_serializer_are_in_the_descriptions():
     assert properties["b"]["description"] == "Unique together with a."
 
 
-def test_a_unique_field_says_so():
+def test_the_description_of_a_unique_field_says_that_it_is_unique():
     class Own(serializers.ModelSerializer):
         class Meta:
             model = Group

@@ -1,4 +1,4 @@
-"""Callers of the shop, and a clock that stands still."""
+"""Callers of the shop, and a frozen clock."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def test_a_permission_of_the_view_may_read_scopes(db, expose, classes):
 @pytest.mark.parametrize("classes", [[KeyAuthentication], EVERYTHING], ids=["one", "several"])
 @pytest.mark.parametrize(("scopes", "status"), [("read", 200), ("", 403)])
 def test_a_key_without_a_user_is_authenticated(db, expose, classes, scopes, status):
-    """Over HTTP an authenticator that returns a pair counts as successful, whoever its user is."""
+    """Over HTTP an authenticator that returns a pair counts as successful with any user."""
     probe = Probe.looking(identity, authentication_classes=classes)
     expose(
         path("probe/", probe.as_view()),

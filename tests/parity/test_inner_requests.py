@@ -259,7 +259,9 @@ def test_a_secure_connection_is_secure_for_the_view(expose_probe, client):
     assert probe.seen == ["https://testserver/things/7/"]
 
 
-def test_attributes_that_a_view_sets_on_the_request_are_gone_in_the_next_call(expose_probe, client):
+def test_the_next_call_does_not_have_attributes_that_a_view_sets_on_the_request(
+    expose_probe, client
+):
     """Each call of a batch has its own request."""
 
     def look(request):

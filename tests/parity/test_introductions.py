@@ -191,7 +191,7 @@ def test_get_authenticators_of_the_view_is_used(served, keys):
     assert keys == ["alice read"]
 
 
-def test_a_request_that_the_view_makes_is_authenticated_anew(served):
+def test_a_request_that_the_view_makes_is_authenticated_again(served):
     class Own(Probe):
         def initialize_request(self, request, *args, **kwargs):
             super().initialize_request(request, *args, **kwargs)

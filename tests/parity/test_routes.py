@@ -1,4 +1,4 @@
-"""A tool calls its route with everything that belongs to the route."""
+"""A tool calls its route with the arguments and attributes of the route."""
 
 from __future__ import annotations
 

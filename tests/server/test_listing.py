@@ -235,14 +235,11 @@ def test_the_list_does_not_depend_on_the_language_of_the_first_request(expose):
     for language in ("de", "en"):
         expose(*router.urls)
         with translation.override(language):
-            lists.append(list_tools(Agent(Client()), language))
+            agent = Agent(Client())
+            message, headers = agent.frame("tools/list", {})
+            response = agent.post(message, {**headers, "Accept-Language": language})
+            lists.append(response.json()["result"]["tools"])
     assert lists[0] == lists[1]
-
-
-def list_tools(agent: Agent, language: str) -> list:
-    message, headers = agent.frame("tools/list", {})
-    response = agent.post(message, {**headers, "Accept-Language": language})
-    return json.loads(response.content)["result"]["tools"]
 
 
 def test_a_view_is_introspected_once(expose, monkeypatch):

@@ -66,8 +66,9 @@ def agent(expose) -> Agent:
     return Agent(Client())
 
 
-def call_with(agent: Agent, name: str, arguments) -> Result:
-    message, headers = agent.frame("tools/call", {"name": name, "arguments": arguments})
+def call_word(agent: Agent, **params) -> Result:
+    """Call the tool; ``params`` may have arguments that the official types refuse."""
+    message, headers = agent.frame("tools/call", {"name": "word", **params})
     return Result(agent.read("tools/call", agent.post(message, headers))["result"])
 
 
@@ -77,7 +78,7 @@ def call_with(agent: Agent, name: str, arguments) -> Result:
 def test_arguments_that_are_no_object_are_an_error_that_the_model_can_read(subtests, agent):
     for arguments in [[], [1], "", '{"pk": 1}', 5, True, 0.5]:
         with subtests.test(arguments=arguments):
-            result = call_with(agent, "word", arguments)
+            result = call_word(agent, arguments=arguments)
             assert result.is_error
             assert result.code == "INVALID_FORMAT"
             assert result.problems[0]["accepted"] == "a JSON object"
@@ -87,8 +88,7 @@ def test_arguments_that_are_no_object_are_an_error_that_the_model_can_read(subte
 def test_a_missing_path_argument_is_named(subtests, agent):
     for params in [{}, {"arguments": None}, {"arguments": {}}, {"arguments": {"pk": None}}]:
         with subtests.test(params=params):
-            message, headers = agent.frame("tools/call", {"name": "word", **params})
-            result = Result(agent.read("tools/call", agent.post(message, headers))["result"])
+            result = call_word(agent, **params)
             assert result.code == "MISSING_REQUIRED"
             assert [(p["pointer"], p["code"]) for p in result.problems] == [("/pk", "required")]
 

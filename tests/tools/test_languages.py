@@ -1,4 +1,4 @@
-"""Texts of tools are in the project's language, whatever language the first caller has."""
+"""Texts of tools are in the language of the project, not in that of the first caller."""
 
 from __future__ import annotations
 

@@ -300,7 +300,7 @@ def test_snake_case_gives_an_identifier_or_nothing(text):
 @given(
     st.from_regex(r"[a-z][a-z0-9_]{0,120}", fullmatch=True), st.sampled_from(["", "list", "x" * 90])
 )
-def test_a_shortened_name_is_portable_whatever_its_action(base, action):
+def test_a_shortened_name_is_portable_with_any_action(base, action):
     assert PORTABLE.match(shorten_name(f"{base}_{action}", ending=action))
 
 

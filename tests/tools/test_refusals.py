@@ -111,7 +111,7 @@ def test_a_read_only_field_of_a_read_is_unknown(tool_of):
     assert problem.message == "Unknown argument."
 
 
-def test_an_unknown_argument_with_an_open_body_may_belong_into_the_body(tool_of):
+def test_with_an_open_body_an_unknown_argument_may_be_a_part_of_the_body(tool_of):
     with pytest.raises(ArgumentsRefused) as refused:
         tool_of(Anything).bind({"pk": 1, "name": "x"})
     (problem,) = refused.value.problems

@@ -79,7 +79,7 @@ def test_a_list_at_the_path_of_single_objects_is_preferred(tools_of):
     assert finder(tools_of(*patterns)).endswith("From groups_list.")
 
 
-def test_otherwise_the_first_list_is_named(tools_of):
+def test_without_a_preferred_list_the_first_is_named(tools_of):
     patterns = [path("trash/", Trash.as_view()), path("users/", Teams.as_view())]
     assert finder(tools_of(*patterns)).endswith("From trash_list.")
 

@@ -1,4 +1,4 @@
-"""A path is matched by its own route alone if no earlier route can match it."""
+"""The resolver tries only the route of the tool if no earlier route can match the path."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 from drf_mcp.tools.routes import find_routes
 
 # The attributes of a match that are compared; ``tried`` differs.
-SAID = (
+COMPARED = (
     "func",
     "args",
     "kwargs",
@@ -63,7 +63,7 @@ def count_walks(monkeypatch) -> list[str]:
 
 def match(route, **kwargs):
     found = route.match(route.build(kwargs), kwargs, HttpRequest())
-    return found and {name: getattr(found, name) for name in SAID}
+    return found and {name: getattr(found, name) for name in COMPARED}
 
 
 def test_the_whole_urlconf_is_resolved_only_for_the_first_path(monkeypatch):
@@ -198,6 +198,6 @@ def test_a_match_equals_that_of_the_whole_urlconf(trees, values, extra):
                 }
                 assert is_other
                 continue
-            assert [getattr(found, name) for name in SAID] == [
-                getattr(expected, name) for name in SAID
+            assert [getattr(found, name) for name in COMPARED] == [
+                getattr(expected, name) for name in COMPARED
             ]

@@ -83,7 +83,7 @@ def test_exclude_wins_over_include_and_over_a_decorator(tools_of):
     assert set(tools) == {"boxes_create", "boxes_shake"}
 
 
-def test_a_decorated_view_is_exposed_whatever_include_says(tools_of):
+def test_a_decorated_view_is_exposed_although_include_does_not_match(tools_of):
     assert list(tools_of(path("function/", function), INCLUDE=["nothing"])) == ["function"]
 
 

@@ -1,4 +1,4 @@
-"""Fits an outcome without a server: what is sent, what is archived, and both together."""
+"""Fits an outcome into a limit without a server, and joins the parts again."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Fitted:
     """A fitted result.
 
     Attributes:
-        outcome: what is sent.
+        outcome: the outcome that is sent.
         text: its text blocks, joined.
         texts: its text blocks, the envelope first.
-        entries: what is archived.
+        entries: the entries of the archive.
         written: how often the envelope was written.
     """
 
@@ -86,7 +86,7 @@ def fit(
     less: str = "",
     **options: Any,
 ) -> Fitted:
-    """Fit an outcome. ``keep`` says whether the archive works; None is for no archive."""
+    """Fit an outcome. ``keep`` is whether the archive works, or None for no archive."""
     envelope, entries, written = envelope_class(), [], [0]
 
     def write(outcome: Outcome) -> str:

@@ -103,6 +103,6 @@ def test_the_same_answer_is_shortened_in_the_same_way(data, limit):
 
 @given(data=answers, limit=st.integers(1, 1500))
 def test_an_answer_never_takes_more_than_the_budget_or_the_floor(data, limit):
-    """At the floor nothing of the answer is left, and the result says so."""
+    """The floor is the length of a result that has a warning and no data."""
     fitted = fit(success(data), limit)
     assert fitted.tokens <= max(limit, FLOOR)

@@ -282,7 +282,7 @@ anything = st.builds(
 
 
 @given(condensed=anything, text=texts | st.just(ENGLISH), query=st.text(max_size=20))
-def test_the_digest_is_valid_whatever_a_digester_returns(condensed, text, query):
+def test_the_digest_is_valid_with_any_output_of_a_digester(condensed, text, query):
     payload = validate_payload_dict(Scripted(condensed).digest(text, query))
     assert verify_payload(payload, canonical_text(text))
 

@@ -204,7 +204,7 @@ def test_many_or_long_paths_are_in_the_description(argument):
 
 
 class Extended(BookList):
-    """Overrides the handler, so that its answer is not known."""
+    """Overrides the handler, so the fields of its answer are not known."""
 
     def list(self, request, *args, **kwargs):
         return super().list(request, *args, **kwargs)

@@ -283,7 +283,7 @@ def test_long_documents_are_digests_whose_locators_lead_to_the_text(library, ali
 
 @pytest.mark.slow
 def test_items_are_selected_by_id_pointer_and_offset(library, alice):
-    """One name of dropped content may stand for several ids."""
+    """One argument may have several ids, with commas."""
     library()
     archive_id, _ = archive_of(alice.call("rows"))
 
@@ -350,7 +350,7 @@ def test_each_retrieval_checks_the_permissions_of_the_view(library, alice, http_
 
 
 @pytest.mark.slow
-def test_content_is_not_found_after_it_expired_or_its_tool_is_gone(library, alice):
+def test_content_is_not_found_after_it_expired_or_its_tool_was_removed(library, alice):
     library()
     archive_id, _ = archive_of(alice.call("rows"))
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Several objects in one call: each is answered as by a request for this object alone."""
+"""A call for several objects has the answer of a request for each of them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from drf_mcp import call_context
 from drf_mcp.exceptions import SoftFailure
 from drf_mcp.tools import mcp_tool, mcp_viewset
 from tests.dispatch.batches.conftest import Groups, GroupSerializer
+from tests.dispatch.batches.partial_results import READERS
 
 NOWHERE = 10**9
 TOOL = "groups_retrieve"
@@ -60,32 +61,6 @@ def test_fields_selects_the_fields_of_each_object(groups, ids):
     assert data == {"results": [{"name": "red"}, {"name": "green"}]}
 
 
-def read_v2(raw) -> tuple:
-    body = raw["structuredContent"]
-    (detail,) = body["meta"]["warning_details"]
-    assert body["meta"]["warnings"] == [detail["message"]]
-    return body["success"], body["data"]["results"], detail["code"], detail["context"]
-
-
-def read_ok(raw) -> tuple:
-    body = raw["structuredContent"]
-    missed = [(error["code"], error["path"]) for error in body["errors"]]
-    return body["ok"], body["data"], missed, body["meta"]["warnings"]
-
-
-def read_status(raw) -> tuple:
-    body = raw["structuredContent"]
-    (error,) = body["errors"]
-    rows = body["data"]["results"]
-    return body["status"], body["success"], rows, error["code"], error["context"]
-
-
-def read_plain(raw) -> tuple:
-    rows, remarks = (json.loads(block["text"]) for block in raw["content"])
-    (detail,) = remarks["warning_details"]
-    return rows, detail["code"], detail["context"]
-
-
 def test_missing_objects_are_null_and_a_warning_names_their_ids_and_codes(groups, ids):
     """Each envelope writes this in its own contract's form, and no result has isError."""
     red, green, secret = ids
@@ -102,15 +77,15 @@ def test_missing_objects_are_null_and_a_warning_names_their_ids_and_codes(groups
     code = "PARTIAL_FAILURE"
     errors = [("not_found", "ids[1]"), ("forbidden", "ids[2]")]
     expected = {
-        "response_v2": (read_v2, (True, rows, code, context)),
-        "ok": (read_ok, (False, rows, errors, [sentence])),
-        "status": (read_status, ("partial_success", True, rows, code.lower(), context)),
-        "plain": (read_plain, (rows, code, context)),
+        "response_v2": (True, rows, code, context),
+        "ok": (False, rows, errors, sentence),
+        "status": ("partial_success", True, rows, code.lower(), context),
+        "plain": (rows, code, context),
     }
-    for envelope, (read, answer) in expected.items():
+    for envelope, answer in expected.items():
         raw = groups(envelope).call(TOOL, ids=[red, NOWHERE, secret, green]).raw
         assert "isError" not in raw
-        assert read(raw) == answer
+        assert READERS[envelope](raw) == answer
 
 
 def test_the_remediation_names_the_tool_that_lists_the_ids(groups, ids):

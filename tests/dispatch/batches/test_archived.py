@@ -1,4 +1,4 @@
-"""Objects that do not fit into an answer: each is read again when the archive is asked for it."""
+"""Objects that do not fit into a result are read again when a client retrieves them."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_ids_takes_the_place_of_the_key_and_is_required(groups):
     }
 
 
-def test_the_title_says_several(groups):
+def test_the_title_has_the_plural(groups):
     assert groups().tools()[TOOL]["title"] == "Get several groups"
 
 

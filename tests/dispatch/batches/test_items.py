@@ -1,4 +1,4 @@
-"""Several objects written in one call: each by a request of its own, either all or partly."""
+"""A call with several items makes a request for each; all are written or a part."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rest_framework.viewsets import ModelViewSet
 
 from drf_mcp.tools import mcp_viewset
 from tests.dispatch.batches.conftest import IsNoSecret
+from tests.dispatch.batches.partial_results import READERS
 
 CREATE, UPDATE = "teams_create", "teams_partial_update"
 
@@ -241,49 +242,25 @@ def test_each_item_has_its_own_undo(wholly, db):
     ]
 
 
-def read_v2(raw):
-    body = raw["structuredContent"]
-    (detail,) = body["meta"]["warning_details"]
-    return body["success"], body["data"]["results"], detail["code"], detail["context"]
-
-
-def read_ok(raw):
-    body = raw["structuredContent"]
-    return body["ok"], body["data"], [(e["code"], e["path"]) for e in body["errors"]]
-
-
-def read_status(raw):
-    body = raw["structuredContent"]
-    (error,) = body["errors"]
-    return body["status"], body["data"]["results"], error["code"], error["context"]
-
-
-def read_plain(raw):
-    rows, remarks = (json.loads(block["text"]) for block in raw["content"])
-    (detail,) = remarks["warning_details"]
-    return rows, detail["code"], detail["context"]
-
-
 def test_partial_writes_keep_what_worked_and_every_envelope_names_the_rest(partly, ids):
     red, green, _ = ids
     code = "PARTIAL_FAILURE"
     context = {"failed_items": [1], "successful_items": 1, "total_items": 2}
-    for number, (envelope, read) in enumerate(
-        {"response_v2": read_v2, "ok": read_ok, "status": read_status, "plain": read_plain}.items()
-    ):
+    sentence = (
+        "1 of 2 failed. items[1]: DUPLICATE_ENTRY, name: group with this name already exists."
+    )
+    for number, (envelope, read) in enumerate(READERS.items()):
         sent = [{"pk": red, "name": f"red {number}"}, {"pk": green, "name": "secret"}]
         raw = partly(envelope).call(UPDATE, items=sent).raw
         rows = [{"id": red, "name": f"red {number}"}, None]
+        expected = {
+            "response_v2": (True, rows, code, context),
+            "ok": (False, rows, [("unique", "items[1].name")], sentence),
+            "status": ("partial_success", True, rows, code.lower(), context),
+            "plain": (rows, code, context),
+        }
         assert "isError" not in raw
-        assert (
-            read(raw)
-            == {
-                "response_v2": (True, rows, code, context),
-                "ok": (False, rows, [("unique", "items[1].name")]),
-                "status": ("partial_success", rows, code.lower(), context),
-                "plain": (rows, code, context),
-            }[envelope]
-        )
+        assert read(raw) == expected[envelope]
         assert names() == [f"red {number}", "green", "secret"]
 
 

@@ -85,7 +85,7 @@ class SearchView(APIView):
 
 @mcp_tool(tags=["stock"], read_only=False)
 class CountView(APIView):
-    """Count the stock anew."""
+    """Count the stock again."""
 
     authentication_classes = [Badge]
     permission_classes: list[type] = []

@@ -1,4 +1,4 @@
-"""Files as arguments: what reaches the view, and what is refused."""
+"""Arguments with files reach the view as files or are refused."""
 
 from __future__ import annotations
 

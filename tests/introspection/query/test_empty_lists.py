@@ -160,7 +160,7 @@ def test_an_empty_list_runs_the_queries_of_http(call, django_assert_num_queries)
         call(country="XX")
 
 
-def test_the_warning_about_an_empty_list_is_said_once(call):
+def test_there_is_one_warning_about_an_empty_list(call):
     result = call(country="XX")
     (sentence,) = warnings(result)
     assert "warning_details" not in result.envelope["meta"]

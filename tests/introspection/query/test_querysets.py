@@ -59,7 +59,7 @@ def test_a_filter_works_as_over_http(loans, alice, http_of):
 
 
 @pytest.mark.slow
-def test_filters_are_described_whatever_the_queryset_needs(loans, db):
+def test_filters_are_described_although_the_queryset_cannot_be_evaluated(loans, db):
     for get_queryset in [
         lambda self: Order.objects.filter(customer__owner=self.request.user),
         lambda self: Order.objects.filter(customer__in=self.request.user.customers.all()),

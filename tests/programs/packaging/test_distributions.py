@@ -56,7 +56,7 @@ def test_a_wheel_of_the_source_distribution_has_the_whole_package(wheel_files):
 
 
 def test_a_wheel_built_again_is_the_same_to_the_byte(distributions, tmp_path):
-    """Anybody can verify that the published wheel was built from the repository."""
+    """A user can verify that the published wheel was built from the repository."""
     again = build("wheel", distributions.unpacked, tmp_path / "wheel")
     assert again.read_bytes() == distributions.wheel.read_bytes()
 

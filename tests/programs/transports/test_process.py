@@ -19,7 +19,7 @@ INITIALIZE = {"capabilities": {}, "clientInfo": {"name": "tests", "version": "1"
 @pytest.mark.parametrize(
     ("first", "unbuffered"), [((), ""), (("-m", "drf_mcp"), "1")], ids=["buffered", "unbuffered"]
 )
-def test_stdout_has_only_messages_whatever_the_project_prints(serve, first, unbuffered):
+def test_stdout_has_only_messages_although_the_project_prints(serve, first, unbuffered):
     settings = "tests.programs.transports.noisy_settings"
     server = serve(settings=settings, first=first, PYTHONUNBUFFERED=unbuffered)
     server.call(1, "noise")

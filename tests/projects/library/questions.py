@@ -36,7 +36,7 @@ WITH_AN_UNUSUAL_WORD = {
     "How do I close a file in Kubernetes?": "objects",
 }
 
-# Questions that the library cannot answer, whatever words they share with it.
+# Questions that the library cannot answer, although they have words of it.
 FOREIGN_QUESTIONS = [
     "What is the capital of France?",
     "When was Napoleon born?",

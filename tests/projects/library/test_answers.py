@@ -203,7 +203,7 @@ def test_a_keyword_of_the_language_finds_its_statement():
     assert [find_names(retrievers.NaiveRetriever(), question)[0] for question in asked] == names
 
 
-def test_a_keyword_alone_finds_its_statement_first():
+def test_a_question_of_one_keyword_finds_its_statement_first():
     """The statement and its functions come before operators that yield results."""
 
     def judge(retriever, question):

@@ -87,5 +87,5 @@ NOT_QUOTABLE = [
 ]
 
 
-def test_a_sentence_without_a_statement_of_its_own_is_not_quoted():
+def test_a_sentence_without_a_statement_is_not_quoted():
     assert {text: said for text in NOT_QUOTABLE if (said := quotable(text))} == {}

@@ -1,4 +1,4 @@
-"""A process of its own: ``python -m tests.projects.migrating.fastmcp_openapi.before.server``."""
+"""Runs in another process: ``python -m tests.projects.migrating.fastmcp_openapi.before.server``."""
 
 import os
 
