@@ -17,8 +17,12 @@ LINES = [f"line {number}\n" for number in range(10, 100)]
 
 def meta(result) -> dict[str, Any]:
     """Return the members of meta that are about the content."""
-    told = dict(result.envelope["meta"])
-    return {name: told[name] for name in told if name not in ("version", "request_id", "telemetry")}
+    members = dict(result.envelope["meta"])
+    return {
+        name: members[name]
+        for name in members
+        if name not in ("version", "request_id", "telemetry")
+    }
 
 
 def get_truncation_warning(result) -> dict[str, Any]:
@@ -126,11 +130,11 @@ def test_an_error_text_over_the_limit_is_replaced_by_the_text_of_its_status(serv
 def test_a_cut_text_over_the_budget_has_both_warnings(serve):
     """content_fidelity is that of the last step, which never claims more than the first."""
     view = sending("word " * 9000)
-    told = meta(serve(view, MAX_CONTENT_BYTES=20_000, MAX_RESULT_TOKENS=1500).call())
-    first, second = told["warning_details"]
+    members = meta(serve(view, MAX_CONTENT_BYTES=20_000, MAX_RESULT_TOKENS=1500).call())
+    first, second = members["warning_details"]
     assert (first["code"], second["code"]) == ("CONTENT_TRUNCATED", "CONTENT_TRUNCATED")
     assert first["context"]["bytes_read"] == 20_000
-    assert told["content_fidelity"] == "partial"
+    assert members["content_fidelity"] == "partial"
 
 
 def test_every_envelope_says_that_a_text_is_cut(subtests, serve):
@@ -138,6 +142,6 @@ def test_every_envelope_says_that_a_text_is_cut(subtests, serve):
         with subtests.test(envelope=envelope):
             name = f"drf_mcp.envelopes.{envelope}Envelope"
             thing = serve(sending("".join(LINES)), MAX_CONTENT_BYTES=100, ENVELOPE_CLASS=name)
-            said = "".join(block.get("text", "") for block in thing.call().raw["content"])
-            assert '"content_fidelity":"partial"' in said.replace(": ", ":")
-            assert "Only the beginning of the text is here" in said
+            text = "".join(block.get("text", "") for block in thing.call().raw["content"])
+            assert '"content_fidelity":"partial"' in text.replace(": ", ":")
+            assert "Only the beginning of the text is here" in text

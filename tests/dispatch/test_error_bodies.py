@@ -334,17 +334,17 @@ def test_type_code_and_instance_of_an_error_body_are_about_no_argument(serve, fa
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("body", "code"),
     [
         ({"code": "required", "detail": "Missing.", "attr": "size"}, "MISSING_REQUIRED"),
         ({"type": "missing", "loc": ("query", "size"), "msg": "x"}, "MISSING_REQUIRED"),
         ({"code": "parse_error", "detail": "Torn.", "attr": None}, "INVALID_FORMAT"),
     ],
 )
-def test_the_code_of_an_error_object_decides_the_error_code(serve, said, code):
-    result = refused(serve, said)
+def test_the_code_of_an_error_object_decides_the_error_code(serve, body, code):
+    result = refused(serve, body)
     assert result.code == code
-    if code == "MISSING_REQUIRED" and "attr" in said:
+    if code == "MISSING_REQUIRED" and "attr" in body:
         assert result.data["remediation"] == "Provide it."
 
 
@@ -355,8 +355,8 @@ def test_the_code_of_an_error_object_without_a_place_is_the_error_code(serve):
 
 
 def test_a_type_that_is_a_url_is_not_a_code(serve):
-    said = {"type": "https://errors.example/small", "detail": "Too small.", "pointer": "#/owner"}
-    assert [p["code"] for p in refused(serve, said).problems] == ["invalid"]
+    body = {"type": "https://errors.example/small", "detail": "Too small.", "pointer": "#/owner"}
+    assert [p["code"] for p in refused(serve, body).problems] == ["invalid"]
 
 
 def test_characters_of_a_message_are_not_escaped(serve):

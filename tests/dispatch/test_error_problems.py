@@ -152,8 +152,8 @@ def test_of_many_choices_the_similar_ones_are_named(serve):
     zones = [("Z1", "Berlin"), ("Z2", "Lisbon"), *((f"X{n}", f"X{n}") for n in range(60))]
     zoned = type("Zoned", (serializers.Serializer,), {"zone": serializers.ChoiceField(zones)})
     (problem,) = serve(validating(zoned)).call(zone="lisboa").problems
-    said = (problem["code"], problem["remediation"])
-    assert said == ("invalid_choice", "Send one of Z2 = Lisbon, …")
+    found = (problem["code"], problem["remediation"])
+    assert found == ("invalid_choice", "Send one of Z2 = Lisbon, …")
 
 
 def test_a_problem_names_what_would_be_accepted(serve):
@@ -183,8 +183,8 @@ class Twice(serializers.Serializer):
     code = serializers.CharField()
 
     def validate_code(self, code: str) -> str:
-        said = [ErrorDetail("No.", "first"), ErrorDetail("Never.", "second")]
-        raise serializers.ValidationError(said)
+        details = [ErrorDetail("No.", "first"), ErrorDetail("Never.", "second")]
+        raise serializers.ValidationError(details)
 
 
 class Loan(serializers.Serializer):

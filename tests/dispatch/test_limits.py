@@ -56,10 +56,10 @@ class WritesOnce(TwoAMinute):
 class Never(throttling.BaseThrottle):
     """Refuses every request, without a history or a wait."""
 
-    asked: list = []
+    calls: list = []
 
     def allow_request(self, request, view) -> bool:
-        self.asked.append((request.user.username, type(view).__name__, view.kwargs))
+        self.calls.append((request.user.username, type(view).__name__, view.kwargs))
         return False
 
 
@@ -216,13 +216,13 @@ def test_http_requests_and_calls_of_a_view_count_together(limited, http_of):
 
 def test_a_throttle_of_the_endpoint_and_the_view_runs_once_per_call(limited):
     alice = limited(Never)
-    Never.asked.clear()
+    Never.calls.clear()
     result = alice.call("never_get")
     assert result.code == FULL
     assert "retry_after_seconds" not in result.data
-    assert len(Never.asked) == 1
+    assert len(Never.calls) == 1
     alice.call("things_get", pk=3)
-    assert Never.asked[1] == ("alice", "Things", {"pk": 3})
+    assert Never.calls[1] == ("alice", "Things", {"pk": 3})
 
 
 def test_a_tool_may_have_its_own_throttle_scope(limited):

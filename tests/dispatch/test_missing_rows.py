@@ -54,5 +54,7 @@ def test_the_problem_names_the_argument(refused):
 
 
 def test_the_remediation_names_the_tool_that_lists_the_rows(refused):
-    said = refused(path("customers/", Customers.as_view())).data["remediation"]
-    assert said == "Use customers_list to find existing ids, then call again with one of them."
+    remediation = refused(path("customers/", Customers.as_view())).data["remediation"]
+    assert (
+        remediation == "Use customers_list to find existing ids, then call again with one of them."
+    )

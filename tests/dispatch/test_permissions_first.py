@@ -168,19 +168,19 @@ def test_the_permissions_of_a_call_with_right_arguments_are_checked_once(
     served, agent_of, monkeypatch
 ):
     served()
-    asked = []
+    checks = []
     own = permissions.IsAdminUser.has_permission
     monkeypatch.setattr(
         permissions.IsAdminUser,
         "has_permission",
-        lambda self, request, view: asked.append(1) or own(self, request, view),
+        lambda self, request, view: checks.append(1) or own(self, request, view),
     )
     alice = agent_of("alice")
     # The first call also asks whether the tool is in the list.
     alice.call("staff_create", name="a")
-    asked.clear()
+    checks.clear()
     assert alice.call("staff_create", name="a").code == "FORBIDDEN"
-    assert len(asked) == 1
+    assert len(checks) == 1
 
 
 def test_a_missing_header_is_named_only_to_a_caller_with_permission(served, agent_of):

@@ -211,9 +211,9 @@ def test_a_response_of_call_middleware_is_raised(probe):
 
 
 def test_a_response_of_the_views_dispatch_is_raised(probe):
-    asked = probe("steps_list", headers={"x-step": "refuse"})
+    steps_probe = probe("steps_list", headers={"x-step": "refuse"})
     with pytest.raises(Intercepted) as raised:
-        asked.check_permissions()
+        steps_probe.check_permissions()
     assert raised.value.status_code == 402
 
 
@@ -243,8 +243,8 @@ def test_a_list_has_no_object(probe):
 
 def test_the_request_has_the_query_and_the_body_of_the_call(probe):
     call = Call({}, {}, "a=1", b'{"name": "x"}', "application/json")
-    asked = probe("groups_create", call=call)
-    found = asked.ask(
+    groups_probe = probe("groups_create", call=call)
+    found = groups_probe.ask(
         lambda view, request, *args, **kwargs: [
             request.method, request.path, request.query_params["a"], request.data, view.action,
         ]
@@ -274,20 +274,20 @@ def test_a_write_is_not_run(probe):
 
 def test_kwargs_that_do_not_match_the_route_are_not_found(probe):
     for kwargs in ({"pk": "1/../2"}, {"pk": "1", "other": "2"}, {}):
-        asked = probe("groups_retrieve", kwargs)
-        assert not asked.is_routed
+        group_probe = probe("groups_retrieve", kwargs)
+        assert not group_probe.is_routed
         with pytest.raises(Http404):
-            asked.ask(find_object)
+            group_probe.ask(find_object)
         with pytest.raises(Http404):
-            asked.read()
+            group_probe.read()
 
 
 def test_the_user_of_the_endpoint_request_does_not_change(probe, alice):
     alice_and_password = "Basic YWxpY2U6YWxpY2U="
-    asked = probe("signed_list", headers={"authorization": alice_and_password})
-    before = asked.caller.authenticate().user
-    assert asked.ask(lambda view, request: request.user.username) == "alice"
-    assert asked.caller.request.user is before
+    signed_probe = probe("signed_list", headers={"authorization": alice_and_password})
+    before = signed_probe.caller.authenticate().user
+    assert signed_probe.ask(lambda view, request: request.user.username) == "alice"
+    assert signed_probe.caller.request.user is before
 
 
 def test_the_list_of_tools_checks_permissions_within_call_middleware(probe):

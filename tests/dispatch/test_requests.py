@@ -319,8 +319,8 @@ def test_negotiation_reads_the_accept_header_of_the_request(serve):
         known = getattr(request, "_parsed_accept_list", None) or map(_MediaType, parsed)
         return Response({"header": parsed, "parsed": [media_type.orig for media_type in known]})
 
-    told = serve(answering(answer)).call().data
-    assert told["parsed"] == told["header"] == ["application/json", "*/*;q=0.5"]
+    data = serve(answering(answer)).call().data
+    assert data["parsed"] == data["header"] == ["application/json", "*/*;q=0.5"]
 
 
 def test_headers_are_read_as_over_http(serve):

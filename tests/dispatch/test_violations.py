@@ -191,9 +191,9 @@ def test_every_envelope_names_the_protecting_rows(subtests, serve):
             endpoint = path("own/mcp", MCPView.as_view(envelope_class=envelope))
             doors = serve(raising(ProtectedError("secret", {Order(pk=1)})), endpoint)
             doors.agent.path = "/own/mcp"
-            told = str(doors.call().raw)
-            assert REFUSED.format("orders") in told
-            assert "secret" not in told
+            text = str(doors.call().raw)
+            assert REFUSED.format("orders") in text
+            assert "secret" not in text
 
 
 def test_a_standardized_response_names_the_protecting_rows():

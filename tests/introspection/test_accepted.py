@@ -87,7 +87,7 @@ def test_lengths_that_follow_from_a_pattern_are_not_named(subtests):
 
 
 def test_a_help_text_does_not_change_the_words(subtests):
-    for said in [
+    for help_text in [
         "Goes on the label. URL. Keep it short.",
         "UUID.",
         "Decimal number. At most 7 digits.",
@@ -96,9 +96,9 @@ def test_a_help_text_does_not_change_the_words(subtests):
         "Meant to be a date.",
     ]:
         for narrow in [write_portable, unchanged]:
-            with subtests.test(said=said, narrow=narrow):
+            with subtests.test(help_text=help_text, narrow=narrow):
                 schema = narrow(
-                    DescribedField(f.CharField(max_length=20, help_text=said)).input_schema
+                    DescribedField(f.CharField(max_length=20, help_text=help_text)).input_schema
                 )
                 assert describe_accepted(schema) == "a string from 1 to 20 characters"
                 assert make_example(schema) == "text"

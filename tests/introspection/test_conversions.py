@@ -164,9 +164,9 @@ class Create(generics.CreateAPIView):
 
 
 def test_a_field_that_begins_with_super_is_described_by_its_base():
-    told = schemas(described(Create, "POST").body.fields)
-    assert told["strict"] == {**TEXT, "maxLength": 5}
-    assert told["checked"]["required"] == ["name"]
+    found = schemas(described(Create, "POST").body.fields)
+    assert found["strict"] == {**TEXT, "maxLength": 5}
+    assert found["checked"]["required"] == ["name"]
 
 
 def test_a_field_that_does_not_is_open_and_described_in_words():

@@ -213,7 +213,7 @@ def test_representations_are_valid_by_the_output_schema():
 
 
 def test_descriptions_of_the_input():
-    said = [
+    descriptions = [
         (f.CharField(help_text=gettext_lazy("What it is")), "What it is."),
         (f.CharField(help_text="<ul><li>Not &quot;a&quot;</li><li>Nor b</li></ul>"), 'Not "a" Nor b.'),
         (f.CharField(label="Given name"), "Given name."),
@@ -241,8 +241,8 @@ def test_descriptions_of_the_input():
         (f.DictField(child=f.IntegerField(), allow_empty=False), "Values: an integer. At least 1 member."),
         (f.CharField(validators=[lambda value: None]), ""),
     ]  # fmt: skip
-    found = [input_schema(make).get("description", "") for make, _ in said]
-    assert found == [words for _, words in said]
+    found = [input_schema(make).get("description", "") for make, _ in descriptions]
+    assert found == [words for _, words in descriptions]
 
 
 COUNTRIES = [(f"{one}{two}", f"Country {one}{two}") for one in "ABCDEFGH" for two in "ABCDEFG"]

@@ -94,8 +94,8 @@ def assert_same_answer(response: Any, result: Result, *, many: bool = False) -> 
     else:
         assert result.is_error
         assert result.code in CODES[response.status_code], (response.content, result.envelope)
-        told = {problem["message"] for problem in result.problems} | {result.envelope["error"]}
-        assert set(texts(body_of(response))) <= told
+        messages = {problem["message"] for problem in result.problems} | {result.envelope["error"]}
+        assert set(texts(body_of(response))) <= messages
 
 
 def expected_data(body: Any) -> Any:

@@ -73,9 +73,9 @@ def answers() -> Iterator[list[Any]]:
     from tests.parity.shop_requests import REQUESTS, rows_of_alice
 
     rows = rows_of_alice()
-    asked = [request.about(rows) for request in REQUESTS]
-    plain = [(request.method, request.path, request.body) for request in asked]
-    plain += [("OPTIONS", path, None) for path in sorted({request.path for request in asked})]
+    requests = [request.about(rows) for request in REQUESTS]
+    plain = [(request.method, request.path, request.body) for request in requests]
+    plain += [("OPTIONS", path, None) for path in sorted({request.path for request in requests})]
     plain += [("GET", "/api/", None), ("GET", "/", None)]
     pages = [("GET", path, None) for method, path, _ in plain if method == "GET"]
     for accept, requests in (("application/json", plain), ("text/html", pages)):
@@ -104,8 +104,8 @@ def use_tools() -> int:
         agent = Agent(Client(headers=headers_of(username)))
         agent.result("tools/list")
         for request in REQUESTS:
-            asked = request.about(rows)
-            params = {"name": asked.tool, "arguments": asked.arguments}
+            sent = request.about(rows)
+            params = {"name": sent.tool, "arguments": sent.arguments}
             observed(lambda agent=agent, params=params: agent.result("tools/call", **params), ())
             calls += 1
     # The library counts the hits of its cache.

@@ -40,12 +40,12 @@ def test_a_tool_answers_and_does_the_same_as_the_request(username, http_of, agen
     http, agent, rows = http_of(username), agent_of(username), rows_of_alice()
     for request in REQUESTS:
         with subtests.test(request=str(request)):
-            asked = request.about(rows)
-            send = functools.partial(over_http, http, asked.method, asked.path, asked.body)
+            sent = request.about(rows)
+            send = functools.partial(over_http, http, sent.method, sent.path, sent.body)
             response, expected = observed(send)
-            call = functools.partial(called, agent, asked.tool, asked.arguments)
+            call = functools.partial(called, agent, sent.tool, sent.arguments)
             result, effect = observed(call)
-            assert_same_answer(response, result, many="ids" in asked.arguments)
+            assert_same_answer(response, result, many="ids" in sent.arguments)
             assert effect.tables == expected.tables
             assert effect.sql == expected.sql
 
@@ -53,8 +53,8 @@ def test_a_tool_answers_and_does_the_same_as_the_request(username, http_of, agen
 @pytest.mark.slow
 def test_every_result_is_valid_by_the_definition_of_its_tool(alice):
     rows = rows_of_alice()
-    for asked in (request.about(rows) for request in REQUESTS):
-        observed(functools.partial(alice.call_with, asked.tool, asked.arguments))
+    for sent in (request.about(rows) for request in REQUESTS):
+        observed(functools.partial(alice.call_with, sent.tool, sent.arguments))
 
 
 def test_a_version_that_the_view_refuses_takes_only_the_query_of_the_authentication(
@@ -78,17 +78,17 @@ def test_the_next_page_is_that_of_the_link(username, http_of, agent_of, subtests
             check_next_page(request.about(rows), http_of(username), agent_of(username))
 
 
-def check_next_page(asked, http, agent) -> None:
-    response = http.get(asked.path)
+def check_next_page(sent, http, agent) -> None:
+    response = http.get(sent.path)
     if response.status_code >= 400:
         return
-    page, result = body_of(response), called(agent, asked.tool, asked.arguments)
+    page, result = body_of(response), called(agent, sent.tool, sent.arguments)
     pagination = result.envelope["meta"]["pagination"]
     assert pagination.get("total_count") == page.get("count")
     assert pagination["has_more"] is bool(page["next"])
     assert bool(pagination.get("next")) is bool(page["next"])
     if page["next"]:
-        following = called(agent, asked.tool, pagination["next"])
+        following = called(agent, sent.tool, pagination["next"])
         assert following.data == expected_data(body_of(http.get(page["next"])))
 
 

@@ -33,14 +33,14 @@ pytestmark = pytest.mark.usefixtures("stopped_clock", "built_index")
 def test_a_request_sent_twice_does_the_same_with_all_guards_and_with_none(
     request_, http_of, settings, monkeypatch
 ):
-    asked, http = request_.about(rows_of_alice()), http_of("admin")
+    sent, http = request_.about(rows_of_alice()), http_of("admin")
     http.raise_request_exception = False
-    at = f"{asked.path}{'&' if '?' in asked.path else '?'}{CONTROLS}"
+    at = f"{sent.path}{'&' if '?' in sent.path else '?'}{CONTROLS}"
 
     def send() -> list[Any]:
         numbers = itertools.count(1)
         monkeypatch.setattr("uuid.uuid4", lambda: uuid.UUID(int=next(numbers) << 96))
-        return [over_http(http, asked.method, at, asked.body, **HEADERS) for _ in range(2)]
+        return [over_http(http, sent.method, at, sent.body, **HEADERS) for _ in range(2)]
 
     seen = []
     models = [*MODELS, IdempotencyRecord, UsedConfirmation]

@@ -45,8 +45,8 @@ def test_a_call_or_list_without_the_csrf_token_is_refused_before_the_view(
     if header:
         browser.defaults["HTTP_X_CSRFTOKEN"] = header
     agent = Agent(browser)
-    asked = ("tools/call", {"name": tool, "arguments": {}}) if tool else ("tools/list", {})
-    response = agent.post(*agent.frame(*asked))
+    frame = ("tools/call", {"name": tool, "arguments": {}}) if tool else ("tools/list", {})
+    response = agent.post(*agent.frame(*frame))
     assert response.status_code == 403
     assert "CSRF" in response.json()["error"]["message"]
     assert probe.seen == []

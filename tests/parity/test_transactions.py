@@ -57,7 +57,7 @@ class EntrySerializer(serializers.Serializer):
     """An entry, and how the request ends."""
 
     text = serializers.CharField()
-    ending = serializers.CharField(default="well")
+    ending = serializers.CharField(default="success")
 
 
 class Write(APIView):
@@ -69,9 +69,9 @@ class Write(APIView):
     def post(self, request) -> Response | HttpResponse:
         """Write an entry."""
         write(request.data["text"])
-        return getattr(self, request.data.get("ending", "well"))()
+        return getattr(self, request.data.get("ending", "success"))()
 
-    def well(self) -> Response:
+    def success(self) -> Response:
         return Response({"entries": len(entries())}, status=201)
 
     def returned_error(self) -> Response:
@@ -92,37 +92,37 @@ class Write(APIView):
     def bad_rendering(self) -> Response:
         return Response({"unwritable": object()})
 
-    def told_to_roll_back(self) -> Response:
+    def marked_for_rollback(self) -> Response:
         if connections[ALIAS].in_atomic_block:
             transaction.set_rollback(True, using=ALIAS)
-        return self.well()
+        return self.success()
 
-    def in_a_block_of_its_own(self) -> Response:
+    def in_an_atomic_block(self) -> Response:
         with transaction.atomic(using=ALIAS):
             write("inside")
             raise ValidationError("No.")
 
     def after_commit(self) -> Response:
         transaction.on_commit(lambda: write("after commit"), using=ALIAS)
-        return self.well()
+        return self.success()
 
-    def after_a_commit_that_never_comes(self) -> Response:
+    def after_commit_without_commit(self) -> Response:
         transaction.on_commit(lambda: write("after commit"), using=ALIAS)
         raise ValidationError("No.")
 
 
 ENDINGS = [
-    "well",
+    "success",
     "returned_error",
     "plain_error",
     "invalid",
     "conflict",
     "crash",
     "bad_rendering",
-    "told_to_roll_back",
-    "in_a_block_of_its_own",
+    "marked_for_rollback",
+    "in_an_atomic_block",
     "after_commit",
-    "after_a_commit_that_never_comes",
+    "after_commit_without_commit",
 ]
 
 
@@ -156,7 +156,7 @@ def test_a_call_leaves_the_entries_of_the_request(ledger, agent, ending):
     assert left == expected
 
 
-@pytest.mark.parametrize("ending", ["invalid", "conflict", "crash", "in_a_block_of_its_own"])
+@pytest.mark.parametrize("ending", ["invalid", "conflict", "crash", "in_an_atomic_block"])
 def test_only_atomic_requests_roll_back_the_writes_of_a_failed_call(ledger, agent, ending):
     """Django's documentation says so; the test above only compares."""
     _, left = left_by_both(agent(), ending)
@@ -178,7 +178,7 @@ def test_on_commit_runs_after_the_call_and_before_the_response(ledger, agent):
 
 def test_a_failed_call_of_a_batch_does_not_affect_the_others(ledger, agent):
     batching = agent(revision="2025-03-26")
-    endings = [("one", "well"), ("two", "invalid"), ("three", "crash"), ("four", "well")]
+    endings = [("one", "success"), ("two", "invalid"), ("three", "crash"), ("four", "success")]
     messages = []
     for number, (text, ending) in enumerate(endings):
         arguments = {"text": text, "ending": ending}
@@ -187,7 +187,7 @@ def test_a_failed_call_of_a_batch_does_not_affect_the_others(ledger, agent):
     response = batching.post(messages, headers)
     failed = {answer["id"]: answer["result"].get("isError", False) for answer in response.json()}
     assert failed == {0: False, 1: True, 2: True, 3: False}
-    kept = [text for text, ending in endings if ending == "well"]
+    kept = [text for text, ending in endings if ending == "success"]
     atomic = ledger.settings_dict["ATOMIC_REQUESTS"]
     assert entries() == (kept if atomic else [text for text, _ in endings])
 

@@ -21,7 +21,7 @@ ITEMS = [
 
 
 def stored_elsewhere(owner: str, archive_class: str, **django_settings: Any) -> list[str]:
-    asked = {
+    program_input = {
         "owner": owner,
         "items": ITEMS,
         "settings": {
@@ -33,7 +33,7 @@ def stored_elsewhere(owner: str, archive_class: str, **django_settings: Any) -> 
     }
     done = subprocess.run(
         [sys.executable, "-m", "tests.archive.stored_elsewhere"],
-        input=json.dumps(asked),
+        input=json.dumps(program_input),
         capture_output=True,
         text=True,
         cwd=ROOT,

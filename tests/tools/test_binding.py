@@ -103,8 +103,8 @@ def test_flat_arguments_are_bound_or_refused(flat, arguments):
     except ArgumentsRefused as refused:
         assert_helpful(refused)
         known = {"pk", "name", "tags", "owner", "query"}
-        asked = arguments if isinstance(arguments, dict) else {}
-        assert asked.get("pk") is None or set(asked) - known or not finite(arguments)
+        names = arguments if isinstance(arguments, dict) else {}
+        assert names.get("pk") is None or set(names) - known or not finite(arguments)
         return
     sent = dict(arguments)
     assert call.kwargs == {"pk": sent.pop("pk")}

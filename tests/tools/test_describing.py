@@ -37,10 +37,10 @@ class GroupSerializer(serializers.ModelSerializer):
 class GroupViewSet(viewsets.ModelViewSet):
     serializer_class = GroupSerializer
     permission_classes = ()
-    asked: list[str] = []
+    basenames: list[str] = []
 
     def get_queryset(self):
-        self.asked.append(self.basename)
+        self.basenames.append(self.basename)
         return Group.objects.all()
 
 
@@ -48,7 +48,7 @@ class GroupViewSet(viewsets.ModelViewSet):
 def described(expose):
     """Serve ten view sets with get_queryset(); returns the basenames of described endpoints."""
     CountingDescriber.described.clear()
-    GroupViewSet.asked.clear()
+    GroupViewSet.basenames.clear()
     router = SimpleRouter()
     for number in range(10):
         view_class = type(f"Number{number}ViewSet", (GroupViewSet,), {})
@@ -74,14 +74,14 @@ def test_a_page_describes_only_its_own_tools(described):
 def test_get_queryset_runs_at_most_twice_for_each_tool(described):
     # Once to find the model, and once to describe the arguments.
     send("tools/list")
-    assert 6 <= GroupViewSet.asked.count("groups0") <= 12
+    assert 6 <= GroupViewSet.basenames.count("groups0") <= 12
 
 
 def test_initialize_describes_no_tool(described):
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}}
     client = {"clientInfo": {"name": "test", "version": "1"}}
     assert "groups0" in send("initialize", **hello, **client)["instructions"]
-    assert described == GroupViewSet.asked == []
+    assert described == GroupViewSet.basenames == []
 
 
 def test_a_call_describes_only_its_own_tool(described):

@@ -134,8 +134,8 @@ def test_a_key_that_may_be_a_file_or_a_text_is_a_finding(keeps, tool_of):
     message = "takes note as a text"
     assert any(message in finding.message for finding in Lint({"keeps": keeps}).findings)
     view = mcp_tool(body={"note": {"type": "string"}})(type("Said", (Keeps,), {}))
-    said = tool_of(path("said/", view.as_view()))
-    assert not any(message in finding.message for finding in Lint({"said": said}).findings)
+    uploading = tool_of(path("said/", view.as_view()))
+    assert not any(message in finding.message for finding in Lint({"said": uploading}).findings)
 
 
 def test_a_declared_type_makes_a_key_a_text(tool_of):

@@ -9,7 +9,7 @@ from rest_framework import generics, serializers, versioning
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-ASKED = {
+QUESTIONS = {
     "renderer": lambda request: request.accepted_renderer.format == "json",
     "media type": lambda request: request.accepted_media_type == "application/json",
     "version": lambda request: request.version == "2",
@@ -43,13 +43,13 @@ def test_a_view_can_read_its_request(tool_of, settings):
         versioning_class = Accepting
 
         def get_serializer_class(self):
-            seen.append({what: ask(self.request) for what, ask in ASKED.items()})
+            seen.append({what: ask(self.request) for what, ask in QUESTIONS.items()})
             return super().get_serializer_class()
 
     tool = tool_of(path("groups/", Groups.as_view()))
     assert "name" in tool.input_schema["properties"]
     assert tool.findings == ()
-    assert seen == [dict.fromkeys(ASKED, True)] * len(seen) != []
+    assert seen == [dict.fromkeys(QUESTIONS, True)] * len(seen) != []
 
 
 class Searching(APIView):

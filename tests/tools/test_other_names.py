@@ -79,7 +79,7 @@ def problems_of(tools_of):
 
 
 def test_common_other_names_are_answered_with_the_name_of_the_argument(problems_of):
-    for name, meant in [
+    for name, nearest in [
         ("q", "search"),
         ("query", "search"),
         ("sort", "ordering"),
@@ -95,8 +95,8 @@ def test_common_other_names_are_answered_with_the_name_of_the_argument(problems_
         ("joind_after", "joined_after"),
     ]:
         (problem,) = problems_of(Users, {name: "1"})
-        assert (problem.code, problem.accepted) == ("unknown", meant)
-        assert problem.remediation == f"Did you mean '{meant}'?"
+        assert (problem.code, problem.accepted) == ("unknown", nearest)
+        assert problem.remediation == f"Did you mean '{nearest}'?"
 
 
 def test_arguments_of_another_pagination_are_answered_with_all_names(problems_of):
@@ -107,7 +107,7 @@ def test_arguments_of_another_pagination_are_answered_with_all_names(problems_of
 
 
 def test_synonyms_and_common_beginnings_come_first(subtests):
-    for name, names, meant in [
+    for name, names, nearest in [
         ("start", ["status", "starts_at"], ["starts_at"]),
         ("start", ["status"], []),
         ("state", ["start", "status"], ["status"]),
@@ -123,8 +123,8 @@ def test_synonyms_and_common_beginnings_come_first(subtests):
         ("wholly_other", ["name"], []),
         ("", ["name"], []),
     ]:
-        with subtests.test(name=name, names=names, meant=meant):
-            assert find_nearest(name, names) == meant
+        with subtests.test(name=name, names=names, nearest=nearest):
+            assert find_nearest(name, names) == nearest
 
 
 def test_only_the_beginning_of_a_very_long_name_is_compared():

@@ -85,7 +85,7 @@ def test_without_a_preferred_list_the_first_is_named(tools_of):
 
 
 def test_an_argument_with_the_name_of_the_list_does_not_name_it(tools_of):
-    for name, said in [("groups", False), ("groups_ids", False), ("teams", True)]:
+    for name, is_named in [("groups", False), ("groups_ids", False), ("teams", True)]:
         source = {} if name == "groups" else {"source": "groups"}
         keys = serializers.PrimaryKeyRelatedField(many=True, queryset=Group.objects.all(), **source)
         meta = type("Meta", (), {"model": User, "fields": ["username", name]})
@@ -97,7 +97,7 @@ def test_an_argument_with_the_name_of_the_list_does_not_name_it(tools_of):
         items = tool.input_schema["properties"][name]["items"]
         assert items == {
             "type": "integer",
-            **({"description": "From groups_list."} if said else {}),
+            **({"description": "From groups_list."} if is_named else {}),
         }
 
 

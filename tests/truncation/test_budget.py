@@ -27,12 +27,12 @@ def call(agent: Agent, name: str, limit: Any, **arguments: Any) -> str:
 def test_a_client_may_lower_the_limit_of_the_setting(library, alice):
     """A value that is no integer is ignored."""
     library()
-    for asked, most in ((1500, 1500), (10, 1000), (99_000, LIMIT)):
-        tokens = count_tokens(call(alice, "rows", asked))
+    for requested, most in ((1500, 1500), (10, 1000), (99_000, LIMIT)):
+        tokens = count_tokens(call(alice, "rows", requested))
         # The random id of the archive takes about ten tokens more or fewer.
-        assert most * 0.85 < tokens <= most, asked
-    for asked in ("1500", None, True, 1.5, [1500]):
-        assert count_tokens(call(alice, "rows", asked)) > 1800, asked
+        assert most * 0.85 < tokens <= most, requested
+    for requested in ("1500", None, True, 1.5, [1500]):
+        assert count_tokens(call(alice, "rows", requested)) > 1800, requested
 
 
 def test_slices_have_the_limit_of_the_client(library, alice):

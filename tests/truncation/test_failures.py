@@ -82,10 +82,10 @@ def test_the_floor_is_the_failure_without_its_problems():
 @pytest.mark.slow
 def test_the_smallest_budget_holds_any_failure():
     """Texts that take twice their length as JSON are cut once more."""
-    said = {"message": '"' * 3000, "remediation": '"' * 3000, "code": "C" * 999}
+    long = {"message": '"' * 3000, "remediation": '"' * 3000, "code": "C" * 999}
     for envelope_class in (*STRUCTURED, PlainEnvelope):
         for soft in (False, True):
-            outcome = replace(refused(50, **said, soft=soft), data=None)
+            outcome = replace(refused(50, **long, soft=soft), data=None)
             assert fit(outcome, SMALLEST_BUDGET, envelope_class).tokens <= SMALLEST_BUDGET
 
 

@@ -192,8 +192,8 @@ def test_many_or_long_paths_are_in_the_description(argument):
     wide = type("Wide", (serializers.Serializer,), {**owner, **fields})
     shown = argument(BookList.as_view(serializer_class=wide))
     assert shown["items"] == {"type": "string"}
-    told = "Nested ones by dots, such as owner.name. Among them: owner, field_0,"
-    assert told in shown["description"]
+    sentence = "Nested ones by dots, such as owner.name. Among them: owner, field_0,"
+    assert sentence in shown["description"]
     assert shown["description"].endswith("field_38, ….")
 
     fields = {letter * 150: serializers.CharField() for letter in "abcde"}

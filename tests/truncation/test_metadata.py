@@ -59,20 +59,20 @@ def test_the_warnings_that_fit_are_kept_and_the_others_are_counted_and_archived(
     assert details(fitted)["context"]["total_count"] == 400
     assert fitted.envelope["meta"]["dropped_content_ids"] == ["warnings"]
     assert (item["id"], item["pointer"]) == ("warnings", None)
-    assert [told["context"]["row"] for told in item["value"]] == list(range(shown, 400))
+    assert [detail["context"]["row"] for detail in item["value"]] == list(range(shown, 400))
     assert shown > 5
 
 
 def test_an_archived_warning_is_the_one_that_would_have_been_sent():
     noted = Warning("STALE_CACHE", "Old.", Severity.INFO, {"code": "x" * 5000}, "Ask again.")
-    told = fit(success(ANSWER, warnings=(noted,)), 25_000).envelope["meta"]["warning_details"]
+    details = fit(success(ANSWER, warnings=(noted,)), 25_000).envelope["meta"]["warning_details"]
     (item,) = fit(success(ANSWER, warnings=(noted,)), 1000).items
-    assert item["value"] == told
+    assert item["value"] == details
 
 
 def test_the_most_severe_warnings_are_kept():
-    told = (*warnings(400, Severity.INFO), *warnings(1, Severity.ERROR))
-    fitted = fit(success(ANSWER, warnings=told), LIMIT)
+    given = (*warnings(400, Severity.INFO), *warnings(1, Severity.ERROR))
+    fitted = fit(success(ANSWER, warnings=given), LIMIT)
     assert fitted.envelope["meta"]["warning_details"][0]["severity"] == "error"
 
 

@@ -51,12 +51,12 @@ def fetch_all(agent: Agent, **arguments) -> list[dict]:
         offset = data["next_offset"]
     for item in items:
         if "too_long" in item:
-            asked = {**arguments, "ids": [item["id"]]}
+            item_arguments = {**arguments, "ids": [item["id"]]}
             is_list = "length" in item
             if is_list:
-                item["value"] = fetch_values(agent, **asked)["value"]
+                item["value"] = fetch_values(agent, **item_arguments)["value"]
             else:
-                item["value"] = fetch_text(agent, **asked)
+                item["value"] = fetch_text(agent, **item_arguments)
             del item["too_long"]
     return items
 
@@ -113,7 +113,7 @@ some_answers = answers.filter(lambda answer: len(encode_data(answer)) < 60_000)
 
 
 @pytest.fixture
-def asked(library, agent_of) -> Callable:
+def call_fitted(library, agent_of) -> Callable:
     """Returns a function that gives a result within a limit of tokens, and all that was dropped."""
     library(MAX_RESULT_TOKENS=10_000)
     alice = agent_of("alice")
@@ -134,26 +134,26 @@ def asked(library, agent_of) -> Callable:
 
 @pytest.mark.slow
 @given(data=some_answers.filter(lambda answer: answer is not None), limit=st.integers(1000, 2500))
-def test_any_answer_can_be_retrieved_whole(asked, data, limit):
+def test_any_answer_can_be_retrieved_whole(call_fitted, data, limit):
     """The result and the retrieved items together are the answer of plain HTTP."""
-    result, items = asked(data, limit)
+    result, items = call_fitted(data, limit)
     whole = json.loads(JSONRenderer().render(data))
     assert encode_data(restored(sent_of(result, whole), items)) == encode_data(whole)
 
 
 @pytest.mark.slow
-def test_texts_of_a_list_that_fill_a_slice_are_retrieved_whole(library, asked):
+def test_texts_of_a_list_that_fill_a_slice_are_retrieved_whole(library, call_fitted):
     library(MAX_RESULT_TOKENS=3000)
     texts = [f"{n}, \U0008b4d5 and so on. " * 270 for n in range(5)]
-    result, items = asked(texts, 3000)
+    result, items = call_fitted(texts, 3000)
     assert restored(result.data["results"], items) == texts
 
 
 @pytest.mark.slow
-def test_a_member_with_a_very_long_name_can_be_retrieved(library, asked):
+def test_a_member_with_a_very_long_name_can_be_retrieved(library, call_fitted):
     library(MAX_RESULT_TOKENS=3000)
     for value in ({"n": list(range(4_000))}, "one two. " * 2000):
-        _, (item,) = asked({"k" * 5000: value}, 3000)
+        _, (item,) = call_fitted({"k" * 5000: value}, 3000)
         assert item["value"] == (value["n"][-item["length"] :] if "length" in item else value)
 
 
@@ -233,10 +233,10 @@ def slice_text(agent: Agent, **arguments) -> str:
 
 def test_the_second_block_of_a_plain_result_has_the_archive_id(library, alice):
     library(ENVELOPE_CLASS="drf_mcp.envelopes.PlainEnvelope")
-    body, beside = alice.result("tools/call", name="rows", arguments={})["content"]
-    kept, said = json.loads(body["text"]), json.loads(beside["text"])
-    assert count_tokens(body["text"] + beside["text"]) <= LIMIT
-    (archive_id,) = said["content_archive_hashes"]
+    body, remarks = alice.result("tools/call", name="rows", arguments={})["content"]
+    kept, facts = json.loads(body["text"]), json.loads(remarks["text"])
+    assert count_tokens(body["text"] + remarks["text"]) <= LIMIT
+    (archive_id,) = facts["content_archive_hashes"]
     slice_ = json.loads(slice_text(alice, archive_id=archive_id, limit=1))
     assert slice_["items"][0]["value"]["id"] == kept[-1]["id"] + 1
 
@@ -335,10 +335,10 @@ def test_the_owner_may_name_content_by_id_and_hash_if_both_agree(library, agent_
 
 def test_anonymous_content_is_found_by_its_id_only(library, agent_of):
     library()
-    nobody = agent_of(None)
-    archive_id, digest = archive_of(nobody.call("rows"))
-    assert nobody.call("content_retrieve", archive_id=archive_id).data["items"]
-    assert nobody.call("content_retrieve", content_hash=digest).code == "NOT_FOUND"
+    anonymous = agent_of(None)
+    archive_id, digest = archive_of(anonymous.call("rows"))
+    assert anonymous.call("content_retrieve", archive_id=archive_id).data["items"]
+    assert anonymous.call("content_retrieve", content_hash=digest).code == "NOT_FOUND"
 
 
 def test_each_retrieval_checks_the_permissions_of_the_view(library, alice, http_of):

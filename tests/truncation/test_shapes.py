@@ -292,7 +292,7 @@ def test_warnings_that_fill_the_budget_are_dropped():
 
 
 CURSOR = "cD0yMDI2LTExLTIxKzE3JTNBMDA" * 3
-BESIDE = {
+OTHER_MEMBERS = {
     "warnings": tuple(Warning("W", "Not all was done.") for _ in range(99)),
     "suggestions": ("Look again. " * 9,) * 9,
     "telemetry": {"duration_ms": 12.5, "database_queries": 4},
@@ -304,7 +304,7 @@ BESIDE = {
 
 @pytest.mark.slow
 def test_the_smallest_budget_holds_the_metadata_of_an_empty_answer():
-    outcome = success(page_of(3) | {"results": rows(99)}, **BESIDE).changed(tool="t" * 64)
+    outcome = success(page_of(3) | {"results": rows(99)}, **OTHER_MEMBERS).changed(tool="t" * 64)
     for envelope_class in (ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope):
         for keep in (True, False, None):
             for limit in (1, SMALLEST_BUDGET):
@@ -313,7 +313,7 @@ def test_the_smallest_budget_holds_the_metadata_of_an_empty_answer():
 
 
 def test_an_empty_answer_names_its_archived_metadata():
-    fitted = fit(success(rows(99), **BESIDE), 1)
+    fitted = fit(success(rows(99), **OTHER_MEMBERS), 1)
     meta = fitted.envelope["meta"]
     assert "Nothing of the answer fits, nor all that stood beside it" in meta["warnings"][0]
     assert [item["id"] for item in fitted.items] == [
@@ -414,27 +414,27 @@ def test_a_part_with_a_very_long_name_gets_a_short_one():
 def test_other_envelopes_have_the_same_facts():
     for envelope_class, facts in ((OkEnvelope, "meta"), (StatusEnvelope, "metadata")):
         fitted = fit(success(rows(1000)), 2500, envelope_class)
-        said = fitted.envelope[facts]
-        warnings = fitted.envelope.get("warnings") or said["warnings"]
-        assert said["content_fidelity"] == "partial"
-        assert said["content_archive_hashes"] == {
+        meta = fitted.envelope[facts]
+        warnings = fitted.envelope.get("warnings") or meta["warnings"]
+        assert meta["content_fidelity"] == "partial"
+        assert meta["content_archive_hashes"] == {
             fitted.entries[0].archive_id: fitted.entries[0].content_hash
         }
         assert warnings[0].endswith("of 1000 items left out, to fit 2500 tokens.")
-        assert "content_retrieve" in said["warning_details"][0]["message"]
-        assert said["warning_details"][0]["context"]["total_count"] == 1000
+        assert "content_retrieve" in meta["warning_details"][0]["message"]
+        assert meta["warning_details"][0]["context"]["total_count"] == 1000
 
 
 def test_a_plain_result_has_the_facts_in_a_second_block():
     fitted = fit(success(rows(1000)), 2500, PlainEnvelope)
     assert fitted.envelope == rows(len(fitted.envelope))
-    said = json.loads(fitted.texts[1])
-    assert said["content_fidelity"] == "partial"
-    assert said["content_archive_hashes"] == {
+    meta = json.loads(fitted.texts[1])
+    assert meta["content_fidelity"] == "partial"
+    assert meta["content_archive_hashes"] == {
         fitted.entries[0].archive_id: fitted.entries[0].content_hash
     }
-    assert said["dropped_content_ids"] == [f"data[{len(fitted.envelope)}:1000]"]
-    assert said["warning_details"][0]["code"] == "CONTENT_TRUNCATED"
+    assert meta["dropped_content_ids"] == [f"data[{len(fitted.envelope)}:1000]"]
+    assert meta["warning_details"][0]["code"] == "CONTENT_TRUNCATED"
     assert fitted.tokens <= 2500
     assert len(fit(success(rows(3)), 2500, PlainEnvelope).texts) == 1
 

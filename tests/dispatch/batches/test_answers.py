@@ -136,11 +136,11 @@ class Twice(AnonRateThrottle):
 
 
 def test_each_object_counts_as_a_request_and_the_first_throttled_one_is_the_last(serve, ids):
-    asked = []
+    checked = []
 
     class Counted(Twice):
         def allow_request(self, request, view) -> bool:
-            asked.append(view.kwargs["pk"])
+            checked.append(view.kwargs["pk"])
             return super().allow_request(request, view)
 
     initial = {"throttle_classes": [Counted], "permission_classes": []}
@@ -153,7 +153,7 @@ def test_each_object_counts_as_a_request_and_the_first_throttled_one_is_the_last
         None,
         None,
     ]
-    assert asked == ids
+    assert checked == ids
     context = envelope["meta"]["warning_details"][-1]["context"]
     assert context["failed_ids"] == {"RATE_LIMIT_EXCEEDED": [ids[2], NOWHERE]}
     assert envelope["meta"]["rate_limit"]["remaining"] == 0

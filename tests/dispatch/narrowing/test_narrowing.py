@@ -69,7 +69,7 @@ def test_a_subclass_of_the_view_can_narrow(endpoint, serve):
 
 
 def test_a_wrong_option_is_an_error_of_as_view(subtests):
-    for options, told in [
+    for options, message in [
         ({"tools": "tag:stock"}, "tools must be a list"),
         ({"tools": ["FETCH *"]}, "tools holds 'FETCH "),
         ({"read_only": None}, "read_only must be True or False"),
@@ -77,8 +77,8 @@ def test_a_wrong_option_is_an_error_of_as_view(subtests):
         ({"toolsets": {"a/b": []}}, "toolsets must be a dict"),
         ({"server_name": ""}, "server_name must be a text"),
     ]:
-        with subtests.test(options=options, told=told):
-            with pytest.raises(ImproperlyConfigured, match=told):
+        with subtests.test(options=options, message=message):
+            with pytest.raises(ImproperlyConfigured, match=message):
                 MCPView.as_view(**options)
 
 
@@ -266,7 +266,7 @@ def test_a_narrowing_of_another_type_is_an_error(agent_at, monkeypatch):
 
 
 def test_a_refused_call_names_the_narrowing_that_removed_the_tool(subtests, agent_at):
-    for at, headers, told in [
+    for at, headers, reason in [
         ("/mcp/readonly", {}, "this endpoint only has tools that read"),
         ("/mcp/x/stock", {}, "the toolset stock does not have it"),
         (
@@ -276,11 +276,11 @@ def test_a_refused_call_names_the_narrowing_that_removed_the_tool(subtests, agen
         ),
         ("/mcp", {"authorization": "Badge reads"}, "the badge only has tools that read"),
     ]:
-        with subtests.test(at=at, headers=headers, told=told):
+        with subtests.test(at=at, headers=headers, reason=reason):
             result = agent_at(at, **headers).call("invoices_create", nonsense=1)
             assert result.is_error
             assert result.code == "FORBIDDEN"
-            assert result.envelope["error"] == f"invoices_create is not available here: {told}."
+            assert result.envelope["error"] == f"invoices_create is not available here: {reason}."
             assert result.data["remediation"].startswith("Do not repeat the call")
             assert views.RAN == []
 

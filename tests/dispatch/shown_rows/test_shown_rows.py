@@ -97,8 +97,8 @@ def serve(settings, monkeypatch, folder):
 
 
 def complete(agent, ref: dict, name: str) -> list[str]:
-    asked = {"name": name, "value": ""}
-    return agent.result("completion/complete", ref=ref, argument=asked)["completion"]["values"]
+    argument = {"name": name, "value": ""}
+    return agent.result("completion/complete", ref=ref, argument=argument)["completion"]["values"]
 
 
 def rows_of(preview: dict, name: str) -> list[dict]:
@@ -117,12 +117,12 @@ def test_completion_and_prompts_name_only_rows_of_the_list(serve):
     found, expected = {}, {}
     for way, is_shown, _ in WAYS:
         agent = serve(way)
-        asked = [
+        answers = [
             agent.request("prompts/get", name="ask", arguments={"sheet": sheet})
             for sheet in ("sheet-3", "sheet-0")
         ]
         completed = complete(agent, {"type": "ref/prompt", "name": "ask"}, "sheet")
-        found[way.__name__] = completed, ["result" in answer for answer in asked]
+        found[way.__name__] = completed, ["result" in answer for answer in answers]
         # No tool lists the model: the field of the prompt decides.
         is_open = way is Listed.Missing
         taken = [is_open, is_shown or is_open]

@@ -26,7 +26,7 @@ def encoded(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-class Told(s.FileField):
+class FileFacts(s.FileField):
     """Writes the name, size and beginning of the file instead of a URL."""
 
     def to_representation(self, value):
@@ -46,7 +46,7 @@ class TextField(s.FileField):
 
 class Document(s.Serializer):
     title = s.CharField()
-    file = Told()
+    file = FileFacts()
     tags = s.ListField(child=s.CharField(), required=False)
     meta = s.JSONField(required=False)
     count = s.IntegerField(required=False, allow_null=True)
@@ -58,19 +58,19 @@ class Picture(s.Serializer):
 
 
 class Papers(s.Serializer):
-    file = Told(validators=[FileExtensionValidator(["pdf", "txt"])], required=False)
+    file = FileFacts(validators=[FileExtensionValidator(["pdf", "txt"])], required=False)
     text = s.CharField(required=False)
 
 
 class Part(s.Serializer):
     label = s.CharField()
-    file = Told(required=False)
+    file = FileFacts(required=False)
     notes = s.ListField(child=s.CharField(), required=False)
 
 
 class Bundle(s.Serializer):
-    cover = Told(allow_null=True, required=False)
-    pages = s.ListField(child=Told(), required=False)
+    cover = FileFacts(allow_null=True, required=False)
+    pages = s.ListField(child=FileFacts(), required=False)
     parts = Part(many=True, required=False)
     main = Part(required=False)
 

@@ -133,9 +133,9 @@ def test_every_answer_of_the_example_project_is_valid_by_its_output_schema(
     # PUT is no tool where PATCH is one.
     requests = {request.tool: request for request in REQUESTS if request.tool in served}
     for request in requests.values():
-        asked = request.about(rows)
-        schema = served[asked.tool].schema.output
+        sent = request.about(rows)
+        schema = served[sent.tool].schema.output
         typed += bool(schema.get("properties"))
         json.dumps(schema)
-        observed(lambda asked=asked: agent.call_with(asked.tool, asked.arguments))
+        observed(lambda sent=sent: agent.call_with(sent.tool, sent.arguments))
     assert typed > 15

@@ -165,9 +165,9 @@ def get_popular(self):
     return rows.reverse() if self.request.query_params.get("ordering") == "popular" else rows
 
 
-def get_whatever(self):
-    asked = dict(self.request.query_params.items())
-    return Order.objects.order_by("-id" if asked.get("ordering") == "popular" else "id")
+def get_all_parameters(self):
+    query = dict(self.request.query_params.items())
+    return Order.objects.order_by("-id" if query.get("ordering") == "popular" else "id")
 
 
 def get_annotated(self):
@@ -182,7 +182,7 @@ def test_terms_are_left_to_the_view_if_other_code_may_read_them(listed):
         {"filter_backends": [filters.OrderingFilter, Popular]},
         {"filter_backends": [Popular, filters.OrderingFilter]},
         {"get_queryset": get_popular},
-        {"get_queryset": get_whatever},
+        {"get_queryset": get_all_parameters},
         {"get_queryset": get_annotated, "ordering_fields": "__all__"},
         {"ordering_fields": None, "get_serializer_class": lambda self: {True: OrderRows}[True]},
     ]:

@@ -107,9 +107,9 @@ def test_a_text_longer_than_the_column_is_refused(call):
 
 
 def test_a_text_that_fits_without_its_punctuation_is_suggested(call):
-    for sent, meant in [("D-E", "'DE'"), (" D.E ", "'DE'"), ("D-EU", None)]:
+    for sent, nearest in [("D-E", "'DE'"), (" D.E ", "'DE'"), ("D-EU", None)]:
         (problem,) = call(country=sent).problems
-        assert (f"Did you mean {meant}?" in problem["remediation"]) is (meant is not None)
+        assert (f"Did you mean {nearest}?" in problem["remediation"]) is (nearest is not None)
 
 
 def test_a_lookup_of_parts_accepts_a_longer_text(call):

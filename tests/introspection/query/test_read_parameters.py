@@ -185,15 +185,15 @@ def test_parameters_that_properties_read_are_found():
 
 
 def test_fields_of_a_query_serializer_are_parameters_with_their_types():
-    class Asked(serializers.Serializer):
+    class QuerySerializer(serializers.Serializer):
         depth = serializers.IntegerField(max_value=3)
         kinds = serializers.ListField(child=serializers.CharField(), required=False)
 
     class Tree(APIView):
         def get(self, request):
-            asked = Asked(data=request.query_params)
-            asked.is_valid(raise_exception=True)
-            return Response(asked.validated_data)
+            query_serializer = QuerySerializer(data=request.query_params)
+            query_serializer.is_valid(raise_exception=True)
+            return Response(query_serializer.validated_data)
 
     found = by_name(described(Tree, "GET").query)
     assert found["depth"].schema == {"type": "integer", "maximum": 3}
@@ -207,21 +207,21 @@ def test_fields_of_a_query_serializer_in_the_view_class_are_found():
             depth = serializers.IntegerField(required=False)
 
         def get(self, request):
-            asked = self.FilterSerializer(data=request.query_params)
-            asked.is_valid(raise_exception=True)
-            return Response(asked.validated_data)
+            query_serializer = self.FilterSerializer(data=request.query_params)
+            query_serializer.is_valid(raise_exception=True)
+            return Response(query_serializer.validated_data)
 
     found = by_name(described(Tree, "GET").query)
     assert found["depth"].schema == {"type": "integer"}
 
 
 def test_fields_of_a_form_are_found():
-    class Asked(forms.Form):
+    class QueryForm(forms.Form):
         depth = forms.IntegerField()
 
     class Tree(APIView):
         def get(self, request):
-            return Response(Asked(request.GET).data)
+            return Response(QueryForm(request.GET).data)
 
     assert query(Tree, None, "GET") == {"depth": TEXT}
 
@@ -308,9 +308,9 @@ class Asking(Rows):
 
 def test_parameters_that_serializers_read_are_found():
     view = users(serializer_class=Asking)
-    asked = {"list": None, "retrieve": None, "create": "POST", "partial_update": "PATCH"}
-    found = {name: set(query(view, name, method)) for name, method in asked.items()}
-    assert found == {name: {"secret", "note", "inner", "shown"} for name in asked}
+    methods = {"list": None, "retrieve": None, "create": "POST", "partial_update": "PATCH"}
+    found = {name: set(query(view, name, method)) for name, method in methods.items()}
+    assert found == {name: {"secret", "note", "inner", "shown"} for name in methods}
 
 
 def test_serializers_are_not_read_for_an_action_without_one():
@@ -462,12 +462,12 @@ def test_a_parameter_with_the_name_of_a_body_field_gets_another_name(expose, car
     class Named(serializers.Serializer):
         name = serializers.CharField()
 
-    class Told(APIView):
+    class Noted(APIView):
         def post(self, request):
             Named(data=request.data).is_valid(raise_exception=True)
             return Response({"name": request.data["name"], "query": request.GET.get("name")})
 
-    expose(path("told/", Told.as_view()))
+    expose(path("noted/", Noted.as_view()))
     (tool,) = registry.tools()
     result = carol.call(tool, name="body", name_query="query")
     assert result.data == {"name": "body", "query": "query"}, result.raw

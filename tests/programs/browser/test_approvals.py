@@ -73,9 +73,9 @@ def call(shop_page) -> Callable[..., dict[str, Any]]:
 def proposal(call, rule) -> dict[str, Any]:
     """A refund that waits for approval."""
     order = call("orders_list", status=["paid"], page_size=1)["results"][0]["id"]
-    asked = call("orders_refund", id=order, reason="late")
-    assert (asked["error_code"], asked["reason"]) == ("APPROVAL_REQUIRED", rule)
-    return {**asked, "order": order}
+    data = call("orders_refund", id=order, reason="late")
+    assert (data["error_code"], data["reason"]) == ("APPROVAL_REQUIRED", rule)
+    return {**data, "order": order}
 
 
 @pytest.fixture
@@ -95,14 +95,14 @@ def test_staff_approve_and_the_client_reads_the_result(call, proposal, page_of, 
     assert "refunded" in page.locator("ins").all_inner_texts()
     page.get_by_role("button", name="Approve").click()
     page.get_by_text("approved", exact=True).wait_for()
-    asked = proposal["next"]
-    assert call(asked["tool"], **asked["arguments"])["status"] == "approved"
+    next_call = proposal["next"]
+    assert call(next_call["tool"], **next_call["arguments"])["status"] == "approved"
     command = [sys.executable, "manage.py", "mcp_proposals", "run", "--json"]
     ran = subprocess.run(
         command, cwd=ROOT, env=shop_page.shop.environment, check=True, capture_output=True
     )
     assert [each["status"] for each in json.loads(ran.stdout)] == ["done"]
-    found = call(asked["tool"], **asked["arguments"])
+    found = call(next_call["tool"], **next_call["arguments"])
     assert found["status"] == "done"
     result = found["answer"]["result"]["structuredContent"]
     assert result["data"]["status"] == "refunded"
@@ -114,8 +114,8 @@ def test_staff_decline_and_the_client_reads_the_reason(call, proposal, page_of):
     page.get_by_label("Reason").fill("It arrived.")
     page.get_by_role("button", name="Decline").click()
     page.get_by_text("declined", exact=True).wait_for()
-    asked = proposal["next"]
-    found = call(asked["tool"], **asked["arguments"])
+    next_call = proposal["next"]
+    found = call(next_call["tool"], **next_call["arguments"])
     assert (found["status"], found["message"]) == ("declined", "It arrived.")
     assert call("orders_retrieve", id=proposal["order"])["status"] == "paid"
 

@@ -433,14 +433,14 @@ def test_arguments_can_be_written_as_json(visit):
 
 def test_the_exchange_is_shown_without_the_csrf_token(visit):
     watched = visit("alice", "?tool=stats")
-    with watched.page.expect_request("**/mcp") as asked:
+    with watched.page.expect_request("**/mcp") as requested:
         watched.call("stats")
     watched.verdict()
     shown = watched.text_of("sent")
-    assert json.loads(shown.partition("\n\n")[2]) == asked.value.post_data_json
-    assert asked.value.headers["x-csrftoken"] not in shown
+    assert json.loads(shown.partition("\n\n")[2]) == requested.value.post_data_json
+    assert requested.value.headers["x-csrftoken"] not in shown
     received = watched.text_of("received").partition("\n\n")[2]
-    assert json.loads(received) == asked.value.response().json()
+    assert json.loads(received) == requested.value.response().json()
 
 
 CALLS = [

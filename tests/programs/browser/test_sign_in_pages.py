@@ -50,7 +50,7 @@ def client_id(base) -> str:
 def question(base, client_id) -> str:
     """The URL that a client opens in the browser."""
     challenge = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest())
-    asked = {
+    params = {
         "response_type": "code",
         "client_id": client_id,
         "redirect_uri": CALLBACK,
@@ -60,7 +60,7 @@ def question(base, client_id) -> str:
         "code_challenge_method": "S256",
         "resource": f"{base}/mcp",
     }
-    return str(httpx2.URL(f"{base}/o/authorize/", params=asked))
+    return str(httpx2.URL(f"{base}/o/authorize/", params=params))
 
 
 @pytest.fixture(scope="module")

@@ -23,13 +23,13 @@ def main() -> int:
     )
     parser.add_argument("--server", choices=["uvicorn", "gunicorn"], default="uvicorn")
     parser.add_argument("--missing", action="store_true", help="name what does not pass")
-    asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, serving(asked.server, Path(folder)) as url:
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, serving(options.server, Path(folder)) as url:
         for revision in REVISIONS:
             for counted, passed in run(revision, url).items():
                 show(f"{revision} {counted}: {sum(passed.values())} of {len(passed)}")
                 missing = [name for name in passed if not passed[name]]
-                if asked.missing and missing:
+                if options.missing and missing:
                     show(f"    not: {', '.join(missing)}")
     return 0
 

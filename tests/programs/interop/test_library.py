@@ -76,9 +76,9 @@ async def test_an_unknown_argument_is_a_tool_error_for_the_client(library):
 
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_client_gets_long_documents_as_digests_and_retrieves_the_originals(uvicorn, revision):
-    asked = {"search": "exception", "page_size": 20}
+    arguments = {"search": "exception", "page_size": 20}
     async with connected(uvicorn, uvicorn.shop.tokens["alice"], revision) as connection:
-        result = await connection.client.call_tool("documents_texts", asked)
+        result = await connection.client.call_tool("documents_texts", arguments)
         listed = envelope(result)
         (archive_id,) = listed["meta"]["content_archive_hashes"]
         digested = listed["meta"]["dropped_content_ids"]
@@ -101,7 +101,7 @@ async def original(connection, archive_id: str, name: str) -> str:
     """Retrieve an original in slices."""
     text, offset = "", 0
     while offset is not None:
-        asked = {"archive_id": archive_id, "ids": [name], "offset": offset}
-        data = (await connection.call("content_retrieve", **asked))["data"]
+        arguments = {"archive_id": archive_id, "ids": [name], "offset": offset}
+        data = (await connection.call("content_retrieve", **arguments))["data"]
         text, offset = text + data["text"], data["next_offset"]
     return text

@@ -107,8 +107,8 @@ def test_the_consent_page_names_client_user_scope_and_tools(server, sign_in_of):
     sign_in = sign_in_of()
     sign_in.send(LIST)
     page = sign_in.person.pages[-1]
-    for said in ("Official client", "alice", "127.0.0.1", "customers_list", "<code>shop</code>"):
-        assert said in page
+    for text in ("Official client", "alice", "127.0.0.1", "customers_list", "<code>shop</code>"):
+        assert text in page
     assert "Go on only if" in page
 
 
@@ -162,7 +162,7 @@ def test_a_refused_consent_gives_no_code(server, sign_in_of):
     sign_in.send(LIST)
     client: OAuthClientInformationFull = sign_in.memory.client
     base = server.url.removesuffix("/mcp")
-    asked = {
+    params = {
         "response_type": "code",
         "client_id": client.client_id,
         "redirect_uri": REDIRECT,
@@ -170,6 +170,6 @@ def test_a_refused_consent_gives_no_code(server, sign_in_of):
         "code_challenge_method": "S256",
         "state": "1",
     }
-    url = str(httpx2.URL(f"{base}/o/authorize/", params=asked))
+    url = str(httpx2.URL(f"{base}/o/authorize/", params=params))
     back = sign_in.person.consent(url, answer="")
     assert (back["error"], back["state"], "code" in back) == ("access_denied", "1", False)

@@ -68,8 +68,8 @@ async def test_client_finds_and_runs_a_tool_that_is_not_listed(uvicorn, tokens, 
     few = replace(uvicorn, url=f"{uvicorn.url}/search")
     async with connected(few, tokens["alice"], revision) as connection:
         listed = {tool.name: tool for tool in (await connection.client.list_tools()).tools}
-        asked = {"query": "show one order with its lines", "definitions": True}
-        found = await connection.call("tools_search", **asked)
+        arguments = {"query": "show one order with its lines", "definitions": True}
+        found = await connection.call("tools_search", **arguments)
         hit = next(h for h in found["data"]["tools"] if h["name"] == "orders_retrieve")
         wrong = {"name": hit["name"], "arguments": {"orderr": 1}}
         refusal = await connection.refusal(hit["run_with"], **wrong)
@@ -122,17 +122,17 @@ async def new_order(connection) -> int:
 
 
 async def test_a_client_with_forms_confirms_by_a_form(uvicorn, tokens):
-    asked = []
+    messages = []
 
     async def agree(context, params) -> ElicitResult:
-        asked.append(params.message)
+        messages.append(params.message)
         return ElicitResult(action="accept", content={})
 
     options = {"elicitation_callback": agree}
     async with connected(uvicorn, tokens["alice"], **options) as connection:
         cancelled = await connection.call("orders_cancel", pk=await new_order(connection))
     assert cancelled["data"]["status"] == "cancelled"
-    assert 'number "S-' in asked[0]
+    assert 'number "S-' in messages[0]
 
 
 async def test_a_client_without_forms_confirms_by_an_argument(uvicorn, tokens):

@@ -89,7 +89,7 @@ def find_breaks(released: API, present: API) -> Iterator[str]:
         if before is not None and now is None:
             yield f"{name} cannot be called any more."
         elif before is not None and now is not None:
-            yield from (f"{name}: {told}" for told in compare(before, now))
+            yield from (f"{name}: {difference}" for difference in compare(before, now))
 
 
 def compare(before: Signature, now: Signature) -> Iterator[str]:
@@ -123,7 +123,7 @@ def read_released() -> API:
 
 def write_released(version: str) -> None:
     # One line for each name, so that a diff shows the changes.
-    lines = [f"{json.dumps(name)}: {json.dumps(told)}" for name, told in read_api().items()]
+    lines = [f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in read_api().items()]
     names = ",\n".join(lines)
     RELEASED.write_text(f'{{"version": {json.dumps(version)}, "names": {{\n{names}\n}}}}\n')
 

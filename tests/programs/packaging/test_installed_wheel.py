@@ -80,9 +80,9 @@ def check_environment(environment: Environment) -> None:
 async def check_registered_server(environment: Environment, manage: Path, token: str) -> None:
     """Start the server as ``server.json`` says, and call a tool."""
     (package,) = json.loads((ROOT / "server.json").read_text())["packages"]
-    asked = {"manage_py": str(manage)}
+    values = {"manage_py": str(manage)}
     arguments = [
-        argument.get("value") or asked[argument["valueHint"]]
+        argument.get("value") or values[argument["valueHint"]]
         for argument in package["packageArguments"]
     ]
     (variable,) = package["environmentVariables"]

@@ -20,7 +20,7 @@ from tests.programs.interop.servers import ROOT, Shop
 SECONDS = 30
 
 
-def judged(answer: Any) -> Any:
+def checked(answer: Any) -> Any:
     """Return a message or a batch, of which \"response-v2\" results are checked by the contract."""
     for message in answer if isinstance(answer, list) else [answer]:
         envelope = message.get("result", {}).get("structuredContent")
@@ -68,7 +68,7 @@ class Process:
     def answer(self) -> dict[str, Any]:
         line = self.lines.get(timeout=SECONDS)
         assert line, f"The server ended: {self.log.read_text()}"
-        return judged(json.loads(line))
+        return checked(json.loads(line))
 
     def close(self) -> list[dict[str, Any]]:
         """Close stdin, and return the answers until the server ends."""
@@ -78,7 +78,7 @@ class Process:
     def rest(self) -> list[dict[str, Any]]:
         answers = []
         while line := self.lines.get(timeout=SECONDS):
-            answers.append(judged(json.loads(line)))
+            answers.append(checked(json.loads(line)))
         self.process.wait(SECONDS)
         return answers
 

@@ -28,7 +28,7 @@ def test_stdout_has_only_messages_although_the_project_prints(serve, first, unbu
     assert {answer["id"] for answer in answers} == {1, 2}
     assert answers[0]["result"]["structuredContent"]["data"] == {"read": "", "said": "ünïcode"}
     errors = server.log.read_text()
-    for said in (
+    for text in (
         "the settings are loaded",
         "the settings warn",
         "printed\n",
@@ -38,7 +38,7 @@ def test_stdout_has_only_messages_although_the_project_prints(serve, first, unbu
         "warned",
         "logged",
     ):
-        assert said in errors
+        assert text in errors
 
 
 @pytest.mark.parametrize("revision", HANDSHAKES)

@@ -24,7 +24,7 @@ class JudgedQuestion:
 
     question: str
     first: tuple[str, ...]
-    says: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
 
     def verdict(self, retriever: Retriever) -> str:
@@ -35,7 +35,7 @@ class JudgedQuestion:
             return "silent" if self.first else "right"
         if sources[0] not in self.first:
             return "wrong"
-        complete = all(words in text.lower() for words in self.says)
+        complete = all(words in text.lower() for words in self.words)
         return "right" if complete and not {*sources} & {*self.never} else "incomplete"
 
 

@@ -32,13 +32,13 @@ RETRIEVERS = [
 EVERY_QUESTION = (*QUESTIONS, *HARD_QUESTIONS)
 
 
-def find_faults(judge: Callable[..., Any], questions=EVERY_QUESTION) -> dict[tuple, Any]:
+def find_faults(find_fault: Callable[..., Any], questions=EVERY_QUESTION) -> dict[tuple, Any]:
     """Return the faults that a function finds in answers, by retriever and question."""
     return {
         (type(retriever).__name__, question): faults
         for retriever in RETRIEVERS
         for question in questions
-        if (faults := judge(retriever, question))
+        if (faults := find_fault(retriever, question))
     }
 
 
@@ -60,31 +60,31 @@ def find_names(retriever, question: str) -> list[str]:
 
 
 def test_answers_have_the_usual_length_and_context():
-    def judge(retriever, question):
+    def find_fault(retriever, question):
         text, count = get_answer(retriever, question).values()
         return not (1000 <= len(text) <= 2500 and 3 <= count <= 7)
 
-    assert find_faults(judge) == {}
+    assert find_faults(find_fault) == {}
 
 
 def test_every_answer_has_the_words_of_its_subject():
-    def judge(retriever, question):
+    def find_fault(retriever, question):
         text = get_answer(retriever, question)["answer"].lower()
         return [term for term in QUESTIONS[question] if term.lower() not in text]
 
-    assert find_faults(judge, QUESTIONS) == {}
+    assert find_faults(find_fault, QUESTIONS) == {}
 
 
 def test_every_document_of_the_context_is_a_source_and_cited():
-    def judge(retriever, question):
+    def find_fault(retriever, question):
         given = get_answer(retriever, question)
         text, _, sources = given["answer"].partition("\n\nSources:\n")
         numbers = [f"[{n + 1}]" for n in range(given["context_document_count"])]
         listed = list(zip(numbers, find_names(retriever, question), strict=True))
-        told = re.findall(r"^(\[\d+\]) .+ \(([-\w]+)\)$", sources, re.M)
-        return told != listed or re.findall(r"\[\d+\]$", text, re.M) != numbers
+        sources_shown = re.findall(r"^(\[\d+\]) .+ \(([-\w]+)\)$", sources, re.M)
+        return sources_shown != listed or re.findall(r"\[\d+\]$", text, re.M) != numbers
 
-    assert find_faults(judge) == {}
+    assert find_faults(find_fault) == {}
 
 
 def paragraphs(given) -> list[str]:
@@ -101,22 +101,26 @@ def in_one_line(text: str) -> str:
 def is_made_of_sentences(context, paragraph: str) -> bool:
     """Return whether a paragraph consists of sentences of the document."""
     text = in_one_line(context.document.text)
-    said = [s.text for s in (*context.sentences, *context.reserve) if s.text in paragraph]
+    found = [s.text for s in (*context.sentences, *context.reserve) if s.text in paragraph]
     left = paragraph
-    for sentence in sorted(said, key=len, reverse=True):
+    for sentence in sorted(found, key=len, reverse=True):
         left = left.replace(sentence, "")
-    return said != [] and all(sentence in text for sentence in said) and left.strip() == ""
+    return found != [] and all(sentence in text for sentence in found) and left.strip() == ""
 
 
 def test_every_sentence_of_an_answer_is_in_the_cited_document():
     """The plain text of the document is compared, without marks, footnotes and line ends."""
 
-    def judge(retriever, question):
+    def find_fault(retriever, question):
         quoted = paragraphs(get_answer(retriever, question))
         pairs = zip(get_context(retriever, question), quoted, strict=True)
-        return [said for context, said in pairs if not is_made_of_sentences(context, said)]
+        return [
+            paragraph
+            for context, paragraph in pairs
+            if not is_made_of_sentences(context, paragraph)
+        ]
 
-    assert find_faults(judge) == {}
+    assert find_faults(find_fault) == {}
 
 
 MARKS = {
@@ -129,11 +133,11 @@ MARKS = {
 
 
 def test_an_answer_is_plain_text():
-    def judge(retriever, question):
-        said = " ".join(paragraphs(get_answer(retriever, question)))
-        return {name: left for name, mark in MARKS.items() if (left := re.findall(mark, said))}
+    def find_fault(retriever, question):
+        text = " ".join(paragraphs(get_answer(retriever, question)))
+        return {name: left for name, mark in MARKS.items() if (left := re.findall(mark, text))}
 
-    assert find_faults(judge) == {}
+    assert find_faults(find_fault) == {}
 
 
 BEGINNING = re.compile(
@@ -147,11 +151,11 @@ def is_whole(paragraph: str) -> bool:
 
 
 def test_the_paragraphs_of_an_answer_are_whole_sentences():
-    def judge(retriever, question):
-        said = paragraphs(get_answer(retriever, question))
-        return [paragraph for paragraph in said if not is_whole(paragraph)]
+    def find_fault(retriever, question):
+        found = paragraphs(get_answer(retriever, question))
+        return [paragraph for paragraph in found if not is_whole(paragraph)]
 
-    assert find_faults(judge) == {}
+    assert find_faults(find_fault) == {}
 
 
 def test_the_same_question_has_the_same_answer():
@@ -162,28 +166,28 @@ def test_the_same_question_has_the_same_answer():
 
 
 def test_a_question_about_another_subject_has_no_context():
-    def judge(retriever, question):
+    def find_fault(retriever, question):
         text, count = get_answer(retriever, question).values()
         return count or "nothing about this" not in text
 
-    assert find_faults(judge, ["zzzz qqqq", "7", "?", "东京", *FOREIGN_QUESTIONS]) == {}
+    assert find_faults(find_fault, ["zzzz qqqq", "7", "?", "东京", *FOREIGN_QUESTIONS]) == {}
 
 
 def test_a_question_with_an_unusual_word_is_answered():
-    def judge(retriever, question):
+    def find_fault(retriever, question):
         names = find_names(retriever, question)
         return len(names) < 3 or WITH_AN_UNUSUAL_WORD[question] not in names
 
-    assert find_faults(judge, WITH_AN_UNUSUAL_WORD) == {}
+    assert find_faults(find_fault, WITH_AN_UNUSUAL_WORD) == {}
 
 
 def test_misspelt_names_of_topics_are_corrected():
-    meant = {"wiht statment": "with statement", "exeption handling": "exception handling"}
+    corrections = {"wiht statment": "with statement", "exeption handling": "exception handling"}
 
-    def judge(retriever, misspelt):
-        return find_names(retriever, misspelt) != find_names(retriever, meant[misspelt])
+    def find_fault(retriever, misspelt):
+        return find_names(retriever, misspelt) != find_names(retriever, corrections[misspelt])
 
-    assert find_faults(judge, meant) == {}
+    assert find_faults(find_fault, corrections) == {}
 
 
 def test_a_name_in_code_finds_the_document_that_has_it():
@@ -199,17 +203,17 @@ def test_a_name_in_code_finds_the_document_that_has_it():
 def test_a_keyword_of_the_language_finds_its_statement():
     """As ordinary words some of these are too common to search for."""
     names = ["with", "while", "global", "nonlocal", "assert", "del"]
-    asked = [f"What is the {name} statement?" for name in names]
-    assert [find_names(retrievers.NaiveRetriever(), question)[0] for question in asked] == names
+    questions = [f"What is the {name} statement?" for name in names]
+    assert [find_names(retrievers.NaiveRetriever(), question)[0] for question in questions] == names
 
 
 def test_a_question_of_one_keyword_finds_its_statement_first():
     """The statement and its functions come before operators that yield results."""
 
-    def judge(retriever, question):
+    def find_fault(retriever, question):
         return find_names(retriever, question)[:2] != ["yield", "types"]
 
-    assert find_faults(judge, ["yield"]) == {}
+    assert find_faults(find_fault, ["yield"]) == {}
 
 
 def test_words_with_similar_letters_are_not_confused():

@@ -28,8 +28,8 @@ def test_a_retriever_takes_only_a_question(reader):
         schema, annotations = tools[tool]["inputSchema"], tools[tool]["annotations"]
         assert list(schema["properties"]) == schema["required"] == ["question"], tool
         assert schema["additionalProperties"] is False, tool
-        told = annotations["readOnlyHint"], annotations["destructiveHint"]
-        assert told == (True, False), tool
+        hints = annotations["readOnlyHint"], annotations["destructiveHint"]
+        assert hints == (True, False), tool
     assert len({tools[tool]["description"] for tool in RETRIEVERS}) == len(RETRIEVERS)
 
 

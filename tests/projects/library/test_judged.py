@@ -19,13 +19,13 @@ RETRIEVERS = {
 
 
 def test_there_are_thirty_questions_and_some_have_no_answer():
-    assert len({asked.question for asked in QUESTIONS}) == 30
-    assert 5 <= sum(not asked.first for asked in QUESTIONS) <= 8
+    assert len({each.question for each in QUESTIONS}) == 30
+    assert 5 <= sum(not each.first for each in QUESTIONS) <= 8
 
 
 def test_most_answers_are_right_and_none_is_about_another_topic():
     for retriever, least in RETRIEVERS.items():
-        verdicts = {asked.question: asked.verdict(retriever()) for asked in QUESTIONS}
+        verdicts = {each.question: each.verdict(retriever()) for each in QUESTIONS}
         counted = Counter(verdicts.values())
         assert counted["right"] >= least, (retriever, counted)
         assert [question for question, verdict in verdicts.items() if verdict == "wrong"] == []

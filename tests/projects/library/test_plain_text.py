@@ -88,4 +88,4 @@ NOT_QUOTABLE = [
 
 
 def test_a_sentence_without_a_statement_is_not_quoted():
-    assert {text: said for text in NOT_QUOTABLE if (said := quotable(text))} == {}
+    assert {text: quoted for text in NOT_QUOTABLE if (quoted := quotable(text))} == {}

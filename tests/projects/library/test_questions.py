@@ -32,7 +32,7 @@ def test_a_name_in_code_is_its_own_stem():
 
 
 def test_a_misspelt_word_of_a_title_is_corrected():
-    meant = {
+    corrections = {
         "statment": "statement",
         "expresions": "expressions",
         "funtion": "function",
@@ -40,8 +40,8 @@ def test_a_misspelt_word_of_a_title_is_corrected():
         "the wiht statement": "the with statement",
     }
     index = current_index()
-    read = {misspelt: terms_of(index, misspelt) for misspelt in meant}
-    assert read == {misspelt: terms_of(index, right) for misspelt, right in meant.items()}
+    read = {misspelt: terms_of(index, misspelt) for misspelt in corrections}
+    assert read == {misspelt: terms_of(index, right) for misspelt, right in corrections.items()}
 
 
 def test_a_word_unlike_any_title_does_not_change():

@@ -16,8 +16,8 @@ from example_project.library import indexes, keyword_search
 from example_project.library.models import Document
 from example_project.library.stored_answers import StoredAnswers, file_size
 
-ASKED = {"question": "What is a lambda?"}
-SAID = "A lambda is a small function without a name [1]."
+QUESTION = {"question": "What is a lambda?"}
+ANSWER = "A lambda is a small function without a name [1]."
 
 
 class FakeModel(BaseHTTPRequestHandler):
@@ -43,7 +43,7 @@ class FakeServer(HTTPServer):
     status = 200
     headers: dict[str, str] = {}
     delay = 0.0
-    content = json.dumps({"choices": [{"message": {"content": SAID}}]}).encode()
+    content = json.dumps({"choices": [{"message": {"content": ANSWER}}]}).encode()
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), FakeModel)
@@ -82,7 +82,7 @@ def model(settings) -> Iterator[FakeServer]:
 
 def assert_unavailable(agent, sentence: str) -> dict:
     """Assert that a tool is unavailable, and return the data of the error."""
-    refusal = agent.call_with("naive_retriever", ASKED)
+    refusal = agent.call_with("naive_retriever", QUESTION)
     assert refusal.is_error
     assert (refusal.code, refusal.data["error_type"]) == ("UNAVAILABLE", "unavailable")
     assert sentence in refusal.envelope["error"]
@@ -90,28 +90,28 @@ def assert_unavailable(agent, sentence: str) -> dict:
 
 
 def test_the_model_answers_from_the_context(alice, model):
-    data = alice.call_with("naive_retriever", ASKED).data
-    assert data == {"answer": SAID, "context_document_count": 3}
+    data = alice.call_with("naive_retriever", QUESTION).data
+    assert data == {"answer": ANSWER, "context_document_count": 3}
     ((path, headers, body),) = model.requests
     assert path == "/v1/chat/completions"
     assert headers["Authorization"] == "Bearer secret"
     assert body["model"] == "small"
-    asked = body["messages"][-1]["content"]
-    assert "[1] Lambdas" in asked
-    assert "anonymous functions" in asked
-    assert asked.endswith("Question: What is a lambda?")
+    prompt = body["messages"][-1]["content"]
+    assert "[1] Lambdas" in prompt
+    assert "anonymous functions" in prompt
+    assert prompt.endswith("Question: What is a lambda?")
 
 
 def test_the_answer_of_the_model_is_stored(alice, model):
-    answers = [alice.call_with("naive_retriever", ASKED).data for _ in range(3)]
+    answers = [alice.call_with("naive_retriever", QUESTION).data for _ in range(3)]
     assert answers[0] == answers[1] == answers[2]
     assert len(model.requests) == 1
 
 
 def test_an_extract_and_an_answer_of_the_model_are_stored_separately(alice, model, settings):
-    alice.call_with("naive_retriever", ASKED)
+    alice.call_with("naive_retriever", QUESTION)
     settings.LIBRARY_ANSWER_MODEL = {}
-    assert "Sources:" in alice.call_with("naive_retriever", ASKED).data["answer"]
+    assert "Sources:" in alice.call_with("naive_retriever", QUESTION).data["answer"]
 
 
 def test_the_model_is_not_used_without_a_context(alice, model):
@@ -155,12 +155,12 @@ def test_an_error_is_not_stored(alice, model):
     model.status = 500
     assert_unavailable(alice, "HTTP status 500")
     model.status = 200
-    assert alice.call_with("naive_retriever", ASKED).data["answer"] == SAID
+    assert alice.call_with("naive_retriever", QUESTION).data["answer"] == ANSWER
 
 
 def test_http_answers_503(http, model):
     model.status = 500
-    assert http.post("/api/library/naive_retriever/", ASKED).status_code == 503
+    assert http.post("/api/library/naive_retriever/", QUESTION).status_code == 503
 
 
 class BrokenCache:
@@ -182,7 +182,7 @@ def broken_cache(monkeypatch) -> None:
 @pytest.mark.usefixtures("broken_cache")
 def test_without_its_cache_the_library_is_unavailable(alice):
     for tool, arguments in (
-        ("naive_retriever", ASKED),
+        ("naive_retriever", QUESTION),
         ("health_check_health_get", {}),
         ("cache_stats_cache_stats_get", {}),
     ):
@@ -193,7 +193,7 @@ def test_without_its_cache_the_library_is_unavailable(alice):
 
 @pytest.mark.usefixtures("broken_cache")
 def test_a_plain_error_names_the_cache(reader):
-    raw = reader.call_with("naive_retriever", ASKED).raw
+    raw = reader.call_with("naive_retriever", QUESTION).raw
     assert raw["isError"] is True
     assert raw["content"][0]["text"].startswith("Error executing tool: ")
     assert "The cache of answers cannot be reached." in raw["content"][0]["text"]
@@ -219,7 +219,7 @@ def test_without_full_text_search_in_sqlite_the_library_is_unavailable(alice, mo
 
 def test_a_library_of_one_short_document_can_be_searched(alice):
     Document.objects.exclude(name="lambda").delete()
-    data = alice.call_with("semantic_retriever", ASKED).data
+    data = alice.call_with("semantic_retriever", QUESTION).data
     assert data["context_document_count"] == 1
 
 

@@ -14,7 +14,7 @@ from tests.agents import REVISIONS, Agent, make_agent
 from tests.archive.hashes import hash_items
 
 BUDGET = 40_000
-ASKED = {"search": "exception", "page_size": 20}
+ARGUMENTS = {"search": "exception", "page_size": 20}
 URL = "/api/library/documents/texts/"
 
 
@@ -35,7 +35,7 @@ class Shelf:
     meta: dict[str, Any]
 
     @classmethod
-    def asked_by(cls, agent: Agent, arguments: Mapping[str, Any] = ASKED) -> Shelf:
+    def call(cls, agent: Agent, arguments: Mapping[str, Any] = ARGUMENTS) -> Shelf:
         """Call the tool, and return its list."""
         result = agent.call("documents_texts", **arguments)
         text = result.raw["content"][0]["text"]
@@ -75,11 +75,11 @@ class Shelf:
 @pytest.fixture(scope="module")
 def shelf(shared_db) -> Shelf:
     """The list for alice."""
-    return Shelf.asked_by(make_agent("alice"))
+    return Shelf.call(make_agent("alice"))
 
 
 def test_the_list_fits_and_no_document_is_missing(shelf, http):
-    whole = http.get(URL, ASKED).json()
+    whole = http.get(URL, ARGUMENTS).json()
     assert sum(row["length"] for row in whole["results"]) > 4 * BUDGET
     assert len(shelf.text) <= BUDGET
     assert [row["name"] for row in shelf.rows] == [row["name"] for row in whole["results"]]
@@ -100,7 +100,7 @@ def test_every_original_is_retrieved_byte_for_byte(shelf, http):
     rows = [dict(row) for row in shelf.rows]
     for name in shelf.digests:
         rows[int(name[8 : name.index("]")])]["text"] = shelf.original(name)
-    assert rows == http.get(URL, ASKED).json()["results"]
+    assert rows == http.get(URL, ARGUMENTS).json()["results"]
 
 
 def test_the_content_hash_is_that_of_the_originals(shelf):
@@ -125,7 +125,7 @@ def test_the_evidence_matches_the_search(shelf):
 def test_every_revision_has_the_same_list_and_originals(shelf, agent_of):
     name = next(iter(shelf.digests))
     for revision in {*REVISIONS} - {shelf.agent.revision}:
-        other = Shelf.asked_by(agent_of("alice", revision=revision))
+        other = Shelf.call(agent_of("alice", revision=revision))
         assert (other.rows, len(other.text) <= BUDGET) == (shelf.rows, True), revision
         assert other.original(name) == shelf.original(name), revision
 
@@ -133,8 +133,8 @@ def test_every_revision_has_the_same_list_and_originals(shelf, agent_of):
 def test_another_user_cannot_retrieve_the_originals(shelf, agent_of):
     archive_id, digest = shelf.archive
     for username in ("bob", "carol"):
-        for asked in ({"archive_id": archive_id}, {"content_hash": digest}):
-            refused = agent_of(username).call("content_retrieve", **asked)
+        for arguments in ({"archive_id": archive_id}, {"content_hash": digest}):
+            refused = agent_of(username).call("content_retrieve", **arguments)
             assert refused.is_error
             assert refused.code == "NOT_FOUND"
 
@@ -146,14 +146,14 @@ def test_the_owner_may_retrieve_by_the_content_hash(shelf, alice):
 
 
 def test_another_search_has_other_evidence(shelf, alice):
-    other = Shelf.asked_by(alice, {"search": "object", "page_size": 20})
+    other = Shelf.call(alice, {"search": "object", "page_size": 20})
     for search, digests in (("exception", shelf.digests), ("object", other.digests)):
         quoted = [digest.evidence_snippets for digest in digests.values()]
         assert any(search in snippets[0].text.casefold() for snippets in quoted if snippets)
 
 
 def test_short_documents_among_long_ones_do_not_change(shelf, http):
-    whole = {row["name"]: row for row in http.get(URL, ASKED).json()["results"]}
+    whole = {row["name"]: row for row in http.get(URL, ARGUMENTS).json()["results"]}
     kept = [
         row for index, row in enumerate(shelf.rows) if f"results[{index}].text" not in shelf.digests
     ]
@@ -162,9 +162,9 @@ def test_short_documents_among_long_ones_do_not_change(shelf, http):
 
 
 def test_a_list_that_fits_does_not_change(alice, http):
-    asked = {"search": "ellipsis", "page_size": 1}
-    result = alice.call("documents_texts", **asked)
-    assert result.data["results"] == http.get(URL, asked).json()["results"]
+    arguments = {"search": "ellipsis", "page_size": 1}
+    result = alice.call("documents_texts", **arguments)
+    assert result.data["results"] == http.get(URL, arguments).json()["results"]
     assert "content_fidelity" not in result.envelope["meta"]
 
 

@@ -24,7 +24,7 @@ QUESTIONS = [
 
 
 def test_symbols_and_keywords_are_tokens():
-    assert [asked for asked in QUESTIONS if asked[1] not in words(asked[0])] == []
+    assert [question for question in QUESTIONS if question[1] not in words(question[0])] == []
 
 
 def test_hyphens_grammar_and_sums_are_no_tokens():

@@ -92,15 +92,15 @@ class Project:
     @property
     def moves(self) -> list[Move]:
         return [
-            Move(before, after or None, method, path, self.renamed(told))
-            for before, after, _, method, path, told in ROW.findall(
+            Move(before, after or None, method, path, self.renamed(renaming))
+            for before, after, _, method, path, renaming in ROW.findall(
                 (self.folder / "moves.md").read_text()
             )
         ]
 
     @staticmethod
-    def renamed(told: str) -> dict[str, str | None]:
-        pairs = re.findall(r"`([\w.]+)` is (?:`([\w.]+)`|not taken)", told)
+    def renamed(renaming: str) -> dict[str, str | None]:
+        pairs = re.findall(r"`([\w.]+)` is (?:`([\w.]+)`|not taken)", renaming)
         return {before: after or None for before, after in pairs}
 
     def module(self, name: str) -> ModuleType:

@@ -110,11 +110,11 @@ class Newcomer:
         with (self.place / file).open("a") as opened:
             opened.write(text)
 
-    def replace(self, file: str, text: str, mended: str) -> None:
+    def replace(self, file: str, text: str, replacement: str) -> None:
         path = self.place / file
         before = path.read_text()
         assert text in before
-        path.write_text(before.replace(text, mended))
+        path.write_text(before.replace(text, replacement))
 
 
 @pytest.fixture(scope="module")

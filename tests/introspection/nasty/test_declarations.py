@@ -57,7 +57,7 @@ router.register("people", People)
 
 
 @pytest.fixture
-def said(expose):
+def expose_tool(expose):
     def serve(method, view_class=Reads, /, **options):
         expose(path("said/", mcp_tool(**options)(type("Said", (view_class,), {})).as_view()))
         tools = registry.tools().values()
@@ -95,9 +95,9 @@ def test_foreign_keys_in_nested_rows_name_a_tool(expose):
     assert "people_list" in teams["items"]["properties"]["lead"]["description"]
 
 
-def test_query_parameters_may_be_declared(said):
+def test_query_parameters_may_be_declared(expose_tool):
     schema = {"depth": {"type": "integer", "required": True}, "ids": {"type": "array"}}
-    tool = said("GET", query=schema)
+    tool = expose_tool("GET", query=schema)
     assert tool.input_schema["properties"].pop("fields")
     assert tool.input_schema == {
         "type": "object",
@@ -109,36 +109,38 @@ def test_query_parameters_may_be_declared(said):
     assert answer.data == {"query": {"depth": "2", "ids": "2"}, "ids": ["1", "2"]}
 
 
-def test_a_declared_input_schema_is_listed_unchanged_and_bound(said):
+def test_a_declared_input_schema_is_listed_unchanged_and_bound(expose_tool):
     written = {
         "type": "object",
         "properties": {"a": {"oneOf": [{"type": "string"}, {"const": 1}]}, "b": True},
         "x-own": None,
     }
-    tool = said("POST", input_schema=written)
+    tool = expose_tool("POST", input_schema=written)
     assert tool.definition(None)["inputSchema"] == written
     assert Agent(Client()).result("tools/call", name=tool.name, arguments={"a": 1, "b": [2]})[
         "structuredContent"
     ]["data"] == {"got": {"a": 1, "b": [2]}}
 
 
-def test_a_declared_input_schema_keeps_the_arguments_of_the_serializer(said):
+def test_a_declared_input_schema_keeps_the_arguments_of_the_serializer(expose_tool):
     written = {"type": "object", "properties": {"more": {"type": "string"}}}
-    tool = said("POST", Teams, input_schema=written)
+    tool = expose_tool("POST", Teams, input_schema=written)
     assert b'"lead":1' in tool.bind({"lead": 1, "more": "x"}).body
     with pytest.raises(ArgumentsRefused):
         tool.bind({"less": 1})
 
 
-def test_one_tool_may_use_all_of_json_schema(said):
+def test_one_tool_may_use_all_of_json_schema(expose_tool):
     people = type("People", (Teams,), {"serializer_class": Person})
-    assert bare(said("POST", people, portable=False).input_schema["properties"]["groups"]) == {
+    assert bare(
+        expose_tool("POST", people, portable=False).input_schema["properties"]["groups"]
+    ) == {
         "type": "array",
         "items": {"type": "integer"},
     }
     own = type("Own", (serializers.Serializer,), {"day": serializers.DateField(allow_null=True)})
     dated = type("Dated", (Teams,), {"serializer_class": own})
-    day = said("POST", dated, portable=False).input_schema["properties"]["day"]
+    day = expose_tool("POST", dated, portable=False).input_schema["properties"]["day"]
     assert day == {"type": ["string", "null"], "format": "date"}
 
 
@@ -159,32 +161,34 @@ class Listed(generics.ListAPIView):
     serializer_class = Person
 
 
-def test_a_tool_has_no_output_schema_by_default(said, db):
-    assert output(said("GET", Listed)) is None
+def test_a_tool_has_no_output_schema_by_default(expose_tool, db):
+    assert output(expose_tool("GET", Listed)) is None
 
 
-def test_the_output_schema_of_one_tool_may_be_the_envelope(said, db):
-    assert success(output(said("GET", Listed, output_schema="envelope"))) == {"type": "object"}
+def test_the_output_schema_of_one_tool_may_be_the_envelope(expose_tool, db):
+    assert success(output(expose_tool("GET", Listed, output_schema="envelope"))) == {
+        "type": "object"
+    }
 
 
-def test_the_output_schema_of_one_tool_may_be_full(said, db):
-    data = success(output(said("GET", Listed, output_schema="full")))
+def test_the_output_schema_of_one_tool_may_be_full(expose_tool, db):
+    data = success(output(expose_tool("GET", Listed, output_schema="full")))
     row = data["properties"]["results"]["items"]
     assert bare(row)["properties"]["username"] == {"type": ["string", "null"]}
 
 
-def test_the_output_schema_of_one_tool_may_be_declared(said, db):
+def test_the_output_schema_of_one_tool_may_be_declared(expose_tool, db):
     written = {"type": "object", "properties": {"ids": {"type": "array"}}}
-    assert success(output(said("GET", output_schema=written))) == written
+    assert success(output(expose_tool("GET", output_schema=written))) == written
 
 
-def test_one_tool_may_have_no_output_schema(said, db):
-    assert output(said("GET", output_schema=None)) is None
+def test_one_tool_may_have_no_output_schema(expose_tool, db):
+    assert output(expose_tool("GET", output_schema=None)) is None
 
 
-def test_an_unknown_kind_of_output_schema_is_an_error(said, db):
+def test_an_unknown_kind_of_output_schema_is_an_error(expose_tool, db):
     with pytest.raises(ImproperlyConfigured, match=r"'envelope' or 'full' .* not 'fully'"):
-        output(said("GET", output_schema="fully"))
+        output(expose_tool("GET", output_schema="fully"))
 
 
 def test_none_for_an_action_overrides_the_option_of_its_view():
