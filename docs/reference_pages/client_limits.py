@@ -9,9 +9,9 @@ from drf_mcp.contrib.operators.tool_costs import CLIENT_LIMITS, SEEN
 def client_limits_page() -> str:
     """Return the page of what clients take."""
     head = paragraph(
-        f"What clients take, as seen in **{SEEN}**. `mcp_tools size` and `mcp_tools findings` "
-        "hold your tools against it. [Clients](../clients.md#what-clients-accept) says what else "
-        "they accept."
+        f"The limits of MCP clients, as seen in **{SEEN}**. `mcp_tools size` and `mcp_tools "
+        "findings` compare your tools with them. [Clients](../clients.md#what-clients-accept) says "
+        "what else clients accept."
     )
     columns = ["Client", "Tools of all servers", "Longest name", "Put before it", "Description"]
     rows = (

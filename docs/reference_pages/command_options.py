@@ -76,6 +76,6 @@ def plain(text: str | None) -> str:
 
 
 COMMANDS_HEAD = """\
-What `manage.py COMMAND --help` prints. [Commands](../commands.md) shows what they are for. Every
-command that has data takes `--json`, every command about tools `--endpoint PATH`, such as
-`/mcp/readonly`. Users are named by `USERNAME_FIELD`; `--user` is another name of `--as`."""
+The options that `manage.py COMMAND --help` prints. [Commands](../commands.md) shows what the
+commands are for. Every command that prints data takes `--json`, every command about tools takes
+`--endpoint PATH`, such as `/mcp/readonly`. Name users by `USERNAME_FIELD`; `--user` is `--as`."""

@@ -159,15 +159,15 @@ def meanings(**texts: str) -> Schema:
 META = meanings(
     version="The version of the envelope",
     request_id="The id under which the log knows the call",
-    warnings="What to know of the answer, in sentences",
-    warning_details="The same warnings with codes",
+    warnings="Warnings about the answer, in sentences",
+    warning_details="The warnings, with codes",
     pagination="The position of the page in its list",
     rate_limit="What is left of the quota",
     telemetry="Measurements, by name",
     content_fidelity="How much of the answer is left",
     content_fidelity_schema_version="Version of the content fidelity members",
     dropped_content_ids="What was left out",
-    content_archive_hashes="Archive id to the hash of what it keeps",
+    content_archive_hashes="The hashes of what was left out, by archive id",
     suggestions="What to do next, in sentences",
     content_version="Canonical version of what was read",
     content_hash="Hash of that version, the same for every read of it",
@@ -176,7 +176,7 @@ TOOL_RESPONSE = meanings(
     success="Whether the call worked",
     error="One sentence on failure, else null",
     meta="Facts about the answer",
-    data="The answer; on failure, what is known of it",
+    data="The answer; on failure, the code and details of the error",
 )
 WARNING = meanings(
     code="Machine-readable code",
@@ -323,7 +323,8 @@ def fact_of(row: list[str]) -> str:
 
 
 FIELDS_HEAD = """\
-Every field that a result can have, by [envelope](../envelopes.md). `PlainEnvelope` has none: it
-is the view's own body. A star marks a field that is always there; the others are left out when
-there is nothing to say. `[]` stands for each item of a list. A fact below `meta` that is described
-once has the same meaning in `meta` of `OkEnvelope` and in `metadata` of `StatusEnvelope`."""
+For code that reads results: every field that a result can have, by [envelope](../envelopes.md).
+`PlainEnvelope` has none: it is the view's own body. A star marks a field that is always there;
+others are left out if they are empty. `[]` stands for each item of a list. A field below `meta`
+that is described once has the same meaning in `meta` of `OkEnvelope` and in `metadata` of
+`StatusEnvelope`."""

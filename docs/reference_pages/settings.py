@@ -177,15 +177,15 @@ def default_and_values(known: Any) -> str:
 # Names of settings in the docstrings of options.
 CONSTANT = re.compile(r"(?<![`:\w])(?:[A-Z]+_[A-Z_]+|INCLUDE|EXCLUDE|PORTABLE)\b")
 OPTIONS_HEAD = """\
-`@mcp_tool` takes all of them. `@mcp_viewset` and `registry.register` take them for every tool of a
-view, and `MCPView.as_view(tool_options={...})` for every tool of an endpoint, but for those that
-say what is a tool: `name`, `condition`, `many`, `aggregate`. The nearest place wins. An option of
-an app that is not installed is an error that names the app. [Expose
-endpoints](../exposing.md#options) groups them by what you do."""
+Every option of a tool. `@mcp_tool` sets options of one tool, `@mcp_viewset` and
+`registry.register` of every tool of a view, `MCPView.as_view(tool_options={...})` of every tool of
+an endpoint. The last does not take the options that decide what is a tool: `name`, `condition`,
+`many`, `aggregate`. The most specific place wins. An option of an app that is not installed is an
+error that names the app. [Expose endpoints](../exposing.md#options) groups options by purpose."""
 SETTINGS_HEAD = """\
-One dict in the project's settings. [Which of this do I need](which.md) names the ten that matter. A
-key that does not exist, or a value that a setting does not take, is an error that says what would
-be right; `manage.py check` finds all of them.
+All settings are in one dict, `DRF_MCP`. [Which of this do I need](which.md) names the ten that
+matter. A key that does not exist, or a wrong value, is an error that says what would be right;
+`manage.py check` finds all such errors.
 
 ```python
 # settings.py

@@ -58,34 +58,34 @@ class ToolOptions:
         idempotent: calling again with the same arguments changes nothing more.
         open_world: the call reaches beyond this API.
         extra_query: an open ``query`` argument for undeclared query parameters.
-        query: JSON Schemas of query parameters that the view reads without declaring them,
-            by name; ``"required": True`` next to the schema makes one required.
-        body: JSON Schemas of members of the body that the view reads undeclared, or of all of
-            them where the body could not be described; written as those of ``query``.
-        input_schema: the ``inputSchema``, sent as it is; names in it that are no argument
-            otherwise go into the body. ``"x-mcp-header": "Region"`` next to a type, here and
+        query: JSON Schemas, by name, of query parameters that the view reads without declaring
+            them; ``"required": True`` in a schema makes its parameter required.
+        body: JSON Schemas, by name, of members of the body that the view reads without declaring
+            them; of all members if the body could not be described.
+        input_schema: the ``inputSchema``, sent unchanged; names in it that are not arguments of
+            the tool go into the body. ``"x-mcp-header": "Region"`` next to a type, here and
             in ``query`` and ``body``, lets clients repeat the argument in an HTTP header.
         output_schema: ``"envelope"``, ``"full"``, ``"data"`` or None as for OUTPUT_SCHEMA, or the
             JSON Schema of the data in the envelope.
         portable: False for arguments in all of JSON Schema, as PORTABLE.
         many: True lets a tool that reads one object read several: the argument ``ids`` replaces
-            its key. Each object is a request of its own. On a whole view it is about retrieving.
+            its key. The view gets a request for each object. On a whole view, for retrieving.
         envelope_class: the envelope of this tool's results.
         max_result_tokens: the longest envelope of a success, 1000 or more; 0 for any length.
         max_error_tokens: the longest envelope of a failure; 0 for any length.
         throttle_scope: the scope under which a ScopedRateThrottle of the endpoint counts the tool;
             by default the ``throttle_scope`` of the view.
         time_limit: seconds after which a call is stopped, as TIME_LIMIT; 0 for never.
-        archive: False keeps nothing of what a result has no room for.
-        condition: asked when the tools are read off the URLconf; the endpoint is no tool
-            while it returns False.
+        archive: False keeps nothing of what is left out of a long result.
+        condition: a function that is called when the tools are collected; the endpoint is not a
+            tool while the function returns False.
         tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``.
-        examples: arguments of calls, each a dict; the first is the one that commands, the page
-            and tests use. Without any, those of ``@extend_schema`` count.
-        keywords: further words by which a search is to find the tool.
-        untrusted: the fields of the answer that hold what others wrote, nested ones by dots. The
-            description and the ``_meta`` of results name them.
-        required_capabilities: what a client has to have declared, such as ``{"elicitation": {}}``;
+        examples: arguments of calls, each a dict; commands, the page and tests use the first.
+            Without any, those of ``@extend_schema`` count.
+        keywords: more words by which a search finds the tool.
+        untrusted: the fields of the answer that hold texts of others, with dots for nested fields.
+            The description and the ``_meta`` of results name these fields.
+        required_capabilities: what a client has to declare, such as ``{"elicitation": {}}``;
             without it the call is refused with -32021 (since 2026-07-28).
         meta: the tool's ``_meta``, for clients; models do not see it (since 2025-06-18).
         icons: dicts with ``src``, ``mimeType``, ``sizes`` and ``theme`` (since 2025-11-25).
