@@ -156,12 +156,13 @@ class ResponseSchema:
             return {}
         if not renames and not self.renders_data():
             return {}
-        describe = self.describe_list if used[0] == "list" else self.describe_object
 
-        def describe_renamed() -> Schema:
-            return rename_schema(describe(), renaming.render_key)
+        def describe() -> Schema:
+            is_list = used[0] == "list"
+            schema = self.describe_list() if is_list else self.describe(self.view.get_serializer())
+            return rename_schema(schema, renaming.render_key) if renames else schema
 
-        return inspection.attempt(describe_renamed if renames else describe, RETURN_EARLY, {})
+        return inspection.attempt(describe, RETURN_EARLY, {})
 
     def has_one_serializer(self) -> bool:
         # A get_serializer_class() that reads the request, or calls further methods of the view, may
@@ -185,17 +186,14 @@ class ResponseSchema:
                 )
         return False
 
-    def describe_object(self) -> Schema:
-        return self.describe_data(self.view.get_serializer())
-
     def describe_list(self) -> Schema:
-        rows = self.describe_data(self.view.get_serializer(many=True))
+        rows = self.describe(self.view.get_serializer(many=True))
         if not is_drf_code(type(self.view), "paginate_queryset", "get_paginated_response"):
             return {}
         paginator = self.view.paginator
         return rows if paginator is None else get_pages(paginator).get_schema(rows)
 
-    def describe_data(self, serializer: BaseSerializer[Any]) -> Schema:
+    def describe(self, serializer: BaseSerializer[Any]) -> Schema:
         if not is_drf_code(type(serializer), "data"):
             return {}
         if type(serializer) is ListSerializer:

@@ -1,4 +1,4 @@
-"""The features of the installed apps, with the settings and options that they bring."""
+"""The features of the installed apps, and the settings and options that these declare."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.apps import apps
 from django.core.signals import setting_changed
 from django.utils.module_loading import import_string
 
-# Which app of this package brings a setting or an option: python -m docs.reference_pages --write.
+# The app of each setting and option, written by `python -m docs.reference_pages --write`.
 KNOWN = Path(__file__).parents[1] / "contrib" / "settings.json"
 
 
@@ -23,9 +23,9 @@ class Setting(NamedTuple):
     """A key of ``DRF_MCP``, or an option of tools.
 
     Attributes:
-        default: its value where the project gives none.
-        kind: a `drf_mcp.option_types.kinds.Kind`, which says what values it takes.
-        chooses_tools: whether it says what is a tool, which no single endpoint does.
+        default: its value if the project sets none.
+        kind: the `drf_mcp.option_types.kinds.Kind` of its values.
+        chooses_tools: whether it decides what is a tool. An endpoint cannot set such an option.
     """
 
     default: Any
@@ -74,7 +74,7 @@ class Features:
         else:
             raise AttributeError(name)
         if apps.apps_ready:
-            # An attribute from then on: each call reads some of them several times.
+            # Kept as an attribute: each call reads some of them several times.
             vars(self)[name] = found
         return found
 
@@ -88,7 +88,7 @@ class Features:
         return {option: path for f in self.installed for option, path in f.tool_reports.items()}
 
     def forget(self, *, setting: str = "INSTALLED_APPS", **kwargs: Any) -> None:
-        """Find the features anew, as when the apps of a test are others."""
+        """Find the features anew, such as for a test with other INSTALLED_APPS."""
         if setting == "INSTALLED_APPS":
             vars(self).clear()
 

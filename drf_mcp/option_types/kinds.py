@@ -23,7 +23,7 @@ from django.views.generic import View
 # An error shows the beginning of a wrong value, which may be long.
 SHORT = reprlib.Repr()
 SHORT.maxstring = SHORT.maxother = 80
-# Tokens that an envelope takes which says what is missing and where it waits.
+# In tokens: an envelope that only says what is missing, and how to fetch it, has about so many.
 SMALLEST_BUDGET = 1000
 
 
@@ -235,7 +235,7 @@ class ListOf(Kind):
 
 
 class Words(ListOf):
-    # A text is refused: it would be read letter by letter.
+    # A string is refused: it would be a list of letters.
     def __init__(self) -> None:
         super().__init__(Text())
 
@@ -279,7 +279,7 @@ class MembersOf(Kind):
     """A dict with some of a few members.
 
     Args:
-        needed: the members that none may lack.
+        needed: the members that are required.
     """
 
     def __init__(self, words: str, members: Mapping[str, Kind], *needed: str) -> None:
@@ -344,7 +344,7 @@ class Pattern:
         subjects = (endpoint.route.path, *(f"tag:{tag}" for tag in tags))
         if any(fnmatch.fnmatchcase(subject, self.glob) for subject in subjects):
             return True
-        # REST framework's own actions are matched whole: *_update is not partial_update.
+        # The name of a standard action is matched as a whole: *_update is not partial_update.
         ending, tail = f"_{endpoint.standard_action}", self.glob.rpartition("*")[2]
         within = tail.startswith("_") and tail != ending and ending.endswith(tail)
         inside_action = endpoint.is_standard and name.endswith(ending) and within
@@ -373,7 +373,7 @@ class ToolPattern(Kind):
             return False
 
 
-# Names are part of URLs and of a header with commas.
+# Names of toolsets are in URLs, and in a header with commas between them.
 TOOLSETS = MappingOf(
     ListOf(ToolPattern()),
     "a dict from names to lists of patterns such as {'billing': ['invoices_*']}",

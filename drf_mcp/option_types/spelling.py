@@ -1,4 +1,4 @@
-"""Names in sentences: the nearest to a mistyped one, and the first of many."""
+"""The names that are nearest to a mistyped one, and names in a sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_LENGTH = 64
 MIN_PREFIX, SIMILAR, VERY_SIMILAR = 3, 0.6, 0.85
 # The score of a synonym; a similar spelling scores less.
 SYNONYM = 4
-# A similar spelling never suggests these arguments of paging.
+# Names of paging arguments. These are suggested only for synonyms, not for similar spellings.
 PAGING = (
     "page pagenumber pageno",
     "pagesize perpage limit maxresults maxrows",
@@ -81,7 +81,7 @@ def ask_nearest(names: Sequence[str]) -> str:
 
 
 def join_alternatives(names: Iterable[str]) -> str:
-    """Return names as an enumeration, ``a or b``; "" for none."""
+    """Return names joined by "or", "" for none."""
 
     def join(first: str, last: str) -> str:
         return _("%(first)s or %(last)s") % {"first": first, "last": last}
@@ -90,7 +90,7 @@ def join_alternatives(names: Iterable[str]) -> str:
 
 
 def join_names(names: Iterable[str], most: int = MOST_NAMES) -> str:
-    """Return different names in a row; of more than ``most`` the first, and how many follow."""
+    """Return names with commas; of more than ``most`` the first ones, and how many follow."""
     shown = list(dict.fromkeys(names))
     rest = len(shown) - most
     if rest <= 1:

@@ -1,4 +1,4 @@
-"""Titles and descriptions of tools: the project's own texts, else sentences made of the schema."""
+"""Titles and descriptions of tools: the project's texts, else sentences made of the schema."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ VERBS = {
     "partial_update": gettext_noop("Change fields of {one}"),
     "destroy": gettext_noop("Delete {one}"),
 }
-# Names of GET actions that are verbs; other names are nouns, as "summary".
+# Verbs with which the name of a GET action may begin; other names, such as "summary", are nouns.
 READ_VERBS = frozenset(
     re.findall(
         r"\w+",
@@ -42,7 +42,7 @@ READ_VERBS = frozenset(
         "preview print query render search show suggest test track validate verify view",
     )
 )
-# Titles of actions that are named after a thing, by method.
+# Titles of actions whose name is a noun, by method.
 METHOD_VERBS = {
     "GET": gettext_noop("{name} of {one}"),
     "POST": gettext_noop("Add {name} to {one}"),
@@ -58,7 +58,7 @@ OWN_VERBS = {
 OWN = frozenset({"me", "mine", "my", "current", "self", "own"})
 PARTICLES = frozenset({"again", "away", "back", "down", "in", "off", "on", "out", "over", "up"})
 PREPOSITIONS = frozenset({"as", "at", "by", "for", "from", "into", "through", "to", "via", "with"})
-# The methods that an action calls to answer with rows.
+# The methods of a view that an action calls if it answers with rows.
 ROWS = frozenset({"filter_queryset", "get_serializer", "paginate_queryset"})
 
 
@@ -134,7 +134,7 @@ class Subject:
             # Translators: the name is that of an action, such as "overdue".
             title = _("{name} {plural}").format(name=" ".join(words), plural=self.plural)
         else:
-            # Several objects are added to, one is set.
+            # To a relation with many objects one is added, any other field is set.
             is_many = getattr(field, "many_to_many", 0) or getattr(field, "one_to_many", 0)
             if method == "POST" and not is_shared and not is_many:
                 method = "PUT"
@@ -154,7 +154,7 @@ def with_article(noun: str) -> str:
 
 # --- Descriptions ----------------------------------------------------------------------------
 
-# People ask for one thing by several verbs, and the tool's name has another one.
+# With several verbs, since people ask in other words than that of the tool's name.
 SENTENCES = {
     "list": gettext_noop("Find, show or count {plural}"),
     "retrieve": gettext_noop("Get or show one {single}"),
@@ -166,11 +166,11 @@ SENTENCES = {
 }
 # Clients cut longer descriptions and instructions.
 MAX_LENGTH = 2048
-# Choices: of one filter, and the characters of all. The schema has them as well.
+# How many choices of a filter are named, and in how many characters those of all filters.
 MAX_CHOICES, MAX_CHOICES_LENGTH = 6, 50
-# Fields that any answer may have.
+# Fields that need no mention.
 COMMON_FIELDS = frozenset({"id", "pk", "url", "uuid"})
-# Query parameters that shape the answer, and choose no rows.
+# Query parameters that change the form of an answer, and select no rows.
 SHAPING = frozenset({"depth", "embed", "exclude", "expand", "fields", "include", "lang", "omit"})
 # Endings of a filter's name that say how it compares.
 LOOKUP = re.compile(
@@ -202,7 +202,8 @@ STOCK_WORDS = frozenset(
 SENTENCE = re.compile(r"(?<=[.!?:])\s+")
 CODE = re.compile(r"`[^`]*`")
 WORD = re.compile(r"[^\W\d]\w*")
-# A header as REST framework's own schemas read it: the lines below it are about one action.
+# A line such as ``list:`` in a view's docstring, which REST framework's own schemas read too: the
+# lines below it are about that action.
 SECTION = re.compile(r"([a-z]\w*):(?:\s+(.*)|)\Z")
 # The most characters of a view's own text in a description.
 MAX_ABOUT = 300
@@ -254,7 +255,7 @@ class Docstrings:
         return about
 
     def split_sections(self, text: str) -> dict[str, str]:
-        """Return the sections of the view's text by action; "" is what is about no action."""
+        """Return the sections of the view's text by action; the rest is under ""."""
         sections, name = {"": ""}, ""
         for line in text.splitlines():
             header = SECTION.match(line)
@@ -264,10 +265,7 @@ class Docstrings:
         return {name: inspect.cleandoc(section) for name, section in sections.items()}
 
     def says_more(self, text: str, nouns: Collection[str]) -> bool:
-        """Return whether a text has words of its own.
-
-        Nouns of the model, names of actions and stock words are no words of its own.
-        """
+        """Return whether a text has other words than the model's, the actions' and stock words."""
         names = (*nouns, *self.endpoint.route.actions.values())
         known = {*STOCK_WORDS, *(word for name in names for word in split_text(name))}
         return not known.issuperset(split_text(CODE.sub("", text)))
@@ -282,7 +280,7 @@ def describe_tool(tool: Tool) -> str:
         about = description = texts.get_view_description()
         is_plain = endpoint.standard_action is None and endpoint.action is None
         if not (about and is_plain and not endpoint.view_has_other_methods):
-            # The tools of a view are listed one after another: only the first describes the view.
+            # Only the first tool of a view has the view's text.
             is_first = tool.name in tool.related.describing_tools
             if subject.model is not None:
                 about = texts.get_about(subject.nouns) if is_first else ""
@@ -300,7 +298,7 @@ def make_sentence(tool: Tool, subject: Subject, is_first: bool) -> str:
     if subject.model is not None and action in SENTENCES:
         title = subject.fill(SENTENCES["retrieve_many" if endpoint.many else action])
     if action == "retrieve":
-        # Where a list is a tool, its description comes first, and names the fields as filters.
+        # The fields are named unless the description of a list has named them as filters.
         looked_up = {parameter.name for parameter in schema.path} | COMMON_FIELDS
         row = SelectableFields(schema.output).row.get("properties", {}) if is_first else ()
         if names := join_names(speak(name) for name in row if name not in looked_up):
@@ -312,7 +310,7 @@ def make_sentence(tool: Tool, subject: Subject, is_first: bool) -> str:
 
 
 def name_filters(query: Iterable[Parameter]) -> Iterator[str]:
-    # The arguments for search and order describe themselves.
+    # Only filters: the arguments for search and ordering have descriptions of their own.
     room = MAX_CHOICES_LENGTH
     for parameter in query:
         if parameter.role != "filter" or not parameter.listed or parameter.name in SHAPING:

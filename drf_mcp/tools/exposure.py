@@ -24,7 +24,7 @@ class ToolChoice:
     """An endpoint that becomes a tool, and the tool's options.
 
     Attributes:
-        named: whether the project exposed this endpoint by name, not all endpoints of its view.
+        named: whether the project exposed this very endpoint, and not only its view.
         tool_class: the class of the tool.
     """
 
@@ -124,7 +124,7 @@ class Exposure:
         options = ToolOptions()
         for view_options in reversed(list(self.get_view_options(endpoint))):
             own = view_options.tool
-            # ``many=`` is about tools that read one object, and only `retrieve` reads one.
+            # In the options of a view, ``many`` is about `retrieve`.
             if own.many and action != "retrieve":
                 own = replace(own, many=None)
             options = own.over(options)
@@ -148,7 +148,8 @@ class Exposure:
     def without_repeated_updates(
         self, choices: Sequence[ToolChoice], patterns: Iterable[str] = ()
     ) -> list[ToolChoice]:
-        # PATCH does what PUT does, and a further tool costs tokens.
+        # Without a PUT whose route has a PATCH too: the PATCH does the same, and a tool costs
+        # tokens.
         def get_route(choice: ToolChoice) -> tuple[str, Any]:
             return choice.endpoint.route.path, choice.endpoint.route.callback
 
@@ -162,7 +163,7 @@ class Exposure:
         for choice in choices:
             is_update = choice.endpoint.standard_action == "update" and not choice.named
             change = changes.get(get_route(choice)) if is_update else None
-            # A pattern that fits both does not name the PUT.
+            # A pattern that matches the PATCH too does not name the PUT.
             if change is None or any(
                 choice.matches([each]) and not change.matches([each]) for each in every
             ):
@@ -186,7 +187,7 @@ class Exposure:
                 yield registration.options
 
     def get_registrations(self, endpoint: Endpoint) -> Sequence[Registration]:
-        # All methods of a route have the same registrations, which are asked for often.
+        # A cache: all endpoints of a route have the same registrations.
         key = id(endpoint.route.callback)
         if key not in self._known:
             self._known[key] = [each for each in self.registrations if each.is_for(endpoint)]

@@ -1,4 +1,4 @@
-"""What was described of tools, in a file that the processes of a server start with."""
+"""A file of descriptions of tools, which ``mcp_warm`` writes and the processes of a server read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UNREAD = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packag
 SUFFIXES = (".py", ".mo")
 CHANGED, UNREADABLE = "changed", "unreadable"
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
-# What may be raised by reading a file of another version, or a file that was cut off.
+# What reading a truncated file, or a file of another version, may raise.
 ODD = (OSError, ValueError, LookupError, TypeError, AttributeError)
 
 
@@ -47,9 +47,8 @@ class UnusableFile(Exception):
 class DescriptionsFile:
     """A file of descriptions: a line with its signature, and a line of JSON.
 
-    The signature is made with SECRET_KEY. The file is used only where it was signed so, where its
-    owner alone may read it and runs this process, and where code and settings are those that the
-    descriptions were made of.
+    The file is used only if it is signed with SECRET_KEY, if this process runs as the owner and
+    the owner alone has rights to it, and if code and settings are those of which it was made.
     """
 
     def __init__(self, path: str) -> None:
@@ -119,10 +118,10 @@ class DescriptionsFile:
 
 
 class KeptDescriptions:
-    """Texts that describing tools has made, by what they were made of.
+    """The descriptions in the file, and those that are recorded for the next file.
 
     Attributes:
-        recorded: the texts that are made meanwhile, None unless they are recorded.
+        recorded: the texts that were made since `recording` began, None outside of it.
         left_out: the tools whose descriptions depend on rows of a database.
     """
 
@@ -153,7 +152,7 @@ class KeptDescriptions:
         return make() if known is None else known
 
     def ignore(self) -> None:
-        """Use the file no more in this process: what it describes has changed meanwhile."""
+        """Do not use the file in this process any more: the tools have changed."""
         self._texts = {}
 
     @contextlib.contextmanager
@@ -173,7 +172,7 @@ class KeptDescriptions:
         with noted_queries() as queries:
             text = make()
         if queries:
-            # The other texts of the tool may have been made of the same rows.
+            # Other texts of the tool may depend on the same rows.
             self.left_out.add(tool)
             for each in keys:
                 self.recorded.pop(each, None)
@@ -201,10 +200,10 @@ kept_descriptions = KeptDescriptions()
 
 
 def take_fingerprint(files: Iterable[str]) -> dict[str, str]:
-    """Return the hashes of what descriptions are made of, by its name.
+    """Return hashes of all that descriptions are made of: Python, settings and files, by name.
 
     Args:
-        files: files whose content counts; those of the project's apps always do.
+        files: files besides those of the project's apps.
     """
     with warnings.catch_warnings():
         # Django warns of settings that are deprecated.
@@ -215,7 +214,7 @@ def take_fingerprint(files: Iterable[str]) -> dict[str, str]:
 
 
 def hash_setting(name: str) -> str:
-    # Sets are sorted by pprint; an object that shows no value counts by its class.
+    # pprint sorts sets. Of an object whose repr has only an address, the class counts.
     value = pprint.pformat(getattr(settings, name), width=1, sort_dicts=False)
     # Keyed, so that a short secret cannot be found out from its hash by trying.
     text = f"{name}={ADDRESS.sub('', value)}"
@@ -229,7 +228,7 @@ def find_loaded_files() -> set[str]:
 
 
 def find_project_files() -> Iterator[str]:
-    # Apps find some modules by their names, so a new file counts as well.
+    # All files, not only the loaded ones: an app may import a new module by its name.
     of_apps = (config.path for config in apps.get_app_configs())
     for folder in {*of_apps, *map(str, settings.LOCALE_PATHS)}:
         if UNREAD.isdisjoint(Path(folder).parts):
@@ -239,7 +238,7 @@ def find_project_files() -> Iterator[str]:
 
 
 def hash_source(path: str) -> str:
-    # A file that was written after this process began is not what the process runs.
+    # The process does not run a file that was written after the process began.
     config: Any = apps.get_app_config("drf_mcp")
     try:
         with open(path, "rb") as file:

@@ -19,7 +19,7 @@ PREFIX_SEGMENT = re.compile(r"(?:api|rest|v\d+(?:[._]\d+)*)\Z", re.IGNORECASE)
 
 # Endings of the names of view classes and functions.
 VIEW_SUFFIX = re.compile(r"(?:(?:API|Api)?View(?:[Ss]et)?|(?:_api)?_view(?:_?set)?)\Z")
-# Class names of generic views end in actions, as the names of tools do.
+# Actions at the end of the class names of generic views; the tool's name has the action already.
 ACTION_SUFFIX = re.compile(r"(?:List|Create|Retrieve|Update|Destroy|Detail)+\Z")
 
 
@@ -59,7 +59,7 @@ class Naming:
         return name, self.get_versioned_name(endpoint), by_path, by_method
 
     def get_noun(self, endpoint: Endpoint) -> str:
-        """Return the noun of a view whose path has no words: its router's basename, or its class's.
+        """Return the noun for a view whose path has no words, from its basename or its class.
 
         The name of a tool is its noun and its action.
         """
@@ -145,7 +145,7 @@ def snake_case(text: str) -> str:
 
 
 def shorten_name(name: str, ending: str = "") -> str:
-    # A hash of the whole name distinguishes names that begin alike.
+    # Long names with the same beginning differ in a hash of the whole name.
     if len(name) <= DEFAULT_MAX_LENGTH:
         return name
     tail = f"_{hashlib.sha256(name.encode()).hexdigest()[:6]}"

@@ -44,7 +44,7 @@ class Registry:
         self._indexes: dict[Any, Mapping[str, Tool]] = {}
         # The tools before and after narrowing, by the id of the former and the narrowings.
         self._narrowed: dict[Any, tuple[Any, Mapping[str, Tool]]] = {}
-        # What `cached` made of tools, by its key and the tools.
+        # What `keep` made of tools, by its key and the tools.
         self._kept: dict[Any, Any] = {}
         self._lock = threading.RLock()
         self._keeping = threading.Lock()
@@ -126,7 +126,7 @@ class Registry:
             return narrowed
         left = {n: t for n, t in tools.items() if all(each.allows(t) for each in narrowings)}
         # Two narrowings that leave the same tools share them, and their descriptions.
-        narrowed = self.cached("narrowed", left, relate)
+        narrowed = self.keep("narrowed", left, relate)
         # A server with a get_tools() of its own may pass a new dict in each request.
         if any(tools is index for index in self._indexes.values()):
             with self._lock:
@@ -135,7 +135,7 @@ class Registry:
                 self._narrowed[key] = tools, narrowed
         return narrowed
 
-    def cached(
+    def keep(
         self, key: Any, tools: Mapping[str, Tool], make: Callable[[Mapping[str, Tool]], Kind]
     ) -> Kind:
         """Return what ``make`` returns for some tools, made once until the tools change."""

@@ -1,4 +1,4 @@
-"""What tools/list says of results, and the results of tools/call."""
+"""The result of tools/call, and the output schema and definitions of tools/list."""
 
 from __future__ import annotations
 
@@ -40,14 +40,13 @@ from drf_mcp.truncation.tokens import LIKELY_CHARS
 # Of objects and arrays inside one another in an answer. serde_json, which clients in Rust use,
 # reads 127 of a message, the official Python SDK 200, Python's json some 990; a message adds three.
 MAX_DEPTH = 120
-# From so many rows on it is worth asking first, by some of them, whether the answer alone is too
-# long.
+# From this number of rows on, some rows show first whether the answer alone is too long.
 MANY_ROWS, SAMPLE_ROWS = 30, 5
-# The characters of an answer that show how many of them a token has.
+# The characters of an answer of which tokens are counted.
 SAMPLE = 8_000
-# The same of the characters of one text.
+# From this number of characters on, a text alone may be too long.
 LONG_TEXT = 100_000
-# Envelopes of which all of a successful answer is a part.
+# Envelopes that contain the whole answer, so that they are never shorter than the answer.
 EMBEDDING = frozenset({OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope})
 
 
@@ -79,7 +78,7 @@ class ResultWriter:
     def write_texts(
         self, outcome: Outcome, budget: Budget | None = None
     ) -> tuple[Outcome, list[str]]:
-        """Return the texts of a result that fits the budget, and the outcome that they are of."""
+        """Return the outcome that fits the budget, and the texts of its result."""
         envelope, encode = self.envelope, self.encoder.encode
         answer, texts = self.write_long_answer(outcome, budget), [""]
         length = 0 if answer is None else len(answer)
@@ -90,9 +89,9 @@ class ResultWriter:
                 answer, length = encode(envelope.answer(outcome)), len(text)
                 texts, text = [], ""
         if budget is not None and answer is not None:
-            # Of plain JSON it is not known any more which objects its rows were made of.
+            # Now, since plain JSON does not show of which objects its rows were made.
             budget.note_rows(envelope.answer(outcome))
-            # Plain JSON, and no long text in memory while it is shortened.
+            # As plain JSON, without the text of the long answer in memory.
             outcome = outcome.changed(data=json.loads(answer), body=None)
             sample, answer = answer[:SAMPLE], ""
             write = RowsEncoder(encode).encode
@@ -105,7 +104,7 @@ class ResultWriter:
         return outcome, texts
 
     def write_long_answer(self, outcome: Outcome, budget: Budget | None) -> str | None:
-        """Return the answer as JSON if the envelope need not be written: it is surely too long."""
+        """Return the answer as JSON if it is surely too long, so that no envelope is written."""
         if budget is None or outcome.failure is not None or type(self.envelope) not in EMBEDDING:
             return None
         data, seems_long = outcome.data, False
@@ -113,12 +112,11 @@ class ResultWriter:
         rows: Any = data.get("results") if is_object else data
         is_list = isinstance(rows, (list, tuple))
         if is_list:
-            # A few rows are written at once with the envelope around them.
             seems_long = len(rows) >= MANY_ROWS
         else:
             members = data if is_object else {"": data}
             for name in members:
-                # A letter so far back: asking each for its length would be a call for each.
+                # A slice, since `len` would be a function call for each member.
                 if type(members[name]) is str and members[name][LONG_TEXT : LONG_TEXT + 1]:
                     seems_long = True
         if not seems_long or (limit := budget.get_limit(outcome)) is None:
@@ -131,11 +129,11 @@ class ResultWriter:
         return text if budget.is_exceeded(outcome, text) else None
 
     def explain(self, failure: Outcome, outcome: Outcome, exc: Exception) -> Outcome:
-        # What failed while it was read would be read again, and nothing is wrong with its type.
+        # A lazy answer that failed while it was read is not read again to look for a fault.
         if failure.failure is None or self.encoder.unread is not None:
             return failure
         if isinstance(exc, (NestedTooDeep, RecursionError)):
-            # Looking for the place would write the value once more for each level.
+            # To find the place, the value would be encoded again at each level.
             fault = self.describe_fault(_("The answer"), "", str(NestedTooDeep(MAX_DEPTH)))
         else:
             fault = next(self.find_faults(outcome), "")
@@ -195,7 +193,7 @@ class RowsEncoder:
         return f"{before}{self.text}{after}"
 
     def take_out(self, value: Any, depth: int = 2) -> tuple[Any, Any]:
-        # An object with the mark in the place of its long list, and the list.
+        """Return an object with the mark in place of its long list, and the list."""
         if isinstance(value, dict):
             for name, member in value.items():
                 rows = member if isinstance(member, list) and len(member) >= SAMPLE_ROWS else None
@@ -252,7 +250,7 @@ class ToolBudget(Budget):
         envelopes.validate_payload_dict(dict(payload))
 
 
-# In each process. The list of a thousand tools has some two million bytes.
+# For each process. The list of a thousand tools has some two million bytes.
 MOST_BYTES = 32 * 1024 * 1024
 
 
@@ -280,7 +278,7 @@ class DefinitionCache:
         return joined
 
 
-# Keywords for people, and keywords whose members are names of their own.
+# Keywords with texts for people, and keywords whose members are named by the project.
 WORDS = frozenset({"title", "description", "examples", "default", "$comment"})
 NAMED = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
 DEFINITIONS = DefinitionCache()
@@ -318,8 +316,7 @@ def get_output_schema(tool: Tool, envelope: Envelope) -> Mapping[str, Any] | Non
 
 
 def describe_data(envelope: Envelope, output: dict[str, Any]) -> Mapping[str, Any] | None:
-    # The members that hold the view's value, without words. A failure has an object of its own in
-    # the same place.
+    # The members with the view's data, without descriptions. In a failure they have another object.
     whole, around = envelope.schema(output), envelope.schema({})
     if whole is None or around is None:
         return None

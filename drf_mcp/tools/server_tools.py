@@ -62,10 +62,9 @@ class ServerEndpoint(Endpoint):
 
 
 class ServerTool(Tool):
-    """A tool of the server's own.
+    """A tool of the server's own, whose view is called like the view of a route.
 
-    Its view is called as the view of a route is. A feature makes such tools in `Feature.get_tools`,
-    or makes another call of theirs in `Feature.redirect`.
+    `Feature.get_tools` returns such tools.
     """
 
     @classmethod
@@ -92,13 +91,13 @@ class ServerTool(Tool):
 
 @dataclass(frozen=True, eq=False)
 class RedirectingTool(ServerTool):
-    """A tool whose calls are made as calls of another tool, by a feature's `redirect`.
+    """A tool whose calls become calls of another tool, in `Feature.redirect`.
 
     Attributes:
         naming: the argument that names the other tool.
-        holder: the argument with those of the other tool.
+        holder: the argument with the arguments of the other tool.
         further: the names of its other arguments.
-        problems: why no other call can be made, where none can.
+        problems: why a call cannot become a call of another tool.
     """
 
     naming: ClassVar[str]
@@ -109,7 +108,7 @@ class RedirectingTool(ServerTool):
     controls = ()
 
     def read(self, arguments: Any) -> tuple[dict[str, Any], list[Problem]]:
-        """Return the arguments of a call, and what is wrong with them."""
+        """Return the arguments of a call, and their problems."""
         sent = {} if arguments is None else arguments
         if not isinstance(sent, OBJECTS):
             return {}, [not_an_object(sent)]
@@ -124,11 +123,11 @@ class RedirectingTool(ServerTool):
         return {**sent, self.holder: inner}, problems
 
     def bind(self, arguments: Any) -> Call:
-        # Only a call that was not redirected is bound, and it is refused.
+        # Only a call that could not be redirected is bound.
         raise ArgumentsRefused(self.problems)
 
     def refusing(self, *problems: Problem) -> Self:
-        """Return the tool as it answers a call that cannot be made."""
+        """Return the tool with the problems of a call, which its `bind` raises."""
         return replace(self, problems=problems)
 
     def sanitize_arguments(self, arguments: Any) -> Any:

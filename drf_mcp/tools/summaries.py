@@ -1,4 +1,4 @@
-"""Tools in few words: the signature of one, and the instructions of a server."""
+"""The signature of a tool, and the instructions of a server."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ NAMES = {
     "string": "str",
 }
 UNKNOWN = "Any"
-# Objects inside one another that are written out, and the choices of a value.
+# The most levels of objects that are written out, and the most choices of a value.
 MAX_DEPTH, MAX_CHOICES = 3, 12
 
 
 class Signature:
-    """What a tool takes and gives: ``orders_list(status: str = None) -> [{id: int}]``."""
+    """A tool written as a function: ``orders_list(status: str = None) -> [{id: int}]``."""
 
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
@@ -55,13 +55,13 @@ class Signature:
         return write_type(self.find_output()).replace(" | None", "")
 
     def find_output(self) -> Any:
-        """Return the schema of the data, of a page that of its rows."""
+        """Return the schema of the data, or of the rows of a page."""
         own = self.tool.options.output_schema
         schema = own if isinstance(own, Mapping) else self.tool.schema.output
         properties = schema.get("properties", {}) if isinstance(schema, Mapping) else {}
         if "results" in properties and not properties.keys() - PAGE_MEMBERS - {"results"}:
             return properties["results"]
-        # The answers to several items are a list.
+        # A call for several items is answered with a list.
         items = self.tool.arguments.items
         is_several = items is not None and items.name in self.tool.input_schema.get("required", ())
         return {"type": "array", "items": schema} if is_several else schema
@@ -93,7 +93,7 @@ def write_one(name: Any, schema: Mapping[str, Any], depth: int) -> str:
 
 
 class Instructions:
-    """The instructions for tools; nothing is introspected for them.
+    """The instructions for the tools of a server, which are written without introspection.
 
     Args:
         tools: the tools that a caller sees.

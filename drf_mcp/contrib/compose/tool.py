@@ -109,7 +109,7 @@ def find_tool(server: Any, context: RequestContext) -> Tool | None:
     options["open_world"] = any(t.annotations["openWorldHint"] for t in (*reading, *writing))
     # Made once for all callers, so that each is described and encoded once.
     key, tools = (COMPOSE, *options.items()), server.tools_capability.get_tools(context)
-    tool: Tool = server.registry.cached(key, tools, partial(make_compose_tool, **options))
+    tool: Tool = server.registry.keep(key, tools, partial(make_compose_tool, **options))
     return tool
 
 

@@ -79,7 +79,7 @@ class ToolIndex:
 
     @classmethod
     def rank(cls, registry: Any, tools: Mapping[str, Tool]) -> FieldRanking:
-        ranking: FieldRanking = registry.cached("ranking", tools, rank_tools)
+        ranking: FieldRanking = registry.keep("ranking", tools, rank_tools)
         return ranking
 
     def find(self, query: str, most: int) -> list[Tool]:

@@ -165,7 +165,7 @@ class ToolSearch:
                 if tool.options.pinned or tool.endpoint.is_built_in or tool.matches(self.patterns)
             ]
 
-        pinned = self.registry.cached(("pinned", self.patterns), self.tools, find_pinned)
+        pinned = self.registry.keep(("pinned", self.patterns), self.tools, find_pinned)
         return [*self.find_own(), *pinned]
 
     def find_own(self) -> Iterator[Tool]:
@@ -186,7 +186,7 @@ class ToolSearch:
 
     def make(self, name: str, **options: Any) -> Tool:
         # Made once for all callers, so that each is described and encoded once.
-        tool: Tool = self.registry.cached(
+        tool: Tool = self.registry.keep(
             (name, tuple(options.items())), self.every, lambda tools: make_tool(name, **options)
         )
         return tool

@@ -166,7 +166,7 @@ def find_shown_columns() -> set[Column]:
             return {found for each in named if each and (found := find_column(*each))}
 
         tools = server.registry.tools(None, server.tool_options)
-        shown |= server.registry.cached("shown columns", tools, read)
+        shown |= server.registry.keep("shown columns", tools, read)
     return shown
 
 

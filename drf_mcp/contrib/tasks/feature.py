@@ -167,7 +167,7 @@ class TasksCapability(Capability):
             return True
         registry = self.server.registry
         tools = registry.tools(None, self.server.tool_options)
-        return bool(registry.cached("tools with jobs", tools, find_jobs))
+        return bool(registry.keep("tools with jobs", tools, find_jobs))
 
     @property
     def store(self) -> TaskStore:

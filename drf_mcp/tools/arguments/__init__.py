@@ -1,4 +1,4 @@
-"""What a caller sends, and the path, query and body that a view gets of it.
+"""The arguments of a call, and the path, query and body of the request that is made of them.
 
 The modules in the order in which a description becomes arguments, and arguments a request::
 

@@ -47,7 +47,7 @@ EXTRA_QUERY = gettext_noop("Further query parameters, as name: value.")
 class Arguments(ArgumentLayout):
     """Binds what a caller sent to the path, query and body of a request.
 
-    The view judges values. Names are judged before, since a view ignores what it does not know.
+    The view validates values. Names are checked here, since a view ignores unknown ones.
     """
 
     def bind(self, arguments: Mapping[str, Any]) -> Call:
@@ -69,7 +69,7 @@ class Arguments(ArgumentLayout):
         try:
             if parts[BODY] or encoder.expected:
                 if self.uploading and encoder.files:
-                    # Only these may hold files: other values may be long, and are not searched.
+                    # Only the values of these are searched for files: others may be long.
                     may_hold = [v for a, v in parts[BODY] if a.uploads]
                     encoder = encoder.files if holds_upload(may_hold) else encoder
                 encoded = encoder.encode(self.get_body(parts[BODY]))
@@ -167,7 +167,7 @@ class Arguments(ArgumentLayout):
     # --- From a request back to arguments -------------------------------------------------------
 
     def get_arguments_of_body(self, body: Any) -> dict[str, Any]:
-        """Return the listed arguments of a body, without read-only members and the like."""
+        """Return the arguments that make a body, without the members that are no argument."""
         listed = [a for a in self.arguments if a.location == BODY and a.listed]
         fields = [a for a in listed if not a.whole]
         whole = next((a for a in listed if a.whole), None)
@@ -181,12 +181,12 @@ class Arguments(ArgumentLayout):
     def from_request(
         self, kwargs: Mapping[str, Any], query: MultiValueDict[str, str], body: Any = MISSING
     ) -> dict[str, Any]:
-        """Return the arguments of the call that makes a request."""
+        """Return the arguments of the call that would make a request."""
         found = ((each, each.find_in_request(kwargs, query, body)) for each in self.arguments)
         return self.change({}, [pair for pair in found if pair[1] is not MISSING])
 
     def replace_control(self, arguments: Mapping[str, Any], name: str, value: Any) -> Any:
-        """Return the arguments with a value of the control that the guard calls by a name."""
+        """Return the arguments with another value for a guard's argument, by the guard's name."""
         control = next(each for each in self.controls if each.parameter.name == name)
         return self.change(arguments, [(control, value)])
 
@@ -200,7 +200,7 @@ class FlatArguments(Arguments):
         path = [self.make_argument(p, PATH) for p in endpoint.path]
         taken = {argument.name for argument in (*body, *path)}
         for index, argument in enumerate(path):
-            # Callers copy the key from a row, which has it under this name.
+            # Callers copy the key from an answer, which has it under this name.
             shown = argument.parameter.shown_as
             if shown and shown not in taken and argument.name == argument.parameter.name:
                 path[index] = replace(argument, name=shown)
@@ -208,7 +208,7 @@ class FlatArguments(Arguments):
         if self.extra_query:
             extra = Parameter("query", {"type": "object", "description": _(EXTRA_QUERY)})
             query.append(self.make_argument(extra, QUERY, whole=True))
-        # Arguments that the schema leaves out get the names that are left.
+        # Arguments that the schema leaves out come last, and get other names on a clash.
         listed, unlisted = ([a for a in body if a.listed is wanted] for wanted in (True, False))
         named: dict[str, Argument] = {}
         for argument in (*listed, *path, *query, *unlisted):
@@ -220,7 +220,7 @@ class FlatArguments(Arguments):
     def rename(self, argument: Argument, name: str) -> Argument:
         parameter = argument.parameter
         if argument.location == PATH and name != make_portable_name(argument.name):
-            # The body has the new value.
+            # The argument of the body is the new value.
             words = _("The present %(name)s") % {"name": argument.name}
             schema = explain(parameter.schema, words)
             parameter = replace(parameter, schema=schema)
@@ -234,7 +234,7 @@ class FlatArguments(Arguments):
 
 
 class GroupedArguments(Arguments):
-    # ``{"kwargs": {...}, "query": {...}, "body": {...}}``; a whole body is itself ``body``.
+    # ``{"kwargs": {...}, "query": {...}, "body": {...}}``; ``body`` may be a list or any value.
     groups = {PATH: "kwargs", QUERY: "query", BODY: "body", ANSWER: "query", CONTROL: "query"}
 
     def get_arguments(self, endpoint: EndpointSchema) -> Iterator[Argument]:
@@ -312,7 +312,7 @@ def find_reversed(values: Values) -> Iterator[Problem]:
 
 
 def find_dropped(argument: Argument, value: Any, keys: Mapping[Place, Place]) -> list[Problem]:
-    """Return a problem for each member that a nested serializer drops: unknown and read-only ones.
+    """Return a problem for each unknown or read-only member, which a nested serializer ignores.
 
     Args:
         keys: the places whose keys the view's parser renames.

@@ -20,9 +20,9 @@ from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.outcomes import MISSING
 
 PATH, QUERY, BODY = "path", "query", "body"
-# An argument that selects fields of the answer.
+# The location of the argument that selects fields of the answer.
 ANSWER = "answer"
-# An argument that a guard reads.
+# The location of arguments that a guard reads.
 CONTROL = "control"
 CONTAINERS = {"object": dict, "array": list}
 
@@ -32,9 +32,10 @@ class Argument:
     """One argument: the caller's name for a parameter of the request.
 
     Attributes:
-        parameter: the view's own name, its schema and its style.
-        whole: the argument is the whole body, or the whole further query.
-        group: the argument that holds this one, "" for none.
+        location: the part of the request: `PATH`, `QUERY` or `BODY`; else `ANSWER` or `CONTROL`.
+        parameter: the parameter, with the view's own name.
+        whole: True for the whole body, or the object of further query parameters.
+        group: the name of the argument that this one is a member of, "" for none.
     """
 
     name: str
@@ -45,7 +46,7 @@ class Argument:
 
     @functools.cached_property
     def json_type(self) -> str:
-        # Without null; "" where several types are accepted.
+        """The type besides null, "" for none or several."""
         types = self.parameter.schema.get("type", "")
         others = [name for name in types if name != "null"] if isinstance(types, list) else [types]
         return others[0] if len(others) == 1 else ""
@@ -79,7 +80,7 @@ class Argument:
 
     @functools.cached_property
     def is_parsed(self) -> bool:
-        """Whether `read` makes another value of some."""
+        """Whether `read` may return another value than it is given."""
         return type(self).read is not Argument.read or self.json_type in CONTAINERS
 
     def read(self, value: Any) -> Any:
@@ -88,7 +89,7 @@ class Argument:
         return parse_json_text(value, CONTAINERS[kind]) if kind in CONTAINERS else value
 
     def is_missing_in(self, arguments: Mapping[str, Any]) -> bool:
-        # Null is a value, but no path has room for it.
+        # Null is a value, but not in a path.
         value = arguments.get(self.name, MISSING)
         return value is MISSING or (value is None and self.location == PATH)
 
@@ -116,7 +117,7 @@ class Argument:
         if self.location == BODY:
             if not self.whole:
                 return body.get(name, MISSING) if isinstance(body, Mapping) else MISSING
-            # One object of a body that may be a list was sent by the arguments of its fields.
+            # The fields of one object are arguments of their own, also where a list is taken.
             is_object = isinstance(body, Mapping) and not self.required
             return MISSING if is_object and self.json_type == "array" else body
         texts = [] if self.whole else query.getlist(name)
@@ -126,7 +127,7 @@ class Argument:
 
 
 def find_possible_names(name: str, location: str) -> Iterator[str]:
-    """Yield the names of an argument: its own, then those for where another one has it."""
+    """Yield the name of an argument, then those to take where another argument has this name."""
     further = f"{name}_{location}"
     numbered = (f"{further}_{number}" for number in count(2))
     return map(make_portable_name, chain((name, further), numbered))
@@ -148,13 +149,13 @@ def write_query(values: Iterable[tuple[Argument, Any]]) -> str:
             pairs += argument.get_query_pairs(value)
     query = ""
     for name, text in pairs:
-        # `urlencode` looks at each letter, also where nothing has to be quoted.
+        # Faster than `urlencode`, which looks at each letter.
         quoted = text if text.isalnum() and text.isascii() else quote_plus(text)
         query += f"&{quote_name(name)}={quoted}"
     return query[1:]
 
 
-# Names are those of a project's parameters; with an open ``query`` callers choose them.
+# Bounded, since callers choose the names in an open ``query``.
 quote_name = functools.lru_cache(maxsize=1024)(quote_plus)
 
 
@@ -208,9 +209,9 @@ class Call:
         query_string: without its question mark.
         disposition: the Content-Disposition of a body that is one file.
         headers: further headers of the request, by their names in ``request.META``.
-        fields: the paths of the fields that the answer is to have; () for all.
-        many: the path kwarg with a list of values, one for each object; "" for one object.
-        items: the calls of the objects in ``items``, () for one object.
+        fields: the paths of the selected fields of the answer; () for all.
+        many: the path kwarg that has a list of values, one for each object; "" for one object.
+        items: the calls for the objects in ``items``, () for one object.
         controls: the values of the guards' arguments, by the guards' names, without nulls.
     """
 

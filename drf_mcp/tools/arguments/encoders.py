@@ -45,8 +45,8 @@ class BodyEncoder:
     """Encodes a body as JSON, which nearly every view takes.
 
     Attributes:
-        expected: an object is sent even without any field.
-        files: encodes bodies with files among them; None if the view takes none.
+        expected: whether a body is sent even if the call has no field.
+        files: encodes a body with files in it; None if the view takes no files.
     """
 
     content_type: str = "application/json"
@@ -60,7 +60,7 @@ class BodyEncoder:
 @dataclass(frozen=True)
 class FormBody(BodyEncoder):
     forms: Forms = field(default_factory=dict)
-    # Of a PATCH: what is left out stays as it is.
+    # True for a PATCH, where a field that is left out keeps its value.
     is_partial: bool = False
 
     def encode(self, value: Any) -> EncodedBody:
@@ -91,7 +91,7 @@ class FormBody(BodyEncoder):
             # are sent as JSON.
             prefix = name if name[-1:] in ("", "]") else f"{name}."
             for key, member in value.items():
-                # The members of a dict have any name: their form is under `ANY`.
+                # A dict takes members with any name.
                 inside = (*place, key)
                 if inside not in self.forms and (*place, ANY) in self.forms:
                     inside = (*place, ANY)

@@ -66,7 +66,7 @@ MAX_NAMES = 40
 
 
 def suggest(nearest: str | None, names: str) -> str:
-    """Return the advice to use the nearest name or value, else one of those that are accepted."""
+    """Return the advice to use the nearest name or value, else one of the accepted ones."""
     if nearest:
         return ask_nearest([f"'{nearest}'"])
     if not names:
@@ -97,9 +97,9 @@ def find_unknown(
 
     Args:
         prefix: the JSON pointer of the object; "" for all arguments.
-        holder: the argument for members of the body by any name; "" without one.
-        unlisted: further names that are taken.
-        read_only: names of the answer that no request sets.
+        holder: the argument that takes members of the body with any name; "" for none.
+        unlisted: further names that are accepted, and not suggested.
+        read_only: names in answers that a request cannot set.
         renamed: the names of arguments by the view's own names.
     """
     problems, taken = [], dict.fromkeys([*known, *unlisted])
@@ -158,7 +158,7 @@ def put_first(unknown: list[Problem], missing: list[Problem]) -> list[Problem]:
     for problem in unknown:
         group = problem.pointer.rpartition("/")[0]
         likely = f"{group}/{JSONPointer.escape(problem.accepted or '')}"
-        # Where one name is accepted, it is not always the suggested one.
+        # The only accepted name is not always the suggested one.
         is_suggested = f"'{problem.accepted}'" in problem.remediation
         is_unknown = problem.code == "unknown" and is_suggested
         is_renamed = is_unknown and required.pop(likely, None) is not None

@@ -1,4 +1,4 @@
-"""Arguments that no view describes: ``fields`` of the answer, ``ids``, and those of options."""
+"""The arguments ``fields`` and ``ids``, and those that options declare."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ IDS = "ids"
 MOST_IDS = 50
 UNKNOWN_FIELD = "UNKNOWN_FIELD"
 ONLY_THESE = gettext_noop("Only these fields of the answer.")
-# The longest enumeration of paths: more of them cost more tokens than they save.
+# Above these the names of the fields cost more tokens than a selection saves: the paths in an
+# enumeration, in a flat object, and in a pattern or in words.
 MAX_ENUM = 12
 MAX_SHORT = 8
 MAX_PATHS = 40
@@ -68,7 +69,7 @@ class FieldsArgument(Argument):
             enumerated = fields.names_all()
             schema = cls.build_schema(known, enumerated=enumerated)
             is_flat = len(known) <= MAX_SHORT and not any("." in path for path in known)
-            # Selecting from one flat row of few fields saves less than their names cost.
+            # For one flat object with few fields the argument is not listed.
             listed = fields.are_many or not enumerated or not is_flat
         elif may_have_others(fields.row):
             schema = {"type": "array", "items": {"type": "string"}, "description": _(ONLY_THESE)}
@@ -81,7 +82,7 @@ class FieldsArgument(Argument):
     @classmethod
     def build_schema(cls, known: list[str], *, enumerated: bool) -> Schema:
         if enumerated and len(known) <= MAX_PATHS and sum(map(len, known)) <= MAX_CHARACTERS:
-            # The argument's name and the paths explain themselves.
+            # Without a description: the names say it.
             pattern = {"pattern": f"^{cls.join_expressions(known)}$"}
             items = {"enum": known} if len(known) <= MAX_ENUM else pattern
             return {"type": "array", "items": {"type": "string", **items}}
@@ -96,7 +97,7 @@ class FieldsArgument(Argument):
 
     @classmethod
     def join_expressions(cls, known: list[str]) -> str:
-        # An expression that has the name of each object once.
+        # ``name(\.(first|last))?`` has the name of each object once.
         inner: dict[str, list[str]] = {}
         for path in known:
             name, _, rest = path.partition(".")
@@ -141,7 +142,7 @@ class FieldsArgument(Argument):
         return tuple(paths)
 
     def find_unanswered(self, paths: Sequence[str], data: Any) -> list[Warning]:
-        """Return a warning for each path that leads to nothing in an answer."""
+        """Return a warning for each path that no row of an answer has."""
         unanswered = [] if self.is_closed else FieldSelection(paths).find_unanswered(data)
         known = SelectableFields(infer_schema(data)).get_paths() if unanswered else []
         warnings = []
@@ -292,7 +293,7 @@ class DeclaredArguments:
         grouped = properties.get("body", {}).get("properties", {})
         known = {"kwargs", "query", "body", *((IDS,) if self.options.many else ())}
         for parameter in (*body.fields, *endpoint.path, *endpoint.query):
-            # The second is the name of a flat argument after a clash.
+            # The second name is that of a flat argument whose first name is taken.
             names = (islice(find_possible_names(parameter.name, each), 2) for each in (PATH, QUERY))
             known |= {parameter.name, *chain(*names)}
         further = tuple(

@@ -1,4 +1,4 @@
-"""The names and groups of a tool's arguments, and the problems of names that a caller sent."""
+"""The names and groups of a tool's arguments, their schema, and the problems of wrong names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ from drf_mcp.tools.arguments.errors import (
 from drf_mcp.tools.arguments.fields import FieldsArgument, IdsArgument
 
 Values: TypeAlias = list[tuple[Argument, Any]]
-# Arguments by where they were sent, each with the names that are for there; None for all names.
+# The arguments of each place in a call, with the names that belong there; None for all names. A
+# bulk call has two places: around the items, and in an item.
 Places: TypeAlias = Sequence[tuple[Mapping[str, Any], Container[str] | None]]
 ArgumentType = TypeVar("ArgumentType", bound=Argument)
 
@@ -42,13 +43,13 @@ class ArgumentLayout:
     """The arguments of a tool, by the names and groups in which callers send them.
 
     Attributes:
-        arguments: the arguments that become the request; the schema may leave some out.
-        by_group: all arguments by name, in each group; "" has those outside any group.
-        fields: the argument that names fields of the answer; None for none.
-        many: the path kwarg of which the argument ``ids`` has several values; "" for none.
+        arguments: the arguments of which the request is made, unlisted ones too.
+        by_group: all arguments by group and name; those of no group are under "".
+        fields: the argument that selects fields of the answer; None for none.
+        many: the path kwarg for which ``ids`` has several values; "" for none.
         controls: the arguments that guards read.
-        items: the `Items` of a write that takes several objects at once; None for one.
-        groups: the argument that holds the arguments of a location, by location.
+        items: the `Items` of a write that takes several objects at once; None for a single one.
+        groups: the name of the group for each location.
     """
 
     groups: ClassVar[Mapping[str, str]] = {}
@@ -62,7 +63,7 @@ class ArgumentLayout:
         self.keys = endpoint.body.keys
         self.extra_query: bool = tool.extra_query
         self.many: str = tool.endpoint.many or ""
-        # Fields of the answer that a write does not take are read-only, not unknown.
+        # A write refuses other fields of its answer as read-only, not as unknown.
         is_write = endpoint.body.kind in ("object", "either")
         self.read_only = frozenset(endpoint.output.get("properties", ()) if is_write else ())
         self.arguments = tuple(self.get_arguments(endpoint))
@@ -77,7 +78,7 @@ class ArgumentLayout:
         self.controls = tuple(self.add_argument(control, CONTROL) for control in made)
         if not self.extra_query:
             self.by_group = {g: named for g, named in self.by_group.items() if named or not g}
-        # By the view's own names; of several the body's, then the query's.
+        # By the view's own names. The body comes before the query, and the query before the path.
         self.by_own_name: dict[str | int, Argument] = {}
         for location in (BODY, QUERY, PATH):
             for argument in self.arguments:
@@ -85,7 +86,7 @@ class ArgumentLayout:
                     self.by_own_name.setdefault(argument.parameter.name, argument)
         self.names = frozenset(self.by_group[""])
         self.path_names = [a.name for a in self.arguments if a.required and a.location == PATH]
-        # Arguments whose name is that of the rows are also taken by the URL's name.
+        # A key that is named as in answers is accepted under its name in the URL too.
         self.url_names = {
             name: argument.name
             for argument in self.by_group[""].values()
@@ -125,7 +126,7 @@ class ArgumentLayout:
 
     @functools.cached_property
     def full_schema(self) -> Schema:
-        """The schema with the arguments that callers are not shown."""
+        """The schema with unlisted arguments, to mask values by."""
         properties = self.get_object_schema(self.every)["properties"]
         if self.extra_query and self.groups:
             properties[self.groups[QUERY]] = {}
@@ -165,7 +166,7 @@ class ArgumentLayout:
     # --- Names --------------------------------------------------------------------------------
 
     def use_own_names(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the arguments with the tool's name of a key in place of the URL's."""
+        """Return the arguments with the tool's name of a key in place of its name in the URL."""
         for name, own in self.url_names.items():
             if name in arguments:
                 value = arguments[name]
@@ -184,9 +185,9 @@ class ArgumentLayout:
         The view reports missing arguments itself, unless other problems keep it from being asked.
 
         Args:
-            places: the arguments by where they were sent; () where all were sent in one place.
+            places: the arguments of each place, () for a call with one place.
         """
-        # Nearly every call ends here.
+        # Nearly every call is without problems, and ends here.
         if not self.groups and self.names.issuperset(arguments):
             for name in self.path_names:
                 if name not in arguments or arguments[name] is None:
@@ -218,7 +219,7 @@ class ArgumentLayout:
     def find_unknown(
         self, group: str, arguments: Mapping[str, Any], names: Container[str] | None
     ) -> list[Problem]:
-        """Return the problems of unknown names, which tell of the others among some names."""
+        """Return the problems of unknown names, which suggest known names among ``names``."""
         named, sent = self.by_group[group], self.get_group(group, arguments)
         if sent is not None and not isinstance(sent, Mapping):
             return [not_an_object(sent, f"/{group}")]
@@ -231,7 +232,7 @@ class ArgumentLayout:
         lacking = [a.name for a in named.values() if a.required and a.is_missing_in(sent)]
         takes_any = self.extra_query and group and group == self.groups[QUERY]
         has_body = group == self.groups.get(BODY, "")
-        # An argument for a whole body of any JSON type takes members of any name.
+        # An argument for a body of any JSON type takes members with any name.
         open_bodies = (
             a.name for a in named.values() if a.location == BODY and a.whole and not a.json_type
         )
@@ -244,7 +245,7 @@ class ArgumentLayout:
             f"/{group}" if group else "",
             holder="" if self.groups else next(open_bodies, ""),
             unlisted=sent if takes_any else named.keys() - known,
-            # A read-only name that is like a missing key may be that key.
+            # ``id`` may be read-only in the body, and meant for a missing ``pk``.
             read_only={n for n in self.read_only if has_body and not find_synonym(n, lacking)},
             renamed={argument.parameter.name: name for name, argument in named.items()},
         )
@@ -292,7 +293,7 @@ class ArgumentLayout:
     def change(
         self, arguments: Mapping[str, Any], values: Iterable[tuple[Argument, Any]]
     ) -> dict[str, Any]:
-        """Return arguments with other values of some, without those whose value is `MISSING`."""
+        """Return the arguments with these values; `MISSING` takes an argument out."""
         changed = dict(arguments)
         for argument, value in values:
             members = changed

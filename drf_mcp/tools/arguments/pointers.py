@@ -30,7 +30,7 @@ class ArgumentPointers:
     def __init__(self, arguments: ArgumentLayout, call: Call) -> None:
         self.arguments = arguments
         self.call = call
-        # Several parts of an error read the same value.
+        # A cache: several parts of an error have the same value.
         self.received_values: dict[str, Any] = {}
 
     @cached_property
@@ -47,7 +47,7 @@ class ArgumentPointers:
         return any(isinstance(a.read(self.received(a.pointer)), list) for a in bodies)
 
     def get_client_path(self, path: Sequence[str | int]) -> Sequence[str | int]:
-        # A parser such as that of camel case renames keys.
+        # The view's names become those of clients where a parser renames keys.
         keys = self.arguments.keys
         if not keys:
             return path
@@ -60,7 +60,11 @@ class ArgumentPointers:
         return path
 
     def pointer(self, path: Sequence[str | int]) -> str:
-        # The path has the view's names, as ("lines", 0, "quantity"); () is the whole request.
+        """Return the pointer of the argument at a path, "" for the whole request.
+
+        Args:
+            path: the view's names, such as ``("lines", 0, "quantity")``.
+        """
         arguments = self.arguments
         if not path:
             return arguments.get_body_pointer()
@@ -74,7 +78,8 @@ class ArgumentPointers:
         return body + JSONPointer.from_path(path) if body else ""
 
     def find_part(self, name: str) -> str:
-        # A filter of several parameters reports its errors under one name.
+        """Return the pointer of the parameter that a filter refused, "" for none."""
+        # A filter with several parameters reports its errors under one name.
         sent = [
             (argument, part, value)
             for argument in self.arguments.arguments
@@ -101,12 +106,12 @@ class ArgumentPointers:
         """Return a value without secrets.
 
         Args:
-            schema: that of the value, where a member by an unknown name is masked as well: it may
-                be a secret whose name is mistyped.
+            schema: the schema of the value, to mask unknown members too: one may be a secret with a
+                mistyped name.
         """
         if secret := self.arguments.write_only:
             place = "/".join(token for token in pointer.split("/") if not token.isdecimal())
-            # A client may send an object as a text, with write-only members in it.
+            # A client may send an object with secrets in it as a text.
             if place in secret or (
                 isinstance(value, str) and any(each.startswith(f"{place}/") for each in secret)
             ):
@@ -155,13 +160,13 @@ class ArgumentPointers:
         return FieldSchema.of(find_schema(self.arguments, pointer)).kind in FILES
 
 
-# Of each argument that a view refuses, the words are made once a language.
+# The words for a refused argument are made once for each language.
 MOST_DESCRIBED = 1024
 
 
 @functools.lru_cache(MOST_DESCRIBED)
 def compile_pattern(pattern: str) -> re.Pattern[str] | None:
-    # ECMAScript knows other patterns.
+    # A pattern of ECMAScript may be none of Python.
     with suppress(re.error):
         return re.compile(pattern)
     return None

@@ -45,7 +45,7 @@ DIGITS = (string.ascii_letters + string.digits + "+/").encode()
 PIECE = 2**16
 
 
-# Finds the file that a text of the running call names.
+# Finds the file that a text in the arguments of the running call names.
 FINDER: ContextVar[Callable[[str], UploadedFile[Any] | None]] = ContextVar(
     "FINDER", default=lambda text: None
 )
@@ -53,7 +53,7 @@ FINDER: ContextVar[Callable[[str], UploadedFile[Any] | None]] = ContextVar(
 
 @contextmanager
 def finding_files(find: Callable[[str], UploadedFile[Any] | None]) -> Iterator[None]:
-    """Read arguments with a function that returns the file of a text, None for no file."""
+    """Read arguments with a function that returns the file which a text names, None for none."""
     token = FINDER.set(find)
     try:
         yield
@@ -62,8 +62,8 @@ def finding_files(find: Callable[[str], UploadedFile[Any] | None]) -> Iterator[N
 
 
 class Base64File(UploadedFile):  # type: ignore[type-arg]
-    # Decoded in pieces whenever it is read. The text of the client stays in memory during the
-    # call, and a decoded file of megabytes would be there a second time.
+    # Decoded in pieces at each read: the text of the message is in memory anyway, and the whole
+    # decoded file would take its size once more.
 
     size: int
 
@@ -86,7 +86,7 @@ class Base64File(UploadedFile):  # type: ignore[type-arg]
         if (self.end - self.start) % 4 == 1:
             return False
         try:
-            # A piece may have nothing but digits.
+            # Without the digits of base64 nothing is left of a piece.
             return not any(piece.encode().translate(None, DIGITS) for piece in self.get_pieces())
         except UnicodeEncodeError:
             return False
@@ -95,11 +95,12 @@ class Base64File(UploadedFile):  # type: ignore[type-arg]
 def read_files(
     value: Any, uploads: Mapping[Place, Upload], pointer: str, problems: list[Problem]
 ) -> Any:
-    """Return a value with uploaded files in the place of their texts.
+    """Return a value with uploaded files in place of texts.
 
     Args:
         uploads: the places that hold files.
-        pointer: the pointer of the value, for the problems that are added.
+        pointer: the pointer of the value.
+        problems: the list to which problems are added.
     """
     own = uploads.get(())
     if own is not None and value is not None and (own.sure or isinstance(value, str)):
@@ -112,7 +113,7 @@ def read_files(
     def read_member(name: str, member: Any, token: Any) -> Any:
         places = ((place, upload) for place, upload in uploads.items() if place)
         inner = {place[1:]: upload for place, upload in places if place[0] in (name, ANY)}
-        # A value that may be a file may be a list or object of files as well.
+        # Instead of one file, a list or an object with files may be sent.
         inner = inner if own is None else {(): own, **inner}
         return read_files(member, inner, JSONPointer.from_parent(pointer, str(token)), problems)
 
@@ -161,7 +162,7 @@ class FileReader:
             raise ArgumentsRefused(problems) from exc
 
     def read_text(self, value: str) -> str:
-        # A text hardly ends in padding, or in a long run of digits and letters of both cases.
+        # Hardly a text ends with padding, or is one long word of digits and letters of both cases.
         content = value.strip().replace("\r", "").replace("\n", "")
         size = len(content)
         is_base64 = size >= SHORTEST_FILE and size % 4 == 0 and BASE64.match(content)
