@@ -51,6 +51,11 @@ class EndpointCore(OAuthLibCore):  # type: ignore[misc]
             record_use(found.access_token)
         return valid, found
 
+    def create_token_response(self, request: Any) -> tuple[Any, dict[str, str], str, int]:
+        # Refusals of a resource have no headers; RFC 6749 wants every error as JSON.
+        url, headers, body, status = super().create_token_response(request)
+        return url, {"Content-Type": "application/json", **headers}, body, status
+
 
 def find_resources(request: HttpRequest, resources: Sequence[str] = ()) -> dict[str, FoundEndpoint]:
     """Return the endpoints with OAuth by their URIs.

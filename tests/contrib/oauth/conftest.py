@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -160,7 +159,9 @@ class Project:
     def refresh(self, token: str, **changed: Any) -> dict[str, Any]:
         """Send a refresh token, and return the body of the response."""
         sent = {"grant_type": "refresh_token", "client_id": "agent", "refresh_token": token}
-        return json.loads(self.make_browser(None).post("/o/token/", {**sent, **changed}).content)
+        response = self.make_browser(None).post("/o/token/", {**sent, **changed})
+        assert response["Content-Type"] == "application/json"
+        return response.json()
 
     def create_token(self, resource: str | None = ENDPOINT, scope: str = "shop") -> str:
         """Store an access token, and return its text."""
