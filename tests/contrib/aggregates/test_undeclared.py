@@ -12,13 +12,13 @@ from rest_framework import permissions, serializers, throttling, viewsets
 from rest_framework.response import Response
 
 from drf_mcp import mcp_viewset
-from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.tools import registry
 from tests.contrib.aggregates.journeys import (
     Journey,
     JourneySerializer,
     JourneyViewSet,
 )
+from tests.contrib.tokens.holders import make_holder
 
 pytestmark = pytest.mark.usefixtures("journeys")
 
@@ -243,7 +243,7 @@ def test_the_throttle_of_the_list_counts(serve):
 
 
 @pytest.mark.parametrize(("opened", "code"), [("journeys_list", None), ("others_*", "FORBIDDEN")])
-def test_a_token_that_opens_the_list_opens_its_figures(serve, agent_of, opened, code, settings):
+def test_a_token_that_opens_the_list_opens_its_figures(serve, opened, code):
     serve(
         mcp_settings={
             "AUTHENTICATION_CLASSES": [
@@ -251,11 +251,7 @@ def test_a_token_that_opens_the_list_opens_its_figures(serve, agent_of, opened, 
             ]
         }
     )
-    token = AgentToken(user=User.objects.get(username="carol"), name="Agent", tools=[opened])
-    key = token.issue()
-    token.save()
-    agent = agent_of(None)
-    agent.http.defaults["HTTP_AUTHORIZATION"] = f"Bearer {key}"
+    agent = make_holder(User.objects.get(username="carol"), tools=[opened])
     result = agent.call_with("lists_aggregate", {"tool": "journeys_list"})
     assert (result.code if result.is_error else None) == code
 

@@ -7,7 +7,6 @@ import json
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group, User
-from django.test import Client
 from django.urls import path
 from rest_framework import serializers
 from rest_framework.authentication import TokenAuthentication
@@ -19,10 +18,10 @@ from drf_mcp import mcp_tool
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall
 from drf_mcp.contrib.compose.models import KeptProgram
-from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.contrib.writes.idempotency import IdempotencyKeyMixin
 from example_project.shop.models import Customer, Order, Product
 from tests.contrib.compose.conftest import Composer
+from tests.contrib.tokens.holders import issue_token, make_client
 from tests.interaction.views import RefundViewSet
 
 pytestmark = pytest.mark.django_db
@@ -184,10 +183,8 @@ def holder_of(composer_of):
     """Return agents with a narrowed agent token: ``holder_of(read_only=True)``."""
 
     def make(**narrowing):
-        token = AgentToken(user=User.objects.get(username="carol"), name="desk", **narrowing)
-        key = token.issue()
-        token.save()
-        return Composer(Client(headers={"authorization": f"Bearer {key}"}), path="/mcp/compose")
+        _, key = issue_token(User.objects.get(username="carol"), **narrowing)
+        return Composer(make_client(key), path="/mcp/compose")
 
     return make
 

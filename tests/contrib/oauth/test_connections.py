@@ -33,8 +33,8 @@ def test_nothing_is_connected_at_first(project):
 def test_a_connected_client_is_shown_with_its_scopes_and_times(project):
     project.sign_in(scope="shop refunds")
     shown = page(project)
-    for said in ("Agent of Ada", "agent.example", "Pay money back", "Work with the shop"):
-        assert said in shown
+    for part in ("Agent of Ada", "agent.example", "Pay money back", "Work with the shop"):
+        assert part in shown
     connection = Connection.objects.get()
     assert connection.since <= connection.last_used
 

@@ -20,8 +20,8 @@ def test_a_stranger_logs_in_first(project):
 
 def test_the_page_names_client_person_scopes_and_hosts(project):
     text = project.authorize(scope="shop refunds").content.decode()
-    for said in ("Agent of Ada", "<strong>ada</strong>", "agent.example", "Pay money back"):
-        assert said in text
+    for part in ("Agent of Ada", "<strong>ada</strong>", "agent.example", "Pay money back"):
+        assert part in text
 
 
 @pytest.mark.slow

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 from django.urls import include, path
 
-from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.guards import Guard
 from drf_mcp.outcomes import Category, Failure, Outcome
@@ -15,6 +13,7 @@ from drf_mcp.server import Server
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.views import MCPView
 from tests.agents import Agent
+from tests.contrib.tokens.holders import make_holder
 
 URI = "shop://api/products/cast-iron-pan"
 
@@ -24,10 +23,7 @@ def holder_of(db):
     """Return an agent with a narrowed token of alice."""
 
     def holder(**narrowed) -> Agent:
-        token = AgentToken(user=User.objects.get(username="alice"), name="test", **narrowed)
-        key = token.issue()
-        token.save()
-        return Agent(Client(headers={"authorization": f"Bearer {key}"}))
+        return make_holder(User.objects.get(username="alice"), **narrowed)
 
     return holder
 

@@ -16,7 +16,7 @@ from example_project.shop.models import Customer
 
 
 class Open(APIView):
-    """A view for everybody."""
+    """A view without permissions."""
 
     permission_classes = []
 

@@ -7,30 +7,20 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.db import connection, connections
 from django.utils import timezone
 
 from drf_mcp.contrib.rules.models import Approval, Proposal
 from drf_mcp.contrib.rules.proposal_store import ProposalStore
+from tests.contrib.shared_database import use_shared_database
 
 store = ProposalStore()
 
 
 @pytest.fixture
-def row(request, tmp_path, django_db_blocker) -> Iterator[Proposal]:
+def row(request, tmp_path) -> Iterator[Proposal]:
     """A proposal in a database to which each thread opens its own connection."""
-    usual, usually = connections["default"], connections.databases["default"]
-    own = {"NAME": str(tmp_path / "shared.sqlite3")}
-    options = {"timeout": 20, "transaction_mode": "IMMEDIATE"}
-    with django_db_blocker.unblock():
-        if connection.vendor == "postgresql":
-            request.getfixturevalue("django_db_setup")
-        else:
-            connections.databases["default"] = {**usually, **own, "OPTIONS": options}
-            connections["default"] = connections.create_connection("default")
-            call_command("migrate", "auth", verbosity=0)
-            call_command("migrate", "drf_mcp_rules", verbosity=0)
+    with use_shared_database(request, tmp_path, "auth", "drf_mcp_rules"):
         now = timezone.now()
         yield Proposal.objects.create(
             proposal_id="one",
@@ -45,9 +35,6 @@ def row(request, tmp_path, django_db_blocker) -> Iterator[Proposal]:
         if connection.vendor == "postgresql":
             Proposal.objects.all().delete()
             User.objects.filter(username__startswith="approver").delete()
-        else:
-            connections["default"].close()
-            connections["default"], connections.databases["default"] = usual, usually
 
 
 def call_at_once(*acts: Callable[[], object]) -> list[object]:

@@ -8,7 +8,6 @@ import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.core import mail
 from django.core.management import CommandError, call_command
-from django.test import Client
 from django.utils import timezone, translation
 from rest_framework.exceptions import PermissionDenied
 
@@ -23,6 +22,7 @@ from drf_mcp.exceptions import Conflict, Unavailable
 from drf_mcp.tools import registry
 from example_project.shop.models import Order
 from tests.agents import Agent
+from tests.contrib.tokens.holders import make_holder
 
 
 @pytest.fixture
@@ -71,14 +71,6 @@ def approver(db):
 
 
 store = ProposalStore()
-
-
-def make_token_agent(user: User) -> tuple[AgentToken, Agent]:
-    """Return a new agent token of a user, and an agent that sends the token."""
-    token = AgentToken(user=user, name="Agent")
-    key = token.issue()
-    token.save()
-    return token, Agent(Client(headers={"authorization": f"Bearer {key}"}))
 
 
 def approve(row: Proposal, user: User, **options) -> Proposal:
@@ -255,7 +247,7 @@ def test_a_caller_cannot_decide_about_their_own_call(propose, superuser):
 
 def test_a_person_cannot_approve_a_call_that_their_token_made(propose, approver):
     dora = approver(is_superuser=True)
-    _, agent = make_token_agent(dora)
+    agent = make_holder(dora)
     with pytest.raises(PermissionDenied):
         approve(propose(agent), dora)
 
@@ -463,9 +455,8 @@ def test_an_answer_is_not_given_while_permissions_cannot_be_checked(
 
 
 def test_an_approved_call_of_a_revoked_token_fails(propose, approver, order):
-    token, agent = make_token_agent(User.objects.get(username="alice"))
-    row = approve(propose(agent), approver())
-    token.revoke()
+    row = approve(propose(make_holder(User.objects.get(username="alice"))), approver())
+    AgentToken.objects.get().revoke()
     run_proposal(row.pk)
     assert state(row) == "failed"
     assert "no longer let in" in str(row.answer)
@@ -473,7 +464,7 @@ def test_an_approved_call_of_a_revoked_token_fails(propose, approver, order):
 
 
 def test_an_approved_call_of_a_narrowed_token_fails(propose, approver, order):
-    _, agent = make_token_agent(User.objects.get(username="alice"))
+    agent = make_holder(User.objects.get(username="alice"))
     row = approve(propose(agent), approver())
     AgentToken.objects.update(read_only=True)
     run_proposal(row.pk)

@@ -29,12 +29,12 @@ def wait_until(condition) -> None:
 
 def test_a_notice_of_one_process_reaches_another(buses):
     here, there = buses
-    heard: list[str] = []
-    end = there.subscribe(heard.append)
+    received: list[str] = []
+    end = there.subscribe(received.append)
     there.wait()
     try:
         here.publish("news")
-        wait_until(lambda: heard == ["news"])
+        wait_until(lambda: received == ["news"])
     finally:
         end()
         there.listener.join(5)
@@ -42,8 +42,8 @@ def test_a_notice_of_one_process_reaches_another(buses):
 
 def test_a_lost_connection_is_opened_again_and_everything_is_published(buses):
     here, there = buses
-    heard: list[str] = []
-    end = there.subscribe(heard.append)
+    received: list[str] = []
+    end = there.subscribe(received.append)
     there.wait()
     try:
         with connection.cursor() as cursor:
@@ -51,10 +51,10 @@ def test_a_lost_connection_is_opened_again_and_everything_is_published(buses):
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE query LIKE 'LISTEN%%' AND pid <> pg_backend_pid()"
             )
-        wait_until(lambda: any('"*"' in text for text in heard))
+        wait_until(lambda: any('"*"' in text for text in received))
         there.wait()
         here.publish("news")
-        wait_until(lambda: "news" in heard)
+        wait_until(lambda: "news" in received)
     finally:
         end()
         there.listener.join(5)

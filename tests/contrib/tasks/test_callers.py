@@ -14,6 +14,7 @@ from drf_mcp.contrib.tasks.models import CallTask
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.transports.in_process import InProcessClient
 from tests.contrib.tasks import views
+from tests.contrib.tokens.holders import issue_token
 
 GONE = {"code": 401, "message": "The caller of the task is no longer let in."}
 
@@ -108,7 +109,7 @@ def test_the_task_of_a_deleted_credential_fails(agent, user, work):
 
 
 def test_the_task_of_a_revoked_agent_token_fails(agent_of, user, work):
-    key, token = make_agent_token(user)
+    token, key = issue_token(user)
     agent = agent_of(None, Authorization=f"Bearer {key}")
     agent.start("report")
     token.revoke()
@@ -117,7 +118,7 @@ def test_the_task_of_a_revoked_agent_token_fails(agent_of, user, work):
 
 
 def test_a_task_is_narrowed_as_its_agent_token_is(agent_of, user, work):
-    key, _ = make_agent_token(user)
+    _, key = issue_token(user)
     agent = agent_of(None, Authorization=f"Bearer {key}")
     task = agent.start("report")
     AgentToken.objects.update(read_only=True)
@@ -186,13 +187,6 @@ def test_over_plain_http_no_view_defers(user):
     assert http.post("/import", {"rows": 50}).json() == {"rows": 50, "by": ""}
 
 
-def make_agent_token(user):
-    token = AgentToken(user=user, name="laptop")
-    key = token.issue()
-    token.save()
-    return key, token
-
-
 # --- Permissions that change after the call ---------------------------------------------------
 
 
@@ -227,7 +221,7 @@ def test_the_refusal_of_a_failed_call_says_that_the_call_failed(agent, user, wor
 @pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
 def test_a_token_for_other_tools_cannot_use_the_task_of_its_user(agent_of, agent, user, method):
     task = agent.start("report")
-    key, _ = make_agent_token(user)
+    _, key = issue_token(user)
     AgentToken.objects.update(tools=["groups_*"])
     other = agent_of(None, Authorization=f"Bearer {key}")
     error = other.error(method, taskId=task["taskId"], inputResponses={})

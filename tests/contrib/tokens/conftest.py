@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 
 from drf_mcp.contrib.tokens.models import AgentToken
 from tests.agents import Agent
+from tests.contrib.tokens.holders import issue_token, make_client
 
 
 @pytest.fixture
@@ -18,11 +18,7 @@ def issue(db) -> Callable[..., tuple[AgentToken, str]]:
     """Make a token, and return the token and its key: ``issue("alice", read_only=True)``."""
 
     def make(username: str = "alice", **options: Any) -> tuple[AgentToken, str]:
-        user = User.objects.get(username=username)
-        token = AgentToken(**{"user": user, "name": "desk", **options})
-        key = token.issue()
-        token.save()
-        return token, key
+        return issue_token(User.objects.get(username=username), **options)
 
     return make
 
@@ -32,8 +28,7 @@ def holder() -> Callable[..., Agent]:
     """Return an agent that sends a key: ``holder(key)``."""
 
     def make(key: str, revision: str = "2026-07-28", **options: Any) -> Agent:
-        client = Client(headers={"authorization": f"Bearer {key}"}, **options)
-        return Agent(client, revision=revision)
+        return Agent(make_client(key, **options), revision=revision)
 
     return make
 

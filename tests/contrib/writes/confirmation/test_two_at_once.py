@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 
 import pytest
-from django.core.management import call_command
-from django.db import connection, connections
+from django.db import connections
 
 from drf_mcp.contrib.writes.confirmation import Confirmation
 from drf_mcp.contrib.writes.models import UsedConfirmation
 from drf_mcp.contrib.writes.previewer import Preview
 from drf_mcp.features import CallState
 from drf_mcp.tools.arguments.call import Call
+from tests.contrib.shared_database import use_shared_database
 
 
 class AnyArguments:
@@ -42,24 +42,10 @@ def make_confirmation() -> Confirmation:
 
 
 @pytest.fixture
-def shared_database(request, tmp_path, django_db_blocker):
-    """A database to which each thread opens its own connection."""
-    if connection.vendor == "postgresql":
-        request.getfixturevalue("django_db_setup")
-        with django_db_blocker.unblock():
-            yield
-            UsedConfirmation.objects.all().delete()
-        return
-    usual, usually = connections["default"], connections.databases["default"]
-    own = {"NAME": str(tmp_path / "shared.sqlite3")}
-    options = {"timeout": 20, "transaction_mode": "IMMEDIATE"}
-    with django_db_blocker.unblock():
-        connections.databases["default"] = {**usually, **own, "OPTIONS": options}
-        connections["default"] = connections.create_connection("default")
-        call_command("migrate", "drf_mcp_writes", verbosity=0)
+def shared_database(request, tmp_path):
+    with use_shared_database(request, tmp_path, "drf_mcp_writes"):
         yield
-        connections["default"].close()
-        connections["default"], connections.databases["default"] = usual, usually
+        UsedConfirmation.objects.all().delete()
 
 
 def test_of_many_confirmations_at_once_one_counts(shared_database):
