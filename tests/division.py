@@ -18,19 +18,9 @@ TOGETHER = tuple(
 )
 
 
-def may_start_programs(item: pytest.Item) -> bool:
-    """Return whether a test is in one of the folders of `APART`."""
-    return not set(APART).isdisjoint(item.path.parts)
-
-
-def is_slow(item: pytest.Item) -> bool:
-    """Return whether a test is marked as slow."""
-    return item.get_closest_marker("slow") is not None
-
-
 def put_slow_modules_first(items: list[pytest.Item]) -> None:
     """Put the modules with slow tests first: a slow one at the end keeps every worker waiting."""
-    slow = {item.path for item in items if is_slow(item)}
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
 
 
@@ -57,7 +47,8 @@ class Programs:
 
     def enter(self, item: pytest.Item) -> None:
         """Begin a test."""
-        self.test, self.allowed = item.nodeid, may_start_programs(item)
+        self.test = item.nodeid
+        self.allowed = not set(APART).isdisjoint(item.path.parts)
 
     def watch(self) -> None:
         """Check each start of a program."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.urls import path
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -99,7 +99,12 @@ def test_folding_keeps_every_character_in_its_place(text):
     assert len(fold(text)) == len(text)
 
 
-@given(st.text(max_size=60), st.lists(st.text(max_size=400), max_size=4))
+# Texts of few words contain each other, so that the search finds passages.
+WORDS = st.lists(st.sampled_from(["mole", "tide", "Über", "\n"]), max_size=40).map(" ".join)
+
+
+@given(st.text(max_size=60) | WORDS, st.lists(st.text(max_size=400) | WORDS, max_size=4))
+@example("mole", ["tide mole"])
 def test_passages_of_any_query_lie_within_their_items(query, texts):
     for passage in find(query or "x", *texts):
         assert 0 <= passage.start < passage.end <= len(passage.text)

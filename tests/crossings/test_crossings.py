@@ -220,13 +220,10 @@ def change_meanwhile(crossing: ServedCase, left_out: set[str]) -> set[str]:
         Ticket.objects.filter(subject__in=gone).delete()
         return gone
     if crossing.case["meanwhile"] == "rows taken away":
-        Ticket.objects.filter(subject__in=gone).update(opened_by=find_other(crossing))
+        other = User.objects.exclude(pk=crossing.user.pk)[0]
+        Ticket.objects.filter(subject__in=gone).update(opened_by=other)
         return set() if crossing.user.is_staff else gone
     return set()
-
-
-def find_other(crossing: ServedCase) -> User:
-    return User.objects.exclude(pk=crossing.user.pk)[0]
 
 
 def check_figures(crossing: ServedCase) -> None:

@@ -34,13 +34,12 @@ def test_links_lead_to_files_and_headings():
     assert find_faults(find_lost_links, pages()) == {}
 
 
-def find_levels(page: Path) -> list[int]:
-    found = re.findall(r"^(#+) ", FENCE.sub("", page.read_text()), re.M)
-    return [len(marks) for marks in found]
-
-
 def test_a_page_has_one_title_and_skips_no_heading_level():
-    levels = {name_of(page): find_levels(page) for page in pages()}
+    headings = re.compile(r"^(#+) ", re.M)
+    levels = {
+        name_of(page): [len(marks) for marks in headings.findall(FENCE.sub("", page.read_text()))]
+        for page in pages()
+    }
     # This page includes the file that GitHub shows.
     assert levels.pop("docs/changelog.md") == []
     for name, found in levels.items():

@@ -114,22 +114,17 @@ def check_settings(project: dict[str, Any]) -> None:
 
 def install(packages: set[str]) -> None:
     from django.apps import apps
+    from django.conf import settings
     from django.core.management import call_command
 
     from drf_mcp.option_types.installed import features
 
     known = [config.name for config in apps.get_app_configs()]
-    added = sorted(packages.difference(known, settings_apps()))
+    added = sorted(packages.difference(known, settings.INSTALLED_APPS))
     if added:
         apps.set_installed_apps([*known, *added])
         features.forget()
         call_command("migrate", run_syncdb=True, verbosity=0)
-
-
-def settings_apps() -> list[str]:
-    from django.conf import settings
-
-    return list(settings.INSTALLED_APPS)
 
 
 def serve(packages: set[str]) -> None:
