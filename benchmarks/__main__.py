@@ -14,9 +14,9 @@ import django
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure in a database in memory, which is created, filled and dropped."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", help="only what these shell patterns match")
-    parser.add_argument("--rounds", type=int, default=100, help="turns, each of three requests")
-    parser.add_argument("--tools", default="100,1000", help="how large the generated projects are")
+    parser.add_argument("names", nargs="*", help="shell patterns of names")
+    parser.add_argument("--rounds", type=int, default=100, help="rounds of three requests each")
+    parser.add_argument("--tools", default="100,1000", help="tools of the generated projects")
     asked = parser.parse_args(arguments)
     os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.settings"
     django.setup()

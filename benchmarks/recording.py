@@ -27,7 +27,7 @@ THREADS = 4
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.recording", description=__doc__)
     parser.add_argument("--calls", type=int, default=10_000)
-    parser.add_argument("--strict", action="store_true", help="with AUDIT_STRICT")
+    parser.add_argument("--strict", action="store_true", help="set AUDIT_STRICT")
     asked = parser.parse_args()
     os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.settings"
     with tempfile.TemporaryDirectory() as folder:

@@ -120,7 +120,7 @@ def measure(url: str, token: str, kind: str) -> tuple[float, float]:
 
 def main() -> None:
     """Print the table."""
-    print(f"| | alone | beside {WAITING} forms | beside {WAITING} streams |\n|---|--:|--:|--:|")  # noqa: T201
+    print(f"| | alone | with {WAITING} forms | with {WAITING} streams |\n|---|--:|--:|--:|")  # noqa: T201
     for name, command in SERVERS.items():
         servers.COMMANDS["measured"] = command.split()
         with tempfile.TemporaryDirectory() as folder:

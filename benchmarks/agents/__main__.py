@@ -19,23 +19,31 @@ DEFAULT_OUTPUT = Path("build") / "agents.json"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure in a database in memory; return 1 where a figure is worse than recorded."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.agents", description=__doc__)
-    parser.add_argument("--attempts", type=int, default=5, help="first attempts of each tool")
     parser.add_argument(
-        "--every", type=int, default=1, help="a sample: every so many faults, tasks"
+        "--attempts", type=int, default=5, help="the number of first attempts of each tool"
     )
-    parser.add_argument("--output", type=Path, default=DEFAULT_OUTPUT, help="where the JSON goes")
-    parser.add_argument("--details", action="store_true", help="print what went wrong, too")
-    parser.add_argument("--record", action="store_true", help="record the figures as the gates")
-    parser.add_argument("--project", help=f"one project only; also {' or '.join(FETCHED)}")
-    parser.add_argument("--path", type=Path, help="where the fetched project is")
-    parser.add_argument("--beside", choices=["fastmcp"], help="ask another package the same")
-    parser.add_argument("--before", type=Path, help="the JSON of an earlier run, as a column")
-    parser.add_argument("--checkout", type=Path, help="judge the package of another checkout")
-    parser.add_argument("--markdown", type=Path, help="where the tables go, too")
-    parser.add_argument("--transcript", metavar="WORDS", help="print one task, each message")
-    parser.add_argument("--search", action="store_true", help="only what tools_search finds")
-    parser.add_argument("--programs", action="store_true", help="only tasks in one program")
-    parser.add_argument("--ways", action="store_true", help="only tasks of several steps")
+    parser.add_argument(
+        "--every", type=int, default=1, help="score only each EVERY-th fault and task"
+    )
+    parser.add_argument("--output", type=Path, default=DEFAULT_OUTPUT, help="the file for the JSON")
+    parser.add_argument("--details", action="store_true", help="print each failure")
+    parser.add_argument(
+        "--record", action="store_true", help="record the figures, which later runs must reach"
+    )
+    parser.add_argument("--project", help=f"score only this project; also {' or '.join(FETCHED)}")
+    parser.add_argument("--path", type=Path, help="the folder of the fetched project")
+    parser.add_argument(
+        "--compare",
+        choices=["fastmcp"],
+        help="score another package too",
+    )
+    parser.add_argument("--before", type=Path, help="the JSON of an earlier run, for a column")
+    parser.add_argument("--checkout", type=Path, help="score the package in another checkout")
+    parser.add_argument("--markdown", type=Path, help="another file for the tables")
+    parser.add_argument("--transcript", metavar="WORDS", help="print each message of one task")
+    parser.add_argument("--search", action="store_true", help="score only tools_search")
+    parser.add_argument("--programs", action="store_true", help="run only tasks in one program")
+    parser.add_argument("--ways", action="store_true", help="run only tasks of several steps")
     asked = parser.parse_args(arguments)
     set_up(asked)
     if asked.search:
@@ -100,7 +108,7 @@ def run_ways(asked: argparse.Namespace) -> int:
     from benchmarks.agents.tokens import Tokens
     from benchmarks.agents.ways import do_all, make_lines
 
-    every = do_all(bool(asked.beside))
+    every = do_all(bool(asked.compare))
     sys.stdout.write("\n".join([*make_lines(every, Tokens()), ""]))
     return 0
 
@@ -127,20 +135,20 @@ def judge(asked: argparse.Namespace) -> int:
 
     judge = Judge(asked.attempts, asked.every)
     gates = Gates()
-    all_findings = judge.run(find_projects(asked.project), bool(asked.beside))
+    all_findings = judge.run(find_projects(asked.project), bool(asked.compare))
     content = {
         "encoder": judge.tokens.encoder,
         "projects": [report.make_json(each) for each in all_findings],
     }
     before = json.loads(asked.before.read_text()) if asked.before else {}
-    compared = asked.beside or before
+    compared = asked.compare or before
     table = report.make_table(all_findings, judge.tokens.encoder)
     lines = list(make_tables(content, before) if compared else table)
     if asked.markdown:
         asked.markdown.write_text("\n".join([*lines, ""]))
     if asked.details:
         lines += [line for each in all_findings for line in ["", *report.describe_findings(each)]]
-    own = [] if asked.beside or asked.project else all_findings
+    own = [] if asked.compare or asked.project else all_findings
     if asked.record:
         for each in own:
             gates.record(each)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.agents.beside.names import Names
+from benchmarks.agents.other_package.names import Names
 from benchmarks.agents.projects import Project
 
 

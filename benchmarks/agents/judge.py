@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.agents.attempts import Attempt, FirstAttempts
-from benchmarks.agents.beside.names import Names
 from benchmarks.agents.entries import Entries
 from benchmarks.agents.faults import MENDED, SILENT, UNMENDED, Faults, Verdict
+from benchmarks.agents.other_package.names import Names
 from benchmarks.agents.projects import DATA, PROJECTS, Endpoint, Project
 from benchmarks.agents.search import Search
 from benchmarks.agents.tasks import Reading, Tasks
@@ -88,19 +88,19 @@ class Judge:
         self.every = every
         self.tokens = Tokens()
 
-    def run(self, projects: Sequence[Project] = PROJECTS, beside: bool = False) -> list[Findings]:
+    def run(self, projects: Sequence[Project] = PROJECTS, compare: bool = False) -> list[Findings]:
         """Return the findings about each project.
 
         Args:
             projects: the projects.
-            beside: whether FastMCP gets the same questions, faults and tasks.
+            compare: whether FastMCP gets the same questions, faults and tasks.
         """
         all_findings = []
         for project in projects:
             with project.serving(), ExitStack() as stack:
                 endpoints = [Endpoint(project, project.user)]
-                if beside:
-                    from benchmarks.agents.beside.endpoint import FastMCPEndpoint
+                if compare:
+                    from benchmarks.agents.other_package.endpoint import FastMCPEndpoint
 
                     opening = FastMCPEndpoint.opening(endpoints[0])
                     endpoints.append(stack.enter_context(opening))

@@ -13,8 +13,8 @@ from django.core.cache import cache
 from django.db import transaction
 from django.test import override_settings
 
-from benchmarks.agents.beside.names import Names
 from benchmarks.agents.fetched import FETCHED
+from benchmarks.agents.other_package.names import Names
 from drf_mcp.test import MCPClient, MCPRefused, ToolResult
 
 DATA = Path(__file__).parent / "data"

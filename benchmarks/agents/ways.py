@@ -239,32 +239,32 @@ OWN: dict[str, tuple[type[Way], dict[str, Any]]] = {
     "composed, listed": (ProgramWay, {"COMPOSE": "writes"}),
     "composed, by search": (SearchedProgramWay, {"COMPOSE": "writes", "TOOL_SEARCH": True}),
 }
-BESIDE: dict[str, tuple[type[Way], bool]] = {
+FASTMCP_WAYS: dict[str, tuple[type[Way], bool]] = {
     "FastMCP, listed": (Way, False),
     "FastMCP, deferred by the client": (DeferredWay, False),
     "FastMCP, code mode": (CodeModeWay, True),
 }
 
 
-def do_all(beside: bool) -> dict[str, dict[str, TasksInOneWay]]:
+def do_all(compare: bool) -> dict[str, dict[str, TasksInOneWay]]:
     """Return the results of the tasks of each domain, by way."""
     every: dict[str, dict[str, TasksInOneWay]] = {}
     for project in DOMAINS:
         tasks = project.read("tasks")
         if tasks:
-            every[project.name] = dict(do_one(project, tasks, beside))
+            every[project.name] = dict(do_one(project, tasks, compare))
     return every
 
 
 def do_one(
-    project: Project, tasks: Sequence[Mapping[str, Any]], beside: bool
+    project: Project, tasks: Sequence[Mapping[str, Any]], compare: bool
 ) -> Iterator[tuple[str, TasksInOneWay]]:
     with project.serving():
         for name, (way, options) in OWN.items():
             with override_settings(DRF_MCP={**settings.DRF_MCP, **options}):
                 yield name, way(Endpoint(project, project.user)).run(tasks)
         own = Endpoint(project, project.user)
-        for name, (way, code_mode) in BESIDE.items() if beside else ():
+        for name, (way, code_mode) in FASTMCP_WAYS.items() if compare else ():
             with opening(own, code_mode) as endpoint:
                 entries = Entries(project, endpoint.names, [own.names, endpoint.names])
                 yield name, way(endpoint).run(entries.tasks)
@@ -273,7 +273,7 @@ def do_one(
 @contextmanager
 def opening(own: Endpoint, code_mode: bool) -> Iterator[Endpoint]:
     # Our own ways do not need FastMCP.
-    from benchmarks.agents.beside.endpoint import FastMCPEndpoint
+    from benchmarks.agents.other_package.endpoint import FastMCPEndpoint
 
     with FastMCPEndpoint.opening(own, code_mode) as endpoint:
         yield endpoint

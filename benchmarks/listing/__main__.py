@@ -18,8 +18,8 @@ HEADING = """
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure in a database in memory, which is created, filled and dropped."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.listing", description=__doc__)
-    parser.add_argument("--tools", default="44,300,1000,1700", help="how large the projects are")
-    parser.add_argument("--callers", type=int, default=50, help="how many users ask")
+    parser.add_argument("--tools", default="44,300,1000,1700", help="tools of the projects")
+    parser.add_argument("--callers", type=int, default=50, help="the number of users")
     asked = parser.parse_args(arguments)
     os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.settings"
     django.setup()

@@ -25,7 +25,7 @@ SETTINGS = "benchmarks.listing.many_settings"
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.listing.fresh")
-    parser.add_argument("--tools", default="300,1002,1500", help="how large the projects are")
+    parser.add_argument("--tools", default="300,1002,1500", help="tools of the projects")
     parser.add_argument("--measure", choices=("list", "search", "kept"), help=argparse.SUPPRESS)
     asked = parser.parse_args(arguments)
     if asked.measure:

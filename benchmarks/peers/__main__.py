@@ -124,9 +124,9 @@ def find_starts(processes: Sequence[Process], rounds: int) -> Mapping[str, repor
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     parser.add_argument("peers", nargs="*", default=PEERS, help=f"of {', '.join(PEERS)}")
-    parser.add_argument("--rounds", type=int, default=40, help="turns, each of three requests")
+    parser.add_argument("--rounds", type=int, default=40, help="rounds of three requests each")
     parser.add_argument("--starts", type=int, default=5, help="processes of each kind")
-    parser.add_argument("--tools", type=int, default=1002, help="of the larger project")
+    parser.add_argument("--tools", type=int, default=1002, help="tools of the larger project")
     asked = parser.parse_args(arguments)
     if sys.version_info < (3, 12):
         parser.error("calls of all threads are counted by Python 3.12 or newer")

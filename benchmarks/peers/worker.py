@@ -209,7 +209,7 @@ def prepare() -> None:
     if settings.PEER == "fastmcp":
         from drf_spectacular.generators import SchemaGenerator
 
-        from benchmarks.agents.beside.document import drop_empty_lists
+        from benchmarks.agents.other_package.document import drop_empty_lists
 
         document = SchemaGenerator().get_schema(request=None, public=True)
         document["paths"].pop("/nothing/")

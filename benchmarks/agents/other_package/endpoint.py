@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.agents.beside.environment import find_python
-from benchmarks.agents.beside.live import LiveServer
-from benchmarks.agents.beside.names import RouteNames
-from benchmarks.agents.beside.results import PlainResult
+from benchmarks.agents.other_package.environment import find_python
+from benchmarks.agents.other_package.live import LiveServer
+from benchmarks.agents.other_package.names import RouteNames
+from benchmarks.agents.other_package.results import PlainResult
 from benchmarks.agents.projects import Endpoint, Project
 from drf_mcp.test import ToolResult
 
@@ -50,7 +50,7 @@ class Session:
 
     def make_document(self, project: Project) -> dict[str, Any]:
         run = subprocess.run(
-            [sys.executable, "-m", "benchmarks.agents.beside.document", project.name],
+            [sys.executable, "-m", "benchmarks.agents.other_package.document", project.name],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.agents.beside.document PROJECT``: drf-spectacular's document of a project.
+"""``python -m benchmarks.agents.other_package.document PROJECT``: a project's OpenAPI document.
 
 Runs in a process of its own, because a view keeps the schema class of its first request. The
 environment variables name the settings.

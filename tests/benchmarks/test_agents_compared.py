@@ -12,13 +12,13 @@ from urllib.request import urlopen
 
 import pytest
 
-from benchmarks.agents.beside import names
-from benchmarks.agents.beside.document import drop_empty_lists
-from benchmarks.agents.beside.endpoint import merge
-from benchmarks.agents.beside.live import LiveServer
-from benchmarks.agents.beside.results import PlainResult
 from benchmarks.agents.comparison import Comparison
 from benchmarks.agents.generation import Generator
+from benchmarks.agents.other_package import names
+from benchmarks.agents.other_package.document import drop_empty_lists
+from benchmarks.agents.other_package.endpoint import merge
+from benchmarks.agents.other_package.live import LiveServer
+from benchmarks.agents.other_package.results import PlainResult
 from benchmarks.agents.projects import DATA, PROJECTS
 from benchmarks.agents.repair import Repair
 from benchmarks.agents.report import ROWS
