@@ -28,7 +28,6 @@ STAGES: Mapping[str, str] = {
     "server.py": "2-8 server",
     "protocol": "2-4 protocol",
     "tools": "4-5 tools and arguments",
-    "guards": "5 guards",
     "dispatch": "6 dispatch",
     "truncation": "7 truncation",
     "envelopes": "8 envelope",

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from benchmarks import cpu, gate, report
+from benchmarks import cpu, gate, report, stages
 from benchmarks.comparing import COUNTED, Cost, Figures, least
 from benchmarks.recorded import Record
 
@@ -102,6 +102,10 @@ def test_the_record_holds_every_kind_of_figure():
     figures = json.loads(gate.PATH.read_text())["figures"]
     kinds = {name.replace(",", " ").split()[0] for names in figures.values() for name in names}
     assert kinds == {*gate.TOLERANCES, "statements"}
+
+
+def test_every_stage_is_a_folder_or_module_of_the_package():
+    assert [name for name in stages.STAGES if not (stages.PACKAGE / name).exists()] == []
 
 
 def test_the_table_of_a_comparison_has_a_cell_for_each_heading():
