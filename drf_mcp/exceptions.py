@@ -67,7 +67,7 @@ class ProtocolError(Exception):
 
 
 class InternalError(ProtocolError):
-    """Something of ours failed (JSON-RPC -32603)."""
+    """The server failed (JSON-RPC -32603)."""
 
     @staticmethod
     def describe(request_id: str) -> str:
@@ -156,7 +156,7 @@ class UnsupportedProtocolVersion(ProtocolError):
 
 
 class MissingClientCapability(ProtocolError):
-    """The client did not declare what the call cannot do without (MCP -32021).
+    """The client did not declare a capability that the call needs (MCP -32021).
 
     Args:
         required: capabilities as a client declares them, such as ``{"elicitation": {}}``.
