@@ -77,8 +77,11 @@ class TestMessages:
         message = decode(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
         assert message.is_notification
 
-    def test_a_meta_of_null_is_empty(self):
+    def test_a_message_has_its_meta(self):
         assert decode(request(params={"_meta": {"progressToken": 1}})).meta == {"progressToken": 1}
+
+    def test_a_meta_of_null_is_empty(self):
+        assert decode(request(params={"_meta": None})).meta == {}
 
     def test_the_response_of_a_client_is_decoded(self, subtests):
         for answer in [{"result": {}}, {"error": {"code": 1, "message": ""}}]:
@@ -99,11 +102,6 @@ class TestInvalidMessages:
         for id in [None, True, False, 1.5, 2.0**53 + 2, [], {}]:
             with subtests.test(id=id):
                 assert refusal(request(id=id), InvalidRequest).id is None
-
-
-class TestNull:
-    def test_a_meta_of_null_is_empty(self):
-        assert decode(request(params={"_meta": None})).meta == {}
 
 
 class TestInvalidJSON:

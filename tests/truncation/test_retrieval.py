@@ -166,7 +166,9 @@ def test_an_item_with_any_id_can_be_retrieved(library, alice):
             patch.setattr(Said, "answer", rows)
             result = alice.call("said")
         archive_id, _ = archive_of(result)
-        for name in result.envelope["meta"]["dropped_content_ids"][:3]:
+        names = result.envelope["meta"]["dropped_content_ids"][:3]
+        assert len(names) == 3
+        for name in names:
             found = alice.call("content_retrieve", archive_id=archive_id, ids=[name]).data
             assert [item["id"] for item in found["items"]] == [name]
 
