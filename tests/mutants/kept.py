@@ -799,7 +799,7 @@ MUTANTS = (
         "dispatch/probe.py",
         "return nullcontext() if self.keeps_locks else undoing",
         "return nullcontext() if True else undoing",
-        ("dispatch/test_questions_write_nothing.py",),
+        ("dispatch/test_probe_rollback.py",),
     ),
     Mutant(
         "a probe never runs a handler that writes",

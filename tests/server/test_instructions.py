@@ -75,11 +75,6 @@ def test_without_tools_there_are_no_instructions(write_instructions):
     assert write_instructions(*routes(secrets=Secrets)) is None
 
 
-@pytest.mark.parametrize("text", ["", "Ask first."])
-def test_the_setting_replaces_the_instructions(write_instructions, text):
-    assert write_instructions(*routes(plants=Plants), INSTRUCTIONS=text) == (text or None)
-
-
 @pytest.mark.parametrize("on", [True, False])
 def test_instructions_explain_fields_if_tools_take_the_argument(write_instructions, on):
     assert ("`fields`" in write_instructions(*routes(plants=Plants), FIELDS_ARGUMENT=on)) is on

@@ -153,13 +153,6 @@ def test_a_list_that_needs_credentials_is_private(agent_of):
     assert agent_of("alice").result("tools/list")["cacheScope"] == "private"
 
 
-def test_a_client_may_cache_a_list_for_a_minute(subtests, expose):
-    for method in ["tools/list", "server/discover"]:
-        with subtests.test(method=method):
-            expose()
-            assert Agent(Client()).result(method)["ttlMs"] == 60_000
-
-
 # --- Definitions --------------------------------------------------------------------------
 
 
@@ -186,20 +179,6 @@ def test_a_definition_has_its_members(expose):
         "idempotentHint": True,
         "openWorldHint": False,
     }
-
-
-def test_the_setting_adds_output_schemas(expose):
-    expose(path("word/", Word.as_view()), OUTPUT_SCHEMA="envelope")
-    agent = Agent(Client())
-    assert agent.tools()["word"]["outputSchema"]["type"] == "object"
-    assert "structuredContent" in agent.call("word").raw
-
-
-def test_there_are_no_output_schemas_by_default(expose):
-    expose(path("word/", Word.as_view()))
-    agent = Agent(Client())
-    assert "outputSchema" not in agent.tools()["word"]
-    assert "structuredContent" in agent.call("word").raw
 
 
 def test_a_tool_whose_view_cannot_be_introspected_is_listed_and_works(expose):

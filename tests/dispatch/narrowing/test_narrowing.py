@@ -126,7 +126,7 @@ def test_an_endpoint_can_declare_its_toolsets(serve):
     assert Agent(Client(), path="/own/theirs/mcp").error("tools/list")["code"] == 404
 
 
-def test_the_read_only_endpoint_has_the_tools_that_read(agent_at):
+def test_the_readonly_url_has_the_tools_that_read(agent_at):
     assert_offers(agent_at("/mcp/readonly"), READS)
 
 
