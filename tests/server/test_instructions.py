@@ -102,7 +102,7 @@ def test_instructions_of_search_mode_name_no_groups(settings):
 class NamedTool:
     """The attributes of a tool that instructions read."""
 
-    selects = True
+    takes_fields = True
 
     def __init__(self, name: str, standard_action: str) -> None:
         self.name = name

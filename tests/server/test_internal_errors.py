@@ -362,9 +362,7 @@ def test_a_batch_keeps_its_results_when_one_cannot_be_rendered(expose, client):
     assert "isError" not in third["result"]
 
 
-def test_an_authentication_class_of_as_view_that_breaks_is_an_internal_error(
-    settings, client, caplog
-):
+def test_an_authenticator_of_as_view_that_breaks_is_an_internal_error(settings, client, caplog):
     endpoint = MCPView.as_view(authentication_classes=[Breaking])
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [path("mcp", endpoint)]})
     check_internal_error(Agent(client).post({"jsonrpc": "2.0", "id": 1, "method": "ping"}), caplog)
