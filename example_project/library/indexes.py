@@ -102,12 +102,12 @@ class Index:
         for term in weights:
             for place, _ in self.vectors.postings.get(term, ()):
                 found.setdefault(place, set()).add(term)
-        shares, silent = [0.0] * len(self.passages), self.find_unrelated_manuals(terms)
+        shares, unrelated = [0.0] * len(self.passages), self.find_unrelated_manuals(terms)
         for place, shared in found.items():
-            if self.passages[place].document not in silent:
-                beside = sum(weights[term] for term in sorted(shared))
+            if self.passages[place].document not in unrelated:
+                whole = sum(weights[term] for term in sorted(shared))
                 best = self.best_sentence(place, {term: weights[term] for term in sorted(shared)})
-                shares[place] = (beside + best) / 2 / sum(weights.values())
+                shares[place] = (whole + best) / 2 / sum(weights.values())
         return shares
 
     def best_sentence(self, place: int, weights: dict[str, float]) -> float:

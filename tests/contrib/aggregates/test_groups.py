@@ -21,11 +21,6 @@ def ask(agent_of):
     return call
 
 
-@pytest.fixture(autouse=True)
-def carol_is_staff(django_user_model):
-    assert django_user_model.objects.get(username="carol").is_staff
-
-
 @pytest.fixture
 def sql_of(ask):
     def call(**arguments):

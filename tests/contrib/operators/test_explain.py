@@ -187,17 +187,17 @@ def refuse_path(get_response):
 
 
 @pytest.mark.parametrize(
-    ("middleware", "allows", "says"),
+    ("middleware", "allows", "words"),
     [
         ("set_tenant", True, "dora may call thing."),
         ("refuse_path", None, "CALL_MIDDLEWARE cannot be asked here"),
     ],
 )
-def test_permissions_are_checked_inside_call_middleware(expose, dora, middleware, allows, says):
+def test_permissions_are_checked_inside_call_middleware(expose, dora, middleware, allows, words):
     view = type("Thing", (Post,), guarded(OfTenant))
     expose(path("thing/", view.as_view()), CALL_MIDDLEWARE=[f"{__name__}.{middleware}"])
     trace = PermissionTrace(registry.tool("thing"), dora)
-    assert (trace.allows, says in trace.verdict) == (allows, True)
+    assert (trace.allows, words in trace.verdict) == (allows, True)
 
 
 def test_a_throttle_shows_the_calls_left_and_counts_none(explain, dora):
