@@ -1,1 +1,1 @@
-"""An app of its own: the lint, the lock file and the reports of ``mcp_tools``."""
+"""The lint, the lock file and further reports of ``mcp_tools``."""

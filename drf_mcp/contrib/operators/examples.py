@@ -35,7 +35,7 @@ def find_example(tool: Tool, user: Any = None) -> Example:
         trace = PermissionTrace(tool, caller)
         if user is None and contain(partial(refuses, trace), lambda exc: True):
             continue
-        # The first who sees a row for the call, else the first who may make it.
+        # The first caller who sees a row for the call, else the first who may make the call.
         has_row = not tool.endpoint.route.kwargs or find_seen_row(trace, {}) is not None
         chosen = (caller, trace) if has_row else chosen or (caller, trace)
         if has_row:
@@ -86,7 +86,7 @@ def fill_arguments(tool: Tool, user: Any, trace: PermissionTrace) -> dict[str, A
         for place, info in argument.parameter.value_info.items():
             if (relation := info.relation) is None:
                 continue
-            # A row of the list that the caller sees, else any.
+            # A row that the list shows the caller, else any row.
             finder = tool.related.by_model.get(relation.model._meta.concrete_model)
             row = finder and find_seen_row(PermissionTrace(registry.tool(finder), user), {})
             key = getattr(row or relation.model._default_manager.first(), relation.key, None)

@@ -242,8 +242,8 @@ class ToolLint:
         message, place = finding.message, self.lines.view
         facts = {"place": place, "subject": self.endpoint.view_class.__name__}
         if failed := FAILED_AT.search(message):
-            # The message ends in the place, which the finding has as a field. Of a library's
-            # function that many views call one finding says all.
+            # The message ends in the place, which the finding has as a field. A function of a
+            # library, which many views call, has one finding.
             message = message[: failed.start()]
             facts |= {"place": finding.source} if finding.source else failed.groupdict()
         return self.make(cause, f"{TOOLS}: {message}", remedy=finding.remedy, **facts)
@@ -295,10 +295,10 @@ class ToolLint:
     def is_unguarded(self) -> bool:
         if self.tool.annotations["readOnlyHint"] or not is_open(self.tool):
             return False
-        # Of rows that depend on the caller, a caller without any finds none.
+        # Where the rows depend on the caller, an anonymous caller finds no object to change.
         view_class: type = self.endpoint.view_class
-        alike = not any(asks_who_calls(view_class, name) for name in ROW_HOOKS)
-        return alike or not self.endpoint.route.kwargs
+        depends_on_caller = any(asks_who_calls(view_class, name) for name in ROW_HOOKS)
+        return not (depends_on_caller and self.endpoint.route.kwargs)
 
     def find_descriptions(self) -> Iterator[LintFinding]:
         endpoint, view = self.endpoint, self.tool.view
@@ -309,7 +309,7 @@ class ToolLint:
         about = endpoint.find_docstring(view_class)
         if not own and not about and not getattr(view, "description", None):
             yield self.make(NO_DESCRIPTION)
-        # "The orders of a customer" says little as well, but in words of the project.
+        # "The orders of a customer" says little too, but names objects of the project.
         if STOCK.search(about):
             nouns = Subject(endpoint, view).nouns
             if not Docstrings(endpoint, view).get_about(nouns):
@@ -342,7 +342,7 @@ class ToolLint:
     def has_no_words(self, argument: Argument, schema: Mapping[str, Any]) -> bool:
         if schema.get("description"):
             return False
-        # The package itself leaves words out where the name or the pattern says all.
+        # The package itself describes no argument whose name or pattern says enough.
         parameter = argument.parameter
         is_key = argument.location == PATH and parameter.name.endswith(("pk", "id"))
         if is_key or parameter.role in ("page", "sort"):
@@ -351,7 +351,7 @@ class ToolLint:
         shape = items if isinstance(items, Mapping) else schema
         if "enum" in shape or "pattern" in shape or FieldSchema.of(shape).meaning.finder:
             return False
-        # Yes or no to a name is as clear as the name is.
+        # The name of a boolean says enough.
         return schema.get("type") != "boolean"
 
 

@@ -107,19 +107,19 @@ def compare_arguments(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
 def compare_choices(
     name: str, old: list[Any] | None, new: list[Any] | None
 ) -> Iterator[tuple[str, bool]]:
-    def tell(text: str, values: Sequence[Any]) -> str:
+    def write(text: str, values: Sequence[Any]) -> str:
         written = ", ".join(json.dumps(value, ensure_ascii=False) for value in values)
         return text % {"name": name, "values": written}
 
     if new is None:
         return
     if old is None:
-        yield tell(_("argument %(name)s takes only %(values)s now"), new), True
+        yield write(_("argument %(name)s takes only %(values)s now"), new), True
         return
     if removed := [value for value in old if value not in new]:
-        yield tell(_("argument %(name)s no longer takes %(values)s"), removed), True
+        yield write(_("argument %(name)s no longer takes %(values)s"), removed), True
     if added := [value for value in new if value not in old]:
-        yield tell(_("argument %(name)s takes %(values)s as well"), added), False
+        yield write(_("argument %(name)s takes %(values)s as well"), added), False
 
 
 def compare_answers(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:

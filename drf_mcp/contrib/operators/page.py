@@ -52,7 +52,6 @@ class OperatorsPart(PagePart):
         if show not in self.get_links():
             return None
         lint = Lint(tools)
-        # Of classes: a template would call one.
         causes = {
             cause.cause: {"name": cause.cause, "title": _(cause.title), "why": _(cause.why)}
             for cause in lint.causes

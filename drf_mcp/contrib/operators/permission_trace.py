@@ -165,7 +165,7 @@ class AskedPermission:
         return str(getattr(permission, "message", None) or docstring).rstrip(".")
 
     def find_missing(self, permission: Any) -> str:
-        # REST framework names the permissions that a method requires, not those that are missing.
+        # REST framework knows which permissions a method requires, not which the user lacks.
         user = self.request.user
         if not user.is_authenticated:
             return _(NEEDS[permissions.IsAuthenticated])

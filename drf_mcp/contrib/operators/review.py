@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
 from django.core.checks import CheckMessage, Warning
@@ -108,7 +108,7 @@ def list_places(findings: Sequence[LintFinding], cause: Cause, screen: Screen) -
 
 
 def write_subjects(findings: Sequence[LintFinding]) -> str:
-    # Members of one class that one line makes are named together.
+    # Members of one class that one line defines are named together.
     first, *others = dict.fromkeys(finding.subject for finding in findings)
     tools = {name for finding in findings for name in finding.tools}
     owner = f"{first.partition('.')[0]}."
@@ -179,8 +179,8 @@ def check_descriptions(project: Project) -> Iterator[CheckMessage]:
 # Only with --deploy, since no database is queried at startup otherwise.
 @register_check(deploy=True)
 def check_list_costs(project: Project) -> Iterator[CheckMessage]:
-    nothing: list[tuple[str, int, int]] = []
-    # A database that cannot be reached is found out by others.
+    nothing: list[ListCost] = []
+    # Django's own checks report a database that cannot be reached.
     for names, queries, count in contain(lambda: find_list_costs(project), lambda exc: nothing):
         yield Warning(
             f"{names} makes {queries} {'query' if queries == 1 else 'queries'} for each of "
@@ -191,11 +191,22 @@ def check_list_costs(project: Project) -> Iterator[CheckMessage]:
         )
 
 
-def find_list_costs(project: Project) -> list[tuple[str, int, int]]:
-    """Return permissions that are asked at each list, with the queries of a tool, and the tools.
+class ListCost(NamedTuple):
+    """What permissions cost that are asked anew at each list of tools.
 
-    They are asked on behalf of the first user.
+    Attributes:
+        names: the names of the permissions.
+        queries: how many queries they make for one tool.
+        tools: how many tools ask them.
     """
+
+    names: str
+    queries: int
+    tools: int
+
+
+def find_list_costs(project: Project) -> list[ListCost]:
+    """Return the permissions that make queries at each list, as the first user asks them."""
     groups: dict[str, list[Tool]] = {}
     for tool in project.tools.values():
         if not get_permission_check(tool).is_cacheable:
@@ -211,10 +222,10 @@ def find_list_costs(project: Project) -> list[tuple[str, int, int]]:
     with transaction.atomic():
         caller = Caller(LocalEndpoint().make_request(user), None, [], [])
         for names, tools in groups.items():
-            # What the user's object remembers is asked once for all tools.
+            # The user's object caches permissions, which are then no cost of each tool.
             Visibility(caller).allows(tools[0])
             with noted_queries() as queries:
                 Visibility(caller).allows(tools[0])
-            found.append((names, len(queries), len(tools)))
+            found.append(ListCost(names, len(queries), len(tools)))
         transaction.set_rollback(True)
-    return [each for each in found if each[1]]
+    return [cost for cost in found if cost.queries]

@@ -191,7 +191,7 @@ class ProposalStore:
         if self.change(row, RUNNING, status=STALE, expires=expires, **members):
             row.approvals.all().delete()
             if task := self.find_task(row):
-                tasks.TaskStore().of(task).update(expires=expires)
+                tasks.TaskStore().select(task).update(expires=expires)
             self.send_made(row)
 
     def finish(

@@ -1,4 +1,4 @@
-"""Who called, in a form that can be kept and looked up again: nothing that opens a door."""
+"""References to the rows of a caller and of the credential, from which nobody can sign in."""
 
 from __future__ import annotations
 
@@ -61,15 +61,20 @@ class Credential:
         known = bool(user and user.is_authenticated)
         if (known and not is_row(user)) or (auth is not None and not is_row(auth)):
             return None
-        made = cls(refer(user, user.pk) if known else None, None)
+        made = cls(make_reference(user, user.pk) if known else None, None)
         if auth is None:
             return made
         if not isinstance(auth.pk, str):
-            return replace(made, auth=refer(auth, auth.pk))
-        hashed = replace(made, auth=refer(auth, hash_key(auth.pk)))
+            return replace(made, auth=make_reference(auth, auth.pk))
+        hashed = replace(made, auth=make_reference(auth, hash_key(auth.pk)))
         return hashed if known and hashed.find_auth(user) == auth else None
 
     def put_on(self, request: Any) -> None:
+        """Make the rows, as they are today, the user and the credential of a request.
+
+        Raises:
+            CallerGone: if one of them is missing or no longer valid.
+        """
         user = None
         if self.user is not None:
             user = look_up(*self.user)
@@ -100,7 +105,7 @@ def is_row(value: Any) -> bool:
     return issubclass(value.__class__, Model) and value.pk is not None
 
 
-def refer(row: Any, key: Any) -> list[Any]:
+def make_reference(row: Any, key: Any) -> list[Any]:
     return [row._meta.concrete_model._meta.label, str(key)]
 
 

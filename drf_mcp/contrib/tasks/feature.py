@@ -184,7 +184,7 @@ class TasksCapability(Capability):
     def make_deferral(self, call: CallState) -> Deferral | None:
         tool, context, caller = call.tool, call.context, call.caller
         assert context is not None
-        # A door of this process has no URL at which a worker could make the call.
+        # A worker makes the call at a URL, which stdio and calls in the process do not have.
         if caller.view is None or find_backend() is None:
             return None
         if context.has_extension(TASKS_EXTENSION):
@@ -212,9 +212,9 @@ class TasksCapability(Capability):
         return TaskCreated(self.store.describe(row))
 
     def create_of_job(self, call: CallState) -> TaskCreated | None:
-        """Return the result that announces a job as a task, None where the answer is no such job.
+        """Return the result that makes a task of a job, None where the response names no job.
 
-        Nothing is kept of the job but its URL: it is asked as the caller, whenever the caller asks.
+        The URL of the job alone is kept. Each `tasks/get` asks the URL as its caller.
         """
         context, caller, url = call.sent, call.caller, JOB.get(call)
         is_known = call.tool.options.task in (None, "job") and not call.bound.is_batch
@@ -226,7 +226,7 @@ class TasksCapability(Capability):
         try:
             self.store.check_quota(caller.principal)
         except Throttled:
-            # The work has begun: its answer is given as it is.
+            # The job has begun, so the caller gets the answer of the view.
             return None
         row = self.store.create(caller.principal, call.tool.name, {"job": url})
         return TaskCreated(self.store.describe(row))
@@ -310,7 +310,8 @@ class DeferralGuard(Guard):
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
         task = DEFERRAL.get(call)
-        # Of several objects, some would be made before one of them defers, and made again.
+        # A view decides itself, but not about several objects: when one of them defers, the
+        # worker would change those before it a second time.
         is_own = call.tool.options.defers and not call.bound.is_batch
         if task is None or call.is_rerun or call.is_trial or is_own:
             return proceed(call)

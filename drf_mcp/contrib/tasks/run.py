@@ -65,6 +65,7 @@ def find_backend() -> Any:
     return backend
 
 
+# The code of a task whose caller is no longer let in.
 GONE = 401
 
 
@@ -97,9 +98,10 @@ class TaskChannel(Channel):
 
 
 class Heartbeat:
-    """Looks after a running call from a thread with database connections of its own.
+    """Looks after a running call from another thread, with further database connections.
 
-    The call's own may be in a transaction, which shows nothing outside before its end.
+    The connections of the call may be in a transaction, which neither shows what the call writes
+    nor sees that the client cancels.
 
     Attributes:
         interval: seconds between two looks.
@@ -132,7 +134,7 @@ class Heartbeat:
         channel, store, row = self.run.channel, self.run.store, self.run.row
         try:
             if message := channel.message:
-                store.tell(row, message)
+                store.note_progress(row, message)
                 channel.message = ""
             if store.is_cancelled(row):
                 channel.cancel()
@@ -200,9 +202,9 @@ class Run:
         self.terms = answer.note_terms(failed=outcome.failure is not None)
 
     def perform(self) -> None:
-        # It stays None where the worker has to end, or an async view was cancelled.
+        # None remains where the worker has to stop, or an async view was cancelled.
         answer: Mapping[str, Any] | None = None
-        # Middleware may leave the language of its caller to the next task of the thread.
+        # Middleware may leave the language of the caller active in the thread.
         with override_language():
             try:
                 with Heartbeat(self):

@@ -48,8 +48,8 @@ class TaskStore:
     def rows(self) -> Any:
         return get_rows("drf_mcp_tasks.CallTask")
 
-    def of(self, row: Any, **conditions: Any) -> Any:
-        """Return the row as it is now, where it meets conditions."""
+    def select(self, row: Any, **conditions: Any) -> Any:
+        """Return a queryset of one row, empty where the row does not meet the conditions now."""
         return self.rows.filter(task_id=row.task_id, **conditions)
 
     def expire(self) -> int:
@@ -138,7 +138,7 @@ class TaskStore:
 
     def renew(self, row: Any) -> None:
         leased = django_timezone.now() + timedelta(seconds=LEASE)
-        self.of(row, status=WORKING).update(leased=leased)
+        self.select(row, status=WORKING).update(leased=leased)
 
     def end_lapsed(self, rows: Any) -> int:
         """End those tasks whose worker was killed, and return their number."""
@@ -149,13 +149,13 @@ class TaskStore:
         count: int = lapsed.filter(is_cancelled=True).update(status=CANCELLED, **ended)
         return count + int(lapsed.update(status=FAILED, answer=error, **ended))
 
-    def tell(self, row: Any, message: str) -> None:
-        running = self.of(row, status=WORKING, is_cancelled=False)
+    def note_progress(self, row: Any, message: str) -> None:
+        running = self.select(row, status=WORKING, is_cancelled=False)
         running.update(message=message, updated=django_timezone.now())
         self.announce(row)
 
     def is_cancelled(self, row: Any) -> bool:
-        return bool(self.of(row, is_cancelled=True).exists())
+        return bool(self.select(row, is_cancelled=True).exists())
 
     def ask(self, row: Any, questions: Sequence[Question]) -> None:
         """Wait for the client's answers, unless the client cancelled the task."""
@@ -170,7 +170,7 @@ class TaskStore:
         kept["number"] += 1
         asking = {"status": INPUT_REQUIRED, "input_requests": kept, "message": ""}
         asking |= {"started": None, "leased": None, "updated": django_timezone.now()}
-        if not self.of(row, is_cancelled=False).update(**asking):
+        if not self.select(row, is_cancelled=False).update(**asking):
             self.finish(row, CANCELLED)
         self.announce(row)
 
@@ -183,14 +183,14 @@ class TaskStore:
     ) -> None:
         ended = {"status": status, "answer": answer, "request": {}, "message": "", "leased": None}
         ended["terms"] = terms or {}
-        self.of(row, status=WORKING).update(**ended, updated=django_timezone.now())
+        self.select(row, status=WORKING).update(**ended, updated=django_timezone.now())
         self.announce(row)
 
     def note_job(self, row: Any, status: str, message: str) -> None:
         if (row.status, row.message) != (status, message):
             row.status, row.message, row.updated = status, message, django_timezone.now()
             noted = {"status": status, "message": message, "updated": row.updated}
-            self.of(row, status=WORKING).update(**noted)
+            self.select(row, status=WORKING).update(**noted)
             self.announce(row)
 
     def announce(self, row: Any) -> None:
@@ -201,7 +201,7 @@ class TaskStore:
     def cancel(self, row: Any) -> None:
         """End a task that no worker runs, and ask the others to stop."""
         now = django_timezone.now()
-        unfinished = self.of(row, status__in=[WORKING, INPUT_REQUIRED])
+        unfinished = self.select(row, status__in=[WORKING, INPUT_REQUIRED])
         ended = {"status": CANCELLED, "request": {}, "message": ""}
         if not unfinished.filter(started=None).update(**ended, updated=now):
             unfinished.update(is_cancelled=True, message=_("Asked to stop."), updated=now)

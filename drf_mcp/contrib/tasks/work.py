@@ -1,4 +1,4 @@
-"""What a worker runs; imported where there is a backend alone."""
+"""The function that a worker runs. It is imported only where the project has a backend."""
 
 from __future__ import annotations
 
