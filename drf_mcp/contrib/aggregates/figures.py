@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 from django.db.models import Avg, Count, DateField, F, Max, Min, OrderBy, QuerySet, Sum, Window
 from django.db.models.functions import TruncDay, TruncMonth, TruncQuarter, TruncWeek, TruncYear
@@ -18,9 +18,6 @@ from drf_mcp.contrib.aggregates.columns import MOMENT, Column
 COUNT = "count"
 # Orders of the groups: by their own values, or by the first metric; a minus sorts descending.
 ORDERS = ("-metric", "metric", "group", "-group")
-# An aggregate of the database, and what makes the total of the values of several groups: None
-# where the total does not follow from the groups.
-Piece: TypeAlias = "tuple[Any, Callable[[Any, Any], Any] | None]"
 # Parts of the calendar by which dates are grouped, and how each is written; a week by its Monday.
 DATE_PARTS: Mapping[str, tuple[Any, Callable[[date], str]]] = {
     "day": (TruncDay, date.isoformat),
@@ -29,6 +26,18 @@ DATE_PARTS: Mapping[str, tuple[Any, Callable[[date], str]]] = {
     "quarter": (TruncQuarter, lambda day: f"{day:%Y}-Q{(day.month + 2) // 3}"),
     "year": (TruncYear, lambda day: f"{day:%Y}"),
 }
+
+
+class Piece(NamedTuple):
+    """An aggregate of the database.
+
+    Attributes:
+        expression: the aggregate.
+        merge: makes one value of the values of two groups, None where that is not possible.
+    """
+
+    expression: Any
+    merge: Callable[[Any, Any], Any] | None
 
 
 @dataclass(frozen=True)
@@ -71,15 +80,15 @@ class Metric:
     @property
     def pieces(self) -> Sequence[Piece]:
         if self.column is None:
-            return [(Count("*"), operator.add)]
+            return [Piece(Count("*"), operator.add)]
         path = self.column.path
         pieces: Mapping[str, Sequence[Piece]] = {
-            "sum": [(Sum(path), operator.add)],
+            "sum": [Piece(Sum(path), operator.add)],
             # Databases work averages out of floats, sums of decimals exactly.
-            "avg": [(Sum(path), operator.add), (Count(path), operator.add)],
-            "min": [(Min(path), min)],
-            "max": [(Max(path), max)],
-            "distinct": [(Count(path, distinct=True), None)],
+            "avg": [Piece(Sum(path), operator.add), Piece(Count(path), operator.add)],
+            "min": [Piece(Min(path), min)],
+            "max": [Piece(Max(path), max)],
+            "distinct": [Piece(Count(path, distinct=True), None)],
         }
         return pieces[self.function]
 
@@ -109,7 +118,7 @@ class Terms:
         self.groupings = {grouping.key: grouping for grouping in groupings}
         self.metrics = {metric.key: metric for metric in metrics}
         counts = Counter([*(each.key for each in groupings), *(each.key for each in metrics)])
-        # A group of the answer has both as members of one object.
+        # Groupings and metrics are members of one object in the answer.
         self.duplicate_keys = [key for key, count in counts.items() if count > 1]
 
     @classmethod
@@ -136,8 +145,8 @@ class Figures:
     def __init__(
         self, rows: QuerySet[Any], groupings: Sequence[Grouping], metrics: Sequence[Metric]
     ) -> None:
-        # By their keys: a filter over many related objects joins a row to each of them, and an
-        # ordering, an annotation or a slice of the list must not touch the groups.
+        # The rows are selected by their keys: a filter over related objects may yield a row several
+        # times, and an ordering, an annotation or a slice of the list would change the groups.
         every: QuerySet[Any] = QuerySet(rows.model, using=rows.db)
         self.rows = every.filter(pk__in=rows.values("pk"))
         # No model field has aliases like these.
@@ -147,7 +156,7 @@ class Figures:
             for n, metric in enumerate(metrics)
         ]
         self.pieces = {a: piece for _, pieces in self.metrics for a, piece in pieces.items()}
-        self.expressions = {alias: expression for alias, (expression, _) in self.pieces.items()}
+        self.expressions = {alias: piece.expression for alias, piece in self.pieces.items()}
 
     def get_answer(self, order: str, limit: int) -> dict[str, Any]:
         if not self.groupings:
@@ -158,14 +167,14 @@ class Figures:
         found = list(self.sort(groups.annotate(mcp_groups=Window(Count("*"))), order)[:limit])
         count = found[0]["mcp_groups"] if found else 0
         has_more = count > len(found)
-        # How many different values there are in all does not follow from the groups.
-        if has_more or any(merge is None for _, merge in self.pieces.values()):
+        # The number of different values in all rows does not follow from the groups.
+        if has_more or any(piece.merge is None for piece in self.pieces.values()):
             total = self.rows.aggregate(**self.expressions)
         else:
             total = {}
-            for alias, (_expression, merge) in self.pieces.items():
+            for alias, piece in self.pieces.items():
                 known = [row[alias] for row in found if row[alias] is not None]
-                total[alias] = reduce(merge, known) if known and merge else None
+                total[alias] = reduce(piece.merge, known) if known and piece.merge else None
         return {
             "groups": [{**self.show_group(row), **self.show_metrics(row)} for row in found],
             "group_count": count,
@@ -183,7 +192,7 @@ class Figures:
         metric, (first, *_) = self.metrics[0]
         if metric.column is not None and metric.function == "avg":
             groups, first = groups.annotate(mcp_order=Avg(metric.column.path)), "mcp_order"
-        # Groups with the same figure have an order as well: a limit always cuts in one place.
+        # Groups with the same figure need an order, so that a limit always leaves out the same.
         return groups.order_by(by(first, descending), *(by(alias) for alias in self.groupings))
 
     def show_group(self, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,9 +37,9 @@ OWN = ("group_by", "metrics", "order", "limit")
 
 @dataclass(frozen=True, eq=False)
 class UndeclaredAggregateTool(AggregateTool):
-    """Figures of a list that declares none, by whatever the list shows to its caller.
+    """Figures of a list that declares none, made of the fields that the list shows its caller.
 
-    It is in no list of tools. A caller who has the list has its figures.
+    No list of tools has this tool. A caller who sees the list may ask for its figures.
 
     Attributes:
         listing: the tool of the list.
@@ -49,9 +49,9 @@ class UndeclaredAggregateTool(AggregateTool):
 
     @classmethod
     def of(cls, listing: Tool) -> UndeclaredAggregateTool:
-        # The archive finds the tool of a result by its name, and this one has none of its own.
+        # The archive finds the tool of a result by its name, which is that of the list.
         options = replace(listing.options, **DEFAULTS, archive=False)
-        # Nothing in the figures needs the label of what others wrote.
+        # Texts that others wrote make no groups, so the figures need no label.
         untrusted = {path.partition(".")[0] for path in listing.options.untrusted}
         endpoint = AggregateEndpoint.of_list(
             listing.endpoint, tuple(untrusted), UndeclaredAggregateList
@@ -89,11 +89,11 @@ class UndeclaredAggregateTool(AggregateTool):
         return sorted(argument.name for argument in sent if argument in own)
 
     def get_parameters(self) -> Iterator[Parameter]:
-        # They are no filters, among which a refusal would name them.
+        # Unlisted, so that no refusal names them among the filters.
         return (replace(parameter, listed=False) for parameter in super().get_parameters())
 
     def get_keys(self, name: str, keys: Iterable[str], words: str) -> Parameter:
-        # Only the view knows the caller, and with the caller the keys.
+        # The keys depend on the caller, whom the view knows.
         schema = {"type": "array", "items": {"type": "string"}, "description": words}
         return Parameter(name, schema, multiple="comma")
 
@@ -199,7 +199,7 @@ def find_figures(listing: Endpoint, tools: Iterable[Tool]) -> AggregateTool | No
 
 
 def is_plain(tool: Tool) -> bool:
-    """Return whether a list has no figures of its own, and no code that they would leave out."""
+    """Return whether a list declares no figures, and has no code that figures would skip."""
     if type(tool) is not Tool or tool.options.aggregate:
         return False
     return tool.endpoint.standard_action == "list" and not find_obstacle(tool.endpoint)

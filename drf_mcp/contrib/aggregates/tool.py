@@ -35,7 +35,7 @@ from drf_mcp.tools.options import ViewOptions
 from drf_mcp.tools.tool import Tool
 
 REMEDY = gettext_noop("Correct aggregate=, or the serializer. See docs/aggregates.md.")
-# Caches around the view must not answer an aggregate with a page of the list.
+# Added to the query, so that caches around the view do not answer with a page of the list.
 MARK = "mcp_aggregate=1"
 GROUP: Schema = {"type": "object", "additionalProperties": True}
 OUTPUT: Schema = {

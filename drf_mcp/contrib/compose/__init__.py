@@ -6,5 +6,5 @@ from drf_mcp.interaction.exchange import Slot
 
 COMPOSE = "tools_compose"
 LIMITS = {"calls": 50, "seconds": 20, "memory": 64, "output": 4000}
-# The program that makes a call.
+# The `ProgramCalls` of the program that makes a call.
 PROGRAM: Slot[Any] = Slot()

@@ -39,9 +39,9 @@ FAILED = "PROGRAM_FAILED"
 SIGNATURES, KEPT = OWN_FUNCTIONS = ("signatures", "kept")
 # Under these names a program does not reach a function of its tools.
 RESERVED = frozenset({*keyword.kwlist, *dir(builtins), *OWN_FUNCTIONS})
-# Texts that these two take, and characters of a text.
+# How many texts these two functions take, and the characters of a text.
 MOST_TEXTS, MAX_NAME = 20, 128
-# Those of an error that a program gets in words.
+# How many problems the text of an error has.
 MOST_PROBLEMS = 3
 SEND_ANEW = gettext_noop("Send a program anew, without what this one has done already.")
 # The attributes of paginators that name a parameter of theirs.
@@ -120,7 +120,7 @@ class ProgramCalls:
         self.call = call
         self.context = call.context
         self.limits = limits
-        # Of a program that goes on: the answers that it had, and the call at which it stopped.
+        # Of a program that is resumed: the answers before it stopped, and the call that stopped it.
         self.earlier: Sequence[CallAnswer] = ()
         self.reopened: Reopened | None = None
         self.keeper = Keeper(call.caller)
@@ -153,12 +153,18 @@ class ProgramCalls:
 
     @property
     def meta(self) -> dict[str, Any]:
-        # A program has the data of its calls alone.
+        # A program gets the data of its calls, without their meta.
         noted = [answer.noted for answer in self.answers if answer.noted is not None]
         return {"calls": noted} if noted else {}
 
     def answer(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Return what a function of the program gives."""
+        """Return the value of a call of a function in the program.
+
+        Raises:
+            RaisedInProgram: for an exception that the program may catch.
+            Ended: if the program may not go on.
+            ProgramStopped: if the call waits for something.
+        """
         self.check_time()
         if name in OWN_FUNCTIONS:
             # Longer patterns take the time of the process, which no limit of the program counts.
@@ -177,14 +183,14 @@ class ProgramCalls:
             arguments = AnswerEncoder().plain(kwargs)
         except (TypeError, ValueError, RecursionError) as exc:
             raise RaisedInProgram(TypeError(str(exc))) from exc
-        answer = self.ask(tool, arguments)
-        if answer.following is None or names_page(tool, arguments):
+        answer = self.call_tool(tool, arguments)
+        if answer.following is None or chooses_page(tool, arguments):
             return answer.value
-        # Of a list all rows, unless the program asks for one page.
+        # A list gives all of its rows, unless the program asks for a page.
         rows = list(answer.value)
         while answer.following is not None:
             self.check_time()
-            answer = self.ask(tool, answer.following)
+            answer = self.call_tool(tool, answer.following)
             rows += answer.value
         return rows
 
@@ -192,7 +198,7 @@ class ProgramCalls:
         channel = self.call.channel
         if time.monotonic() >= self.ends or (channel is not None and channel.is_cancelled):
             message = _("The program took longer than %(seconds)d seconds.")
-            raise limit(message % {"seconds": self.limits["seconds"]})
+            raise make_limit_error(message % {"seconds": self.limits["seconds"]})
 
     def find_tool(self, name: str) -> Tool:
         tool = self.functions.get(name)
@@ -217,15 +223,16 @@ class ProgramCalls:
 
     # --- One call ------------------------------------------------------------------------------
 
-    def ask(self, tool: Tool, arguments: Mapping[str, Any]) -> CallAnswer:
+    def call_tool(self, tool: Tool, arguments: Mapping[str, Any]) -> CallAnswer:
+        """Return the answer to a call: of a program that is resumed, first the answers it had."""
         number = len(self.answers)
         if number >= self.limits["calls"]:
             message = _("The program made %(most)d calls, which is the most that it may make.")
-            raise limit(message % {"most": number})
+            raise make_limit_error(message % {"most": number})
         answer = CallAnswer(tool.name, hash_json(arguments), tool.name)
         if number < len(self.earlier):
             earlier = self.earlier[number]
-            check_same(answer, earlier)
+            check_same_call(answer, earlier)
             answer = earlier
             try:
                 self.keeper.check_terms(self.tools[earlier.source], earlier.terms or {})
@@ -247,9 +254,9 @@ class ProgramCalls:
         sent, reopened = arguments, Reopened(answer.tool, answer.arguments)
         slots: dict[Slot[Any], Any] = {PROGRAM: self}
         if self.reopened is not None:
-            # It is the first call after the answers that were kept.
+            # This is the first call after the answers that were kept.
             reopened, self.reopened = self.reopened, None
-            check_same(answer, reopened)
+            check_same_call(answer, reopened)
             for name, value in reopened.further.items():
                 sent = tool.arguments.replace_control(sent, name, value)
             replies = {key: Reply(reply) for key, reply in reopened.replies.items()}
@@ -274,7 +281,7 @@ class ProgramCalls:
         if tool.reads:
             return
         shown = tool.sanitize_arguments(arguments)
-        # The answer of a change that was made before may come again.
+        # An answer that comes again is that of an earlier change.
         if not outcome.is_trial and not outcome.meta.get("replayed"):
             answer.changed = shown
         noted, encoder = {**outcome.meta, "tool": tool.name, "arguments": shown}, AnswerEncoder()
@@ -316,7 +323,7 @@ class ProgramCalls:
         answer.value = encoder.plain(data)
 
     def warn_of_missing_pages(self, name: str) -> None:
-        # The paginator is one whose parameters nobody described.
+        # Nothing describes the parameters of such a paginator.
         text = _("%(tool)s gave the rows of one page: it takes no argument for the next one.")
         warning = Warning(PAGE_SIZE_LIMITED, text % {"tool": name})
         self.warnings.setdefault((warning.code, warning.message), warning)
@@ -373,7 +380,8 @@ def name_functions(names: Collection[str]) -> dict[str, str]:
     return functions
 
 
-def names_page(tool: Tool, arguments: Mapping[str, Any]) -> bool:
+def chooses_page(tool: Tool, arguments: Mapping[str, Any]) -> bool:
+    """Return whether arguments choose a page of a list."""
     endpoint = tool.endpoint
     own = getattr(endpoint.view_class, "pagination_class", None)
     paginator = endpoint.route.initkwargs.get("pagination_class", own)
@@ -383,7 +391,7 @@ def names_page(tool: Tool, arguments: Mapping[str, Any]) -> bool:
 
 
 def find_lacking(tool: Tool, outcome: Outcome) -> list[str]:
-    """Return the guards' arguments that a call was refused for, if for nothing else."""
+    """Return the arguments of guards that a call lacks, [] where it was refused for more."""
     problems = outcome.failure.problems if outcome.failure is not None else ()
     pointers = {tool.arguments.get_control_pointer(each.name): each.name for each in tool.controls}
     if any(each.code != "required" or each.pointer not in pointers for each in problems):
@@ -391,13 +399,13 @@ def find_lacking(tool: Tool, outcome: Outcome) -> list[str]:
     return [pointers[each.pointer] for each in problems]
 
 
-def check_same(asked: CallAnswer, earlier: CallAnswer | Reopened) -> None:
+def check_same_call(asked: CallAnswer, earlier: CallAnswer | Reopened) -> None:
     if (asked.tool, asked.arguments) != (earlier.tool, earlier.arguments):
         message = _("The program called %(tool)s otherwise than before it stopped.")
         message %= {"tool": asked.tool}
         raise Ended(409, Failure("CONFLICT", Category.CONFLICT, message, _(SEND_ANEW)))
 
 
-def limit(message: str) -> Ended:
+def make_limit_error(message: str) -> Ended:
     advice = _("Ask for less: filter, or let a tool count. Or call the tools themselves.")
     return Ended(400, Failure(FAILED, Category.VALIDATION, message, advice))

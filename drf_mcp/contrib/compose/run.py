@@ -40,7 +40,7 @@ ANSWERABLE = frozenset({"form", "url"})
 
 
 class ProgramGuard(Guard):
-    """Runs the program of a call, in the place of a view: in no transaction of its own."""
+    """Runs the program of a call in the place of a view, outside transactions."""
 
     # Inside the guards that record a call, outside those of a single change.
     order = 450
@@ -136,7 +136,7 @@ class ProgramRun:
         cause = self.calls.failures.get(exc.message)
         if cause is not None and cause.failure is not None:
             failure, message = cause.failure, f"{line}{cause.tool}: {exc.message}"
-            # The answer of a call that worked says what its remediation speaks of.
+            # The remediation of a soft failure speaks of members of the data.
             data = cause.data if failure.soft and isinstance(cause.data, Mapping) else {}
             failure = Failure(
                 failure.code,
@@ -175,7 +175,7 @@ def describe_changes(changes: Iterable[Mapping[str, Any]]) -> str:
 
 @dataclass(frozen=True)
 class Stop:
-    """A program that waits at one of its calls, as it is kept.
+    """A program that waits at one of its calls, as `Keeper` keeps it.
 
     Attributes:
         program: its text.
@@ -200,7 +200,7 @@ class Stop:
         outcome, reopened, questions = stopped.outcome, stopped.reopened, []
         for each in outcome.questions:
             reopened.memory[each.key] = each.memory
-            # A question that is asked again was answered wrongly.
+            # The answer to a question that is asked again was wrong.
             reopened.replies.pop(each.key, None)
             fields = list((each.schema or {}).get("properties", ()))
             questions.append({"key": each.key, "mode": each.mode, "fields": fields})
@@ -213,6 +213,8 @@ class Stop:
     def find(cls, call: CallState, sent: Sent, keeper: Keeper) -> tuple[str, Stop | None]:
         """Return the id and the stop at which a call goes on; "" and None for a new program."""
         exchange = get_exchange(call)
+        # A client whose user is asked sends what the questions remember: the number of the round,
+        # and the id. The program goes on where the last round stopped it.
         carried = [each for each in exchange.memory.values() if isinstance(each, list)]
         name = max(carried)[1] if carried else sent.resume
         if not name:

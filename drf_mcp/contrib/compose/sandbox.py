@@ -1,4 +1,4 @@
-"""Programs in the interpreter of pydantic-monty: a process of its own for each of them."""
+"""Runs programs in the interpreter of pydantic-monty, each in another process."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.exceptions import Unavailable
 from drf_mcp.json_text import is_nested_deeper
 
-# What a program catches. The interpreter has no class that inherits, so it is no class of its own.
+# A program catches RuntimeError by this name: the interpreter has no classes that inherit.
 PRELUDE = "ToolError = RuntimeError"
 # Programs at once in a process of the project, and seconds for which one more waits.
 MOST_PROGRAMS, MAX_WAIT = 8, 10.0
 MAX_RECURSION = 200
-# Of the values that a program gets or gives; the envelope adds levels of its own.
+# How deeply values may be nested that a program gets or returns; the envelope adds levels.
 MAX_DEPTH = 100
 MEGABYTE = 1_000_000
 
@@ -155,7 +155,7 @@ def run_program(
 def go_on(step: Any, functions: Collection[str], answer: Callable[..., Any]) -> Any:
     """Give the interpreter what it waits for, and return where it waits next."""
     if isinstance(step, monty.NameLookupSnapshot):
-        # As in `f = orders_list`, after which a call of f has the name of the tool.
+        # For `f = orders_list`: a later call of f has the name of this function.
         name = step.variable_name
         if name not in functions:
             return step.resume()

@@ -138,9 +138,11 @@ class FieldRanking:
         "subject": 1.0,
         "arguments": 1.0,
     }
-    # What a score is multiplied by.
+    # A score is multiplied by `fitting` where the tool does what the question asks for, by
+    # `misfitting` where it does something else, by `unlike` where it writes and the question reads,
+    # and by `destroying` where it deletes and the question does not.
     fitting, misfitting, unlike, destroying = 1.7, 0.7, 0.3, 0.25
-    # What a tool has for doing what is asked for, whatever it is about.
+    # Added to the score of a tool whose action the question asks for, whatever its object is.
     asked = 1.0
 
     def __init__(
@@ -156,7 +158,7 @@ class FieldRanking:
         self.verbs = {
             v for n, verbs in self.own.items() if not tools[n].get("reads") for v in verbs
         }
-        # What each word counts in each of the tools that hold it.
+        # The score of each word in each of the tools that hold it.
         self.holders: dict[str, dict[str, float]] = defaultdict(dict)
         self.weights: dict[str, float] = {}
         documents: dict[str, dict[str, float]] = {name: defaultdict(float) for name in tools}
@@ -181,7 +183,8 @@ class FieldRanking:
         question = self.language.read(text)
         words, asks = [self.correct(near) for near in question.words[:MOST_WORDS]], question.asks
         if asks == GUESS and words:
-            # What an action is called, and nothing that there is, is no question.
+            # The name of an action of the project that is no object, such as "ship", asks for
+            # that action.
             first = words[0]
             if find_itself(first) not in self.nouns and not self.verbs.isdisjoint(first):
                 asks = {}
@@ -202,12 +205,12 @@ class FieldRanking:
         return {spelled: 0.5} if spelled else near
 
     def get_scores(self, words: Sequence[Mapping[str, float]]) -> dict[str, float]:
-        """Return how well tools hold the words, those with none left out."""
+        """Return the scores of the tools that hold one of the words."""
         scores: dict[str, float] = defaultdict(float)
         for near in words:
-            # A synonym that is rarer than the word itself says no more than the word does.
+            # A synonym counts no more than the word itself, also where the synonym is rarer.
             most = self.weights.get(find_itself(near), math.inf)
-            # A tool that holds several synonyms says the same thing several times.
+            # Of several synonyms that a tool holds, the best counts.
             best: dict[str, float] = {}
             for word in near.keys() & self.weights.keys():
                 weight = near[word] * min(1.0, most / self.weights[word])
@@ -218,7 +221,7 @@ class FieldRanking:
         return scores
 
     def get_factor(self, name: str, asks: Mapping[str, float], said: set[str]) -> float:
-        """Return how well a tool does what is asked for: what reads comes before what writes."""
+        """Return the factor of a tool's score by what the tool does and the question asks for."""
         tool = self.tools[name]
         if "reads" not in tool:
             return 1.0
@@ -227,7 +230,7 @@ class FieldRanking:
         strongest = max(asks.values(), default=0.0)
         as_question = tool["as_question"]
         if as_question and asks and asks.get(as_question, 0.0) == strongest:
-            # One object is read after it was found.
+            # A list is the likelier tool: one object is read after a list has shown it.
             return self.fitting * (0.9 if tool["action"] == "retrieve" else 1.0)
         wants_read = bool(asks) and asks.get(READ, 0.0) == strongest
         if wants_read and not tool["reads"]:

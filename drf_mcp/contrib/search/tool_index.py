@@ -31,8 +31,7 @@ MOST_HITS, MOST_GROUPS = 5, 300
 CHARACTERS_PER_TOKEN = 2
 # Tokens of an answer that may have any length.
 DEFAULT_LIMIT = 10_000
-# Of a signature: the optional arguments, and the names of what a tool answers; and the hits that
-# have them.
+# How many optional arguments and names of an answer a signature has, and how many hits have them.
 MOST_OPTIONAL, MOST_ANSWERED, MOST_SIGNED = 6, 6, 2
 COMMON_ARGUMENTS = ("page_size", "ordering", FIELDS)
 NAMES = re.compile(r"[\w-]+")
@@ -92,14 +91,14 @@ class ToolIndex:
 
     def find_named(self, query: str) -> list[str]:
         words = NAMES.findall(query)
-        # A name of one word, in company, may be that word, or as an argument.
+        # Among other words, a name of one word may be an ordinary word.
         is_named = all(word in self.tools and ("_" in word or words == [word]) for word in words)
         return words if is_named else []
 
     def find_near(self, query: str) -> list[Tool]:
         """Return a few tools for a query that has no word of any tool."""
         near = self.rank(self.registry, self.tools).find_near(query)
-        # Those that read show at least what there is; a name that no tool has may be in a row.
+        # Lists that search come first: a name that no tool has may be in a row.
         reading = [name for name, tool in self.tools.items() if tool.reads]
         searching = [
             n for n in reading if any(p.role == "search" for p in self.tools[n].schema.query)

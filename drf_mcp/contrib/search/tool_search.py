@@ -39,7 +39,7 @@ INNER = "arguments"
 INDEX: Slot[Any] = Slot()
 
 
-# --- The tools that stand for those which are not listed ---------------------------------------
+# --- The tools that find and run the tools which are not listed ----------------------------------
 
 
 class SearchArguments(serializers.Serializer[Any]):

@@ -17,9 +17,10 @@ CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 CLAUSES = re.compile(r"[,;:.!?]+(?=\s|$)")
 FOLDER = Path(__file__).parent
 READ = "read"
-# What a question without a verb asks for, not quite surely.
+# What a question without a verb probably asks for.
 GUESS = {READ: 0.5}
-# What a synonym counts of the word itself; how many words a phrase may have between its own.
+# How much a synonym counts, where the word itself is 1; and how many other words may be between
+# the words of a phrase.
 SYNONYM, MOST_BETWEEN = 0.75, 3
 
 # --- Words without their endings, in English and German --------------------------------------
@@ -77,7 +78,7 @@ class SearchQuestion:
 
     Attributes:
         words: for each word or phrase that says something, its stems with what each counts.
-        asks: what is asked for, by the actions of viewsets, and how surely.
+        asks: the actions of viewsets that the question asks for, each with how sure that is.
     """
 
     words: Sequence[Mapping[str, float]]
@@ -85,7 +86,7 @@ class SearchQuestion:
 
 
 class SearchLanguage:
-    """The words of a language, as the files beside this module have them.
+    """The words of a language, read from the text files in this folder.
 
     Args:
         code: of the language; English words are known in each.
@@ -135,7 +136,7 @@ class SearchLanguage:
 
     def strip(self, word: str) -> str:
         """Return a word without its endings."""
-        # Other languages as English, whose names code has.
+        # Words of other languages are taken for English words, which names in code mostly are.
         return strip_german(word) if self.code == "de" else strip_english(word, self.forms)
 
     def split(self, text: str) -> list[str]:
