@@ -148,8 +148,7 @@ class TimeLimitGuard(Guard):
     order = 400
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        own: int | None = call.tool.options.time_limit
-        seconds = mcp_settings.TIME_LIMIT if own is None else own
+        seconds = self.find_seconds(call)
         if not seconds or call.is_rerun:
             return proceed(call)
         # The first call of a tool has it described, which is none of the view's time.
@@ -160,6 +159,11 @@ class TimeLimitGuard(Guard):
                 return proceed(call)
         finally:
             call.deadline = None
+
+    def find_seconds(self, call: CallState) -> float | None:
+        """Return how many seconds a call may take, None or 0 for any number."""
+        own: int | None = call.tool.options.time_limit
+        return mcp_settings.TIME_LIMIT if own is None else own
 
 
 class Timer:

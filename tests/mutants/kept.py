@@ -824,6 +824,13 @@ MUTANTS = (
         ("access/test_narrowed_endpoints.py",),
     ),
     Mutant(
+        "a call of a program is stopped when the time of the program is over",
+        "dispatch/guards.py",
+        "        seconds = self.find_seconds(call)",
+        "        seconds = TimeLimitGuard().find_seconds(call)",
+        ("contrib/compose/test_attacks.py",),
+    ),
+    Mutant(
         "a stored answer needs the rights of the time when it was made",
         "dispatch/stored_answers.py",
         'if finding.rights != terms.get("rights"):',

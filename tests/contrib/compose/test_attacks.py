@@ -93,6 +93,12 @@ def test_the_time_of_calls_counts(composer, monkeypatch, function):
     assert result.envelope["error"] == "The program took longer than 20 seconds."
 
 
+def test_a_call_is_stopped_when_the_time_of_its_program_is_over(composer, monkeypatch):
+    monkeypatch.setattr("drf_mcp.contrib.compose.calls.ProgramCalls.left", 0.000001)
+    result = composer.run("orders_list()")
+    assert "The call was stopped" in result.envelope["error"]
+
+
 def test_the_results_of_all_calls_have_one_limit(composer, monkeypatch):
     monkeypatch.setattr("drf_mcp.contrib.compose.calls.MEGABYTE", 100)
     composer.value("customers_list(page_size=20, page=1)")

@@ -60,7 +60,9 @@ def test_the_notification_has_the_result(listen, eve):
 
 def test_the_progress_of_a_task_is_notified(listen, eve):
     row = make_task(eve)
-    _, notification = listen(lambda: TaskStore().note_progress(row, "half of it"), taskIds=[row.task_id])
+    _, notification = listen(
+        lambda: TaskStore().note_progress(row, "half of it"), taskIds=[row.task_id]
+    )
     assert notification["params"]["statusMessage"] == "half of it"
 
 
