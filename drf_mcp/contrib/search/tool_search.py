@@ -73,7 +73,7 @@ class ToolSearchView(ServerToolView):
 
 
 class SearchTool(ServerTool):
-    selects = False
+    takes_fields = False
     is_sliced = True
 
 
