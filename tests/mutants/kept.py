@@ -373,6 +373,20 @@ MUTANTS = (
     ),
     # --- Rules and approvals ---------------------------------------------------------------------
     Mutant(
+        "an approved call that asks its caller is not made",
+        "contrib/rules/proposing.py",
+        '                    raise trial.make_obstacle(_("it asks its caller")) from exc\n',
+        "                    raise\n",
+        ("contrib/rules/test_workers.py",),
+    ),
+    Mutant(
+        "an approved call that starts a job ends its proposal",
+        "contrib/tasks/feature.py",
+        "not (outcome.is_trial or call.is_rerun)\n",
+        "not outcome.is_trial\n",
+        ("contrib/rules/test_workers.py",),
+    ),
+    Mutant(
         "a list that a rule refuses shows none of its rows",
         "dispatch/probe.py",
         "        if any(step.allows is False for step in steps):\n",

@@ -196,7 +196,11 @@ class CallToApprove:
             # The rule may ask for more approvals, or another group, since the call was approved.
             is_enough = row.given.count() >= ruling.approvals and ruling.group in ("", row.group)
             if is_enough and trial.fingerprint == row.fingerprint:
-                return proceed(call)
+                try:
+                    return proceed(call)
+                except Asked as exc:
+                    # The view did not ask in a dry run.
+                    raise trial.make_obstacle(_("it asks its caller")) from exc
         self.store.return_stale(row, trial.shown, trial.fingerprint, **self.asked)
         return describe_waiting(call, row)
 

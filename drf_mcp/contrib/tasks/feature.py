@@ -82,7 +82,9 @@ class TasksFeature(Feature):
         task, tasks = DEFERRAL.get(call), call.server.find_capability(TASKS_EXTENSION)
         if task is not None and task.is_deferred:
             return tasks.create(call)
-        return tasks.create_of_job(call) if outcome.status == 202 else None
+        # The job of a dry run was rolled back. An approved call ends its proposal.
+        is_job = outcome.status == 202 and not (outcome.is_trial or call.is_rerun)
+        return tasks.create_of_job(call) if is_job else None
 
     def read_response(self, outcome: Outcome, response: Any, call: CallState) -> Outcome:
         if response.status == 202 or 300 < response.status < 400:

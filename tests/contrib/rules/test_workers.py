@@ -7,16 +7,24 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import include, path
 from django_tasks_db.models import DBTaskResult
+from rest_framework import serializers
 from rest_framework.authtoken.models import Token
 from rest_framework.generics import DestroyAPIView
+from rest_framework.response import Response
+from rest_framework.views import APIView
 
-from drf_mcp import mcp_tool
+from drf_mcp import call_context, mcp_tool
 from drf_mcp.contrib.rules import Ruling, rule
+from drf_mcp.contrib.rules.models import Proposal
+from drf_mcp.contrib.rules.proposal_store import ProposalStore
+from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.task_store import TaskStore
+from drf_mcp.tools import registry
 from tests.agents import Agent
 
-META = {"io.modelcontextprotocol/clientCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
+CAPABILITIES = {"extensions": {TASKS_EXTENSION: {}}, "elicitation": {"form": {}}}
+META = {"io.modelcontextprotocol/clientCapabilities": CAPABILITIES}
 
 
 @mcp_tool(name="groups_destroy", task="required")
@@ -78,3 +86,75 @@ def test_a_task_that_waits_for_an_approval_does_not_count_as_unfinished(agent, m
     assert destroy(groups[1])["status"] == "working"
     refused = destroy(groups[2])["structuredContent"]
     assert refused["data"]["error_code"] == "RATE_LIMIT_EXCEEDED"
+
+
+@mcp_tool(name="groups_start")
+class GroupStart(APIView):
+    """Start a job."""
+
+    def post(self, request) -> Response:
+        group = Group.objects.create(name="a job")
+        return Response({"id": group.pk}, status=202, headers={"Location": f"/jobs/{group.pk}"})
+
+
+class Job(APIView):
+    def get(self, request, pk) -> Response:
+        return Response({"status": "running"})
+
+
+class ReasonSerializer(serializers.Serializer):
+    reason = serializers.CharField()
+
+
+@mcp_tool(name="groups_asking")
+class AskingView(APIView):
+    """Make a group, and ask in every call that is no dry run."""
+
+    def post(self, request) -> Response:
+        if not call_context(request).dry_run:
+            call_context(request).ask(ReasonSerializer, "Why?")
+        return Response({"id": Group.objects.create(name="asked").pk})
+
+
+@pytest.fixture(params=["a worker", "the caller"])
+def approved(request, agent, settings, monkeypatch):
+    """Call a tool that has to be approved, approve the call, and return the proposal once made."""
+    urls = settings.ROOT_URLCONF.urlpatterns
+    urls += [path("start", GroupStart.as_view()), path("jobs/<int:pk>", Job.as_view())]
+    urls += [path("asking", AskingView.as_view())]
+    registry.reload()
+    if request.param == "the caller":
+        monkeypatch.setattr("drf_mcp.contrib.rules.proposing.keep_request", lambda *args: None)
+
+    def approve(name: str) -> Proposal:
+        rule(name)(lambda call: Ruling.ask("People look at it."))
+
+        def call():
+            return agent.result("tools/call", name=name, arguments={}, _meta=META)
+
+        call()
+        row = Proposal.objects.get()
+        row = ProposalStore().approve(row, User.objects.get(username="admin"), row.fingerprint)
+        if request.param == "the caller":
+            assert call()["resultType"] == "complete"
+        else:
+            run_proposal(row.pk)
+        row.refresh_from_db()
+        return row
+
+    return approve
+
+
+def test_the_job_of_an_approved_call_is_in_the_result_of_the_proposal(approved, agent):
+    row = approved("groups_start")
+    made = Group.objects.get(name="a job")
+    assert row.status == "done"
+    assert row.answer["result"]["structuredContent"]["data"] == {"id": made.pk}
+    task = agent.result("tasks/get", taskId=row.task_id, _meta=META)
+    assert task["result"]["resultType"] == task["resultType"] == "complete"
+
+
+def test_an_approved_call_that_asks_its_caller_fails(approved):
+    row = approved("groups_asking")
+    assert (row.status, Group.objects.filter(name="asked").exists()) == ("failed", False)
+    assert "it asks its caller" in str(row.answer)

@@ -86,6 +86,15 @@ def test_the_url_of_a_job_is_requested_as_the_caller(agent, user):
     assert ExportView.requests == [(user, 7, {})] * 2
 
 
+def test_a_dry_run_makes_no_task_of_a_job(agent, settings):
+    """The job that the answer names was rolled back."""
+    settings.DRF_MCP = {**settings.DRF_MCP, "DRY_RUN": True}
+    registry.reload()
+    tried = agent.call("exports_start", dry_run=True)
+    assert "dry_run" in tried.envelope["meta"]
+    assert not CallTask.objects.exists()
+
+
 def test_the_result_of_a_job_is_not_stored(agent):
     task = agent.start("exports_start")
     answer_with({"status": "done", "rows": 3})
