@@ -56,7 +56,7 @@ class Describer:
         with override_language():
             token = CURRENT.set(self.inspection.annotations)
             try:
-                schema = self.guard("get_schema", EndpointSchema(self.any_path))
+                schema = self.call_hook("get_schema", EndpointSchema(self.any_path))
             finally:
                 CURRENT.reset(token)
         return replace(schema, findings=tuple(dict.fromkeys(self.inspection.findings)))
@@ -64,11 +64,13 @@ class Describer:
     def get_schema(self) -> EndpointSchema:
         """Return the description, made of what the other methods return."""
         return EndpointSchema(
-            path=self.add_examples(self.guard("get_path_parameters", self.any_path), "path"),
-            query=self.add_examples(self.guard("get_query_parameters", self.query.pages), "query"),
-            body=self.guard("get_request_body", Body("open", schema={})),
-            output=self.guard("get_response_schema", {}),
-            examples=self.guard("get_request_examples", ()),
+            path=self.add_examples(self.call_hook("get_path_parameters", self.any_path), "path"),
+            query=self.add_examples(
+                self.call_hook("get_query_parameters", self.query.pages), "query"
+            ),
+            body=self.call_hook("get_request_body", Body("open", schema={})),
+            output=self.call_hook("get_response_schema", {}),
+            examples=self.call_hook("get_request_examples", ()),
             paginated=bool(self.query.pages),
             computed_query=tuple(self.query.reading.computed),
         )
@@ -120,7 +122,7 @@ class Describer:
     def any_path(self) -> Parameters:
         return tuple(Parameter(name, {"type": "string"}, True) for name in self.path_kwargs)
 
-    def guard(self, hook: str, default: Part) -> Part:
+    def call_hook(self, hook: str, default: Part) -> Part:
         # A hook that a project overrides is to be mended, not the view.
         own = type(self)
         remedy = RETURN_EARLY

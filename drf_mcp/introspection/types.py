@@ -268,7 +268,7 @@ class Body:
 
 
 class LostFilters(Finding):
-    """Filters that HTTP takes and that are no argument."""
+    """Filters that HTTP takes, and the tool does not."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ import pytest
 from django import forms
 from django.contrib.auth.models import Group, User
 from django_filters.widgets import CSVWidget
+from drf_spectacular.extensions import OpenApiFilterExtension
+from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import filters, generics, serializers, viewsets
 from rest_framework.decorators import action
@@ -364,6 +366,25 @@ def test_get_schema_operation_parameters_of_a_filter_set_backend_is_used():
 
     view = users(Declaring, filterset_fields=["id"])
     assert schemas(described(view, action="list").query) == {"where": TEXT}
+
+
+class Nearby(filters.BaseFilterBackend):
+    """Declares nothing, but has an extension for drf-spectacular."""
+
+
+class NearbyExtension(OpenApiFilterExtension):
+    target_class = Nearby
+
+    def get_schema_operation_parameters(self, auto_schema):
+        return [{"name": "near", "in": "query", "schema": {"type": "string", "nullable": True}}]
+
+
+def test_an_extension_for_a_backend_is_used_where_the_view_has_drf_spectaculars_schema():
+    view = users(Nearby)
+    assert described(view, action="list").query == ()
+    annotated = type("Annotated", (view,), {"schema": AutoSchema()})
+    (near,) = described(annotated, action="list").query
+    assert near.schema == {"type": "string", "description": "May be null."}
 
 
 def test_a_parameter_of_two_backends_is_offered_once():

@@ -72,14 +72,19 @@ def test_a_view_without_a_paginator_has_no_page_parameters():
     assert schema.output["type"] == "array"
 
 
-def test_get_schema_operation_parameters_of_a_paginator_is_used():
-    class Own(pagination.BasePagination):
+def test_get_schema_operation_parameters_of_a_paginator_is_used(subtests):
+    class Declaring:
+        page_size = 10
+
         def get_schema_operation_parameters(self, view):
             return [{"name": "after", "in": "query", "schema": {"type": "integer"}}]
 
-    schema = described(type("Paged", (Groups,), {"pagination_class": Own}), "GET")
-    assert schemas(schema.query) == {"after": {"type": "integer"}}
-    assert schema.output == {}
+    for base in (pagination.BasePagination, pagination.PageNumberPagination):
+        with subtests.test(base=base):
+            own = type("Own", (Declaring, base), {})
+            schema = described(type("Paged", (Groups,), {"pagination_class": own}), "GET")
+            assert schemas(schema.query) == {"after": {"type": "integer"}}
+            assert bool(schema.output) == (base is not pagination.BasePagination)
 
 
 def test_a_paginator_that_raises_is_a_finding():

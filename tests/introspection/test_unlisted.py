@@ -54,6 +54,12 @@ class AnyObject(Annotated):
         return self.create(request)
 
 
+class Numbers(Annotated):
+    @extend_schema(request=list[int])
+    def post(self, request):
+        return Response(request.data)
+
+
 class Rows(Annotated):
     """Reads a list, and declares one object."""
 

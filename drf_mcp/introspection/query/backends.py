@@ -57,9 +57,9 @@ class FilterBackends:
 
     def get_parameters(self) -> Parameters:
         found: list[Parameter] = []
-        for backend_class in self.guard("", lambda: tuple(self.view.filter_backends or ()), ()):
+        for backend_class in self.attempt("", lambda: tuple(self.view.filter_backends or ()), ()):
             step = functools.partial(self.get_backend_parameters, backend_class)
-            found += self.guard(f"{backend_class.__name__}: ", step, ())
+            found += self.attempt(f"{backend_class.__name__}: ", step, ())
         view_class: Any = type(self.view)
         if any(asks_who_calls(view_class, name) for name in VIEW_HOOKS):
             self.inspection.add_finding(_("The filters are those of an anonymous caller."), OTHERS)
@@ -78,7 +78,7 @@ class FilterBackends:
                 kind = OrderingParameters
         return kind(self.inspection, backend).get_parameters()
 
-    def guard(self, prefix: str, step: Any, default: Any) -> Any:
+    def attempt(self, prefix: str, step: Any, default: Any) -> Any:
         def report(exc: Exception) -> None:
             found = make_finding(self.inspection.place, exc, RETURN_EARLY)
             lost = LostFilters(found.place, f"{prefix}{found.message}", found.remedy, found.source)
