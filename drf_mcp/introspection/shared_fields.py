@@ -104,16 +104,19 @@ class SharedFields:
         return all(map(cls.is_shared, find_inner_fields(serializer)))
 
     @classmethod
-    def is_shared(cls, part: Any) -> bool:
-        part_class: Any = type(part)
-        if depends_on_request(part_class, MEMBERS):
-            return False
-        if not isinstance(part, Serializer) or is_recursive(part):
+    def is_shared(cls, field: Any) -> bool:
+        field_class: Any = type(field)
+        return not depends_on_request(field_class, MEMBERS) and cls.give_nested(field)
+
+    @classmethod
+    def give_nested(cls, field: Any) -> bool:
+        """Give a field that is a serializer its shared fields; return False if it has none."""
+        if not isinstance(field, Serializer) or is_recursive(field):
             return True
-        inner = cls.of(part)
-        if inner is not None:
-            inner.give(part)
-        return inner is not None
+        shared = cls.of(field)
+        if shared is not None:
+            shared.give(field)
+        return shared is not None
 
     def give(self, serializer: Any) -> None:
         # The serializer gets copies, where it would build its own.
@@ -122,8 +125,8 @@ class SharedFields:
             fields = vars(row)["fields"] = BindingDict(row)
             for name, field in self.fields.items():
                 fields.fields[name] = copy_field(field, row)
-            for part in find_inner_fields(row):
-                self.is_shared(part)
+            for field in find_inner_fields(row):
+                self.give_nested(field)
 
 
 def find_inner_fields(serializer: Any) -> Iterator[Any]:

@@ -34,6 +34,14 @@ class Parcel(models.Model):
         return str(self.id)
 
 
+class Insured(Parcel):
+    """A child of multi-table inheritance, whose key is that of its parcel."""
+
+    class Meta:
+        app_label = "tests"
+        managed = False
+
+
 class Users(viewsets.ModelViewSet):
     """Users by primary key."""
 
@@ -272,3 +280,17 @@ def test_an_action_with_another_serializer_has_the_model_of_its_view():
     schemas = [parameter.schema for parameter in described(OfSender, "POST", "stamp", given).path]
     assert bare(schemas[0]) == KEY
     assert "pattern" in schemas[1]
+
+
+def test_the_key_of_a_child_model_is_shown_under_the_name_of_its_parents_key():
+    class Row(serializers.ModelSerializer):
+        class Meta:
+            model = Insured
+            fields = ["id", "sender"]
+
+    class Rows(viewsets.ModelViewSet):
+        queryset = Insured.objects.all()
+        serializer_class = Row
+
+    (key,) = described(Rows, action="retrieve", path_kwargs=(PathKwarg("pk"),)).path
+    assert key.shown_as == "id"

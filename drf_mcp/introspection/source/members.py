@@ -71,6 +71,11 @@ def unwrap_member(attribute: Any) -> Any:
 
 
 def find_member(owner: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
+    """Return a member of a class, and the base that defines it.
+
+    Args:
+        after: the base after which to look, as ``super()`` does.
+    """
     mro = owner.__mro__
     start = mro.index(after) + 1 if after in mro else 0
     home = next((base for base in mro[start:] if name in vars(base)), None)
