@@ -142,7 +142,7 @@ def least(server: Server, request: Request, count: Callable[[Callable[[], Any]],
 def function_calls(answer: Callable[[], Any]) -> int:
     """Return the number of function calls, those of C included, without garbage collection."""
     profile = cProfile.Profile()
-    with uncollected():
+    with without_garbage_collection():
         profile.runcall(answer)
     return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
 
@@ -167,14 +167,14 @@ def kilobytes(answer: Callable[[], Any]) -> int:
 
 def seconds(answer: Callable[[], Any]) -> float:
     """Return the duration of an answer, without garbage collection."""
-    with uncollected():
+    with without_garbage_collection():
         started = time.perf_counter()
         answer()
         return time.perf_counter() - started
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def without_garbage_collection() -> Iterator[None]:
     """Collect garbage before the block and none within it."""
     gc.collect()
     gc.disable()

@@ -46,12 +46,14 @@ def main() -> int:
     seed()
     from benchmarks.requests import Server
 
-    lines, fails = hold(Server())
+    lines, fails = compare_with_bars(Server())
     write("\n".join(lines))
     return int(fails)
 
 
-def hold(server: Server, names: Collection[str] = frozenset(BARS)) -> tuple[list[str], bool]:
+def compare_with_bars(
+    server: Server, names: Collection[str] = frozenset(BARS)
+) -> tuple[list[str], bool]:
     """Return a table of the figures and their bars, and whether one stays over its bar.
 
     Args:

@@ -68,7 +68,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from benchmarks import cpu
     from benchmarks.requests import Server
 
-    verdicts = [hold(record, found, versions), hold_bars(found), cpu.hold(Server())]
+    verdicts = [
+        compare_with_record(record, found, versions),
+        find_calls_over_bars(found),
+        cpu.compare_with_bars(Server()),
+    ]
     write("\n".join(line for lines, _ in verdicts for line in lines))
     return int(any(fails for _, fails in verdicts))
 
@@ -79,7 +83,9 @@ def find_versions() -> dict[str, str]:
     return {name: ".".join(number.split(".")[:2]) for name, number in found.items()}
 
 
-def hold(record: Record, found: Figures, versions: Mapping[str, str]) -> tuple[list[str], bool]:
+def compare_with_record(
+    record: Record, found: Figures, versions: Mapping[str, str]
+) -> tuple[list[str], bool]:
     """Return the lines of a table of the figures that moved, and whether one of them fails.
 
     Args:
@@ -106,7 +112,7 @@ def hold(record: Record, found: Figures, versions: Mapping[str, str]) -> tuple[l
     return lines, bool(failing)
 
 
-def hold_bars(found: Figures) -> tuple[list[str], bool]:
+def find_calls_over_bars(found: Figures) -> tuple[list[str], bool]:
     """Return a line for each call over its bar, and whether there is one."""
     lines = [
         f"{name} makes {found[name]['calls']} calls, at most {most} are allowed."

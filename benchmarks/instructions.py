@@ -85,14 +85,14 @@ def run(counter: Counter) -> None:
 
 def rows(counter: Counter) -> Iterator[str]:
     from benchmarks import cases
-    from benchmarks.comparing import uncollected, warm
+    from benchmarks.comparing import warm, without_garbage_collection
     from benchmarks.requests import Client, Request, Server
 
     server = Server()
 
     def count(request: Request) -> float:
         def repeat(answer: Callable[[], Any]) -> int:
-            with uncollected():
+            with without_garbage_collection():
                 return counter.count(answer)
 
         with warm(server, request):

@@ -12,7 +12,7 @@ from typing import Any
 from rest_framework.views import APIView
 
 import drf_mcp
-from benchmarks.comparing import Comparison, uncollected, warm
+from benchmarks.comparing import Comparison, warm, without_garbage_collection
 from benchmarks.requests import Request, Server
 from drf_mcp.access.authentication_reuse import SampleViewSet
 
@@ -78,7 +78,7 @@ def find_stage(code: CodeType) -> str | None:
 def calls_by_stage(answer: Callable[[], Any]) -> Counter[str]:
     """Return the number of function calls in each stage, those of C included."""
     counter = StageCounter()
-    with uncollected():
+    with without_garbage_collection():
         sys.setprofile(counter)
         try:
             answer()

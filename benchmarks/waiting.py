@@ -44,7 +44,7 @@ def frame(method: str, params: Any, id: Any = 1) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
 
 
-async def hold(url: str, tool: str, number: int, begun: Any) -> None:
+async def hold_call_open(url: str, tool: str, number: int, begun: Any) -> None:
     """Hold one waiting call open."""
     headers = {"Authorization": f"Token waiting{number % USERS}", "Accept": ACCEPT}
     async with httpx2.AsyncClient(headers=headers, timeout=120) as http:
@@ -75,9 +75,11 @@ class Begun:
         self.seen: set[int] = set()
 
 
-def hold_all(url: str, tool: str, begun: Begun) -> None:
+def hold_calls_open(url: str, tool: str, begun: Begun) -> None:
     async def run() -> None:
-        await asyncio.gather(*(hold(url, tool, number, begun) for number in range(WAITING)))
+        await asyncio.gather(
+            *(hold_call_open(url, tool, number, begun) for number in range(WAITING))
+        )
 
     asyncio.run(run())
 
@@ -104,7 +106,9 @@ def measure(url: str, token: str, kind: str) -> tuple[float, float]:
     if not kind:
         return read_again_and_again(url, token)
     begun = Begun()
-    holder = multiprocessing.Process(target=hold_all, args=(url, TOOLS[kind], begun), daemon=True)
+    holder = multiprocessing.Process(
+        target=hold_calls_open, args=(url, TOOLS[kind], begun), daemon=True
+    )
     holder.start()
     try:
         until = time.monotonic() + 60

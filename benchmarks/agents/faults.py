@@ -48,7 +48,7 @@ class Faults:
 
     def run(self, faults: Iterable[Mapping[str, Any]]) -> Iterator[Verdict]:
         for fault in faults:
-            endpoint = self.own.become(fault["user"]) if "user" in fault else self.own
+            endpoint = self.own.as_user(fault["user"]) if "user" in fault else self.own
             yield self.judge(fault, endpoint)
 
     def judge(self, fault: Mapping[str, Any], endpoint: Endpoint) -> Verdict:

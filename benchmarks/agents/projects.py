@@ -99,7 +99,7 @@ class Endpoint:
         self.client.credentials(HTTP_AUTHORIZATION=self.authorization)
         return self.client.request_mcp("tools/list", {})[0]
 
-    def become(self, user: str) -> Endpoint:
+    def as_user(self, user: str) -> Endpoint:
         """Return the endpoint for another user."""
         return type(self)(self.project, user)
 

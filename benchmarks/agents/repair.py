@@ -89,7 +89,7 @@ class Repair:
         # Of several problems with one argument, the first is the most useful.
         problems = {problem.pointer: problem for problem in reversed(self.result.problems)}
         for problem in problems.values():
-            self.mend(problem, bool(others))
+            self.correct(problem, bool(others))
         if not problems and not others and self.error_type not in FINAL:
             self.use_known_values()
         changed = self.arguments != before
@@ -113,7 +113,7 @@ class Repair:
             if name in self.arguments and re.search(rf"\b{re.escape(name)}\b", self.result.text):
                 self.arguments[name] = self.knows[name]
 
-    def mend(self, problem: ToolProblem, others: bool) -> None:
+    def correct(self, problem: ToolProblem, others: bool) -> None:
         """Change the value that a problem points at, if error and schema say how."""
         place = [int(s) if s.isdigit() else s for s in problem.pointer.split("/")[1:]]
         # An item of a list is corrected together with its list.

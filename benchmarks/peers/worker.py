@@ -146,7 +146,7 @@ class Worker:
         for way, make in ways if turn % 2 else reversed(ways):
             make()()
             self.undo()
-            with uncollected():
+            with without_garbage_collection():
                 found[way] = [self.time_one(make()) for _ in range(IN_A_ROW)]
         return found
 
@@ -179,7 +179,7 @@ def count_calls(send: Callable[[], Any]) -> int:
         if event in ("call", "c_call"):
             next(counter)
 
-    with uncollected():
+    with without_garbage_collection():
         threading.setprofile_all_threads(count)
         try:
             send()
@@ -189,7 +189,7 @@ def count_calls(send: Callable[[], Any]) -> int:
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def without_garbage_collection() -> Iterator[None]:
     """Collect garbage before the block and none within it."""
     gc.collect()
     gc.disable()

@@ -104,7 +104,7 @@ def get_rows() -> Any:
     return rows
 
 
-def observed(send: Callable[[], Any]) -> tuple[Any, Any]:
+def rolled_back(send: Callable[[], Any]) -> tuple[Any, Any]:
     """Send a request and roll back its writes; return its answer and the rows after it."""
     cache.clear()
     with transaction.atomic():
@@ -220,7 +220,7 @@ class AwkwardMatrix:
             expected = read_http(response) if is_open else None
             written = written if is_open else self.untouched
             for door in self.choose_doors(credential, place):
-                answer, rows = observed(functools.partial(door.call, credential, request))
+                answer, rows = rolled_back(functools.partial(door.call, credential, request))
                 fault = find_fault(door, expected, answer, credential.is_unknown)
                 fault = fault or ("other rows afterwards" if rows != written else None)
                 fault = fault or find_hidden(answer.text, shown)
@@ -237,7 +237,7 @@ class AwkwardMatrix:
         if credential.user not in self.by_http:
             http = credential.http
             answers = [
-                observed(functools.partial(over_http, http, each.method, each.path, each.body))
+                rolled_back(functools.partial(over_http, http, each.method, each.path, each.body))
                 for each in self.requests
             ]
             pages = [http.get(path) for path in self.paths]
@@ -267,7 +267,7 @@ class AwkwardMatrix:
     def find_leaked_argument(self, credential: Credential, request: Request) -> str | None:
         """Return the answer if it names an unknown argument to a caller without permission."""
         wrong = dataclasses.replace(request, arguments={**request.arguments, "subjekt": "x"})
-        answer, _ = observed(functools.partial(by_post, credential, wrong))
+        answer, _ = rolled_back(functools.partial(by_post, credential, wrong))
         if answer.status == 403 and "subjekt" not in answer.text:
             return None
         return f"{answer.status}: {answer.text[:200]}"
@@ -318,7 +318,7 @@ class AwkwardMatrix:
         return self.send_method(agent, "tools/call", {"name": tool, "arguments": arguments})
 
     def send_method(self, agent: Agent, method: str, params: dict[str, Any]) -> str:
-        response, rows = observed(lambda: agent.post(*agent.frame(method, params)))
+        response, rows = rolled_back(lambda: agent.post(*agent.frame(method, params)))
         assert rows == self.untouched, f"{method} {params} wrote something"
         return str(response.content.decode())
 

@@ -223,7 +223,7 @@ def fetch(agent, archive_id: str) -> list[dict]:
     return items
 
 
-def shorten(agent, tool: str, **arguments) -> str:
+def get_archive_id(agent, tool: str, **arguments) -> str:
     result = agent.call(tool, **arguments)
     (archive_id,) = result.envelope["meta"]["content_archive_hashes"]
     return archive_id
@@ -237,7 +237,7 @@ def get_warnings(result) -> list[str]:
 def test_only_rows_that_the_caller_may_still_list_are_given(entries, alice):
     """The other rows are counted, and the total is that of the readable rows."""
     for tool in LISTED:
-        archive_id = shorten(alice, tool)
+        archive_id = get_archive_id(alice, tool)
         before = fetch(alice, archive_id)
         assert len(before) > 40, tool
         first = alice.call("content_retrieve", archive_id=archive_id, limit=1)
@@ -258,7 +258,7 @@ def test_only_rows_that_the_caller_may_still_list_are_given(entries, alice):
 
 
 def test_a_row_that_the_callers_filter_leaves_out_since_is_still_theirs(entries, alice):
-    archive_id = shorten(alice, "flagged_list", action_flag=CHANGE)
+    archive_id = get_archive_id(alice, "flagged_list", action_flag=CHANGE)
     before = fetch(alice, archive_id)
     LogEntry.objects.filter(pk=entries[-1].pk).update(action_flag=DELETION)
     give_away(entries[-2])
@@ -267,14 +267,14 @@ def test_a_row_that_the_callers_filter_leaves_out_since_is_still_theirs(entries,
 
 
 def test_where_a_view_needs_its_query_a_row_that_left_it_is_withheld(entries, alice):
-    archive_id = shorten(alice, "strict_list", flag=CHANGE)
+    archive_id = get_archive_id(alice, "strict_list", flag=CHANGE)
     before = fetch(alice, archive_id)
     LogEntry.objects.filter(pk=entries[-1].pk).update(action_flag=DELETION)
     assert fetch(alice, archive_id) == before[:-1]
 
 
 def test_a_call_that_deletes_its_object_keeps_its_answer(entries, alice):
-    archive_id = shorten(alice, "taken", pk=entries[0].pk)
+    archive_id = get_archive_id(alice, "taken", pk=entries[0].pk)
     result = alice.call("content_retrieve", archive_id=archive_id)
     assert "word word" in str(result.raw)
 
@@ -298,7 +298,7 @@ def test_the_objects_of_rendered_rows_are_known(entries, alice, settings, monkey
         monkeypatch.setattr(OwnEntries, "renderer_classes", [renderers[rendered_by]])
     else:
         settings.DRF_MCP = {**settings.DRF_MCP, "CALL_MIDDLEWARE": [f"{__name__}.pass_on"]}
-    archive_id = shorten(alice, "own_list")
+    archive_id = get_archive_id(alice, "own_list")
     before = fetch(alice, archive_id)
     give_away(*entries[-3:])
     assert len(fetch(alice, archive_id)) == len(before) - 3
@@ -318,14 +318,14 @@ def test_a_list_without_known_rows_is_stored_for_a_shorter_time(
     entries, alice, monkeypatch, renderer, minutes
 ):
     monkeypatch.setattr(OwnEntries, "renderer_classes", [renderer])
-    shorten(alice, "own_list")
+    get_archive_id(alice, "own_list")
     (row,) = ArchivedContent.objects.all()
     assert row.expires - row.created == timedelta(minutes=minutes)
 
 
 @pytest.mark.slow
 def test_rows_of_the_projects_own_handlers_are_given_while_the_call_is_allowed(entries, alice):
-    ids = [shorten(alice, tool) for tool in OWN]
+    ids = [get_archive_id(alice, tool) for tool in OWN]
     before = [alice.call("content_retrieve", archive_id=i).data for i in ids]
     give_away(*entries)
     assert [alice.call("content_retrieve", archive_id=i).data for i in ids] == before
@@ -334,7 +334,7 @@ def test_rows_of_the_projects_own_handlers_are_given_while_the_call_is_allowed(e
 @pytest.mark.slow
 def test_a_row_removed_between_two_slices_skips_no_other_row(entries, alice):
     for tool in LISTED:
-        archive_id = shorten(alice, tool)
+        archive_id = get_archive_id(alice, tool)
         every = fetch(alice, archive_id)
         first = alice.call("content_retrieve", archive_id=archive_id, limit=1).data
         assert (first["items"], first["total_count"]) == (every[:1], len(every)), tool
@@ -346,7 +346,7 @@ def test_a_row_removed_between_two_slices_skips_no_other_row(entries, alice):
 
 @pytest.mark.slow
 def test_rows_that_may_no_longer_be_read_are_skipped(entries, alice):
-    archive_id = shorten(alice, "own_list")
+    archive_id = get_archive_id(alice, "own_list")
     every = fetch(alice, archive_id)
     give_away(*entries[:-3])
     found = alice.call("content_retrieve", archive_id=archive_id, limit=2).data
@@ -355,7 +355,7 @@ def test_rows_that_may_no_longer_be_read_are_skipped(entries, alice):
 
 
 def test_an_unreadable_row_is_not_found_by_id_or_by_words(entries, alice):
-    archive_id = shorten(alice, "own_list")
+    archive_id = get_archive_id(alice, "own_list")
     last = entries[-1]
     give_away(last)
     for asked in ({"ids": [str(last.pk)]}, {"query": f"Note {last.pk}."}):
@@ -365,7 +365,7 @@ def test_an_unreadable_row_is_not_found_by_id_or_by_words(entries, alice):
 
 
 def test_the_readable_ones_of_several_ids_are_given(entries, alice):
-    archive_id = shorten(alice, "own_list")
+    archive_id = get_archive_id(alice, "own_list")
     give_away(entries[-1])
     ids = [str(entry.pk) for entry in entries[-3:]]
     found = alice.call("content_retrieve", archive_id=archive_id, ids=ids).data
@@ -374,7 +374,7 @@ def test_the_readable_ones_of_several_ids_are_given(entries, alice):
 
 
 def test_readable_rows_that_are_strings_are_given(entries, alice):
-    archive_id = shorten(alice, "texts_list")
+    archive_id = get_archive_id(alice, "texts_list")
     before = alice.call("content_retrieve", archive_id=archive_id).data
     give_away(entries[-1])
     after = alice.call("content_retrieve", archive_id=archive_id).data
@@ -393,11 +393,11 @@ class Tenant:
 def test_content_of_one_tenant_is_not_found_by_another(entries, alice, settings):
     """The same user of another tenant is another owner."""
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, f"{__name__}.tenant_middleware"]
-    archive_id = shorten(alice, "own_list")
+    archive_id = get_archive_id(alice, "own_list")
     tenant_middleware.tenant = Tenant(2)
     try:
         assert fetch(alice, archive_id) == []
-        assert fetch(alice, shorten(alice, "own_list"))
+        assert fetch(alice, get_archive_id(alice, "own_list"))
     finally:
         tenant_middleware.tenant = Tenant(1)
     assert fetch(alice, archive_id)

@@ -134,7 +134,7 @@ def serve(expose):
     return serve
 
 
-def shorten(agent, tool: str, **arguments) -> str:
+def get_archive_id(agent, tool: str, **arguments) -> str:
     (archive_id,) = agent.call(tool, **arguments).envelope["meta"]["content_archive_hashes"]
     return archive_id
 
@@ -152,7 +152,7 @@ def test_a_field_for_staff_is_not_given_after_a_demotion(serve, alice):
     serve()
     for tool in ("people_list", "ours_list"):
         change(is_staff=True)
-        archive_id = shorten(alice, tool)
+        archive_id = get_archive_id(alice, tool)
         assert "salary" in str(read(alice, archive_id).data), tool
         change(is_staff=False)
         refused = read(alice, archive_id)
@@ -190,7 +190,7 @@ def test_may_retrieve_decides_about_the_content_of_an_object(serve, alice):
         )
         for number in range(137)
     )
-    archive_id = shorten(alice, "noted_retrieve", id=group.pk)
+    archive_id = get_archive_id(alice, "noted_retrieve", id=group.pk)
     assert read(alice, archive_id).data["items"]
     LogEntry.objects.filter(object_repr__startswith="note 100 ").update(change_message="hidden")
     assert read(alice, archive_id).code == "NOT_FOUND"
@@ -199,7 +199,7 @@ def test_may_retrieve_decides_about_the_content_of_an_object(serve, alice):
 @pytest.mark.slow
 def test_a_view_adds_its_own_permissions_to_the_fingerprint(serve, alice, monkeypatch):
     serve()
-    archive_id = shorten(alice, "role_list")
+    archive_id = get_archive_id(alice, "role_list")
     assert read(alice, archive_id).data["items"]
     monkeypatch.setattr(ByRole, "role", "guest")
     assert read(alice, archive_id).code == "NOT_FOUND"
@@ -224,7 +224,7 @@ def test_answers_of_the_projects_own_handlers_are_stored_for_a_quarter_of_an_hou
 
 def test_several_slices_check_permissions_once_and_run_no_handler(serve, alice, monkeypatch):
     serve()
-    archive_id = shorten(alice, "people_list")
+    archive_id = get_archive_id(alice, "people_list")
     monkeypatch.setattr(withheld_cache, "seconds", 60.0)
     asked = []
     monkeypatch.setattr(
@@ -241,7 +241,7 @@ def test_several_slices_check_permissions_once_and_run_no_handler(serve, alice, 
 
 def test_a_later_slice_queries_nothing_but_the_content(serve, alice, monkeypatch):
     serve()
-    archive_id = shorten(alice, "ours_list")
+    archive_id = get_archive_id(alice, "ours_list")
     monkeypatch.setattr(withheld_cache, "seconds", 60.0)
     read(alice, archive_id, limit=1)
     with CaptureQueriesContext(connection) as queries:
@@ -272,7 +272,7 @@ class NarrowedAuthentication(BaseAuthentication):
 @pytest.mark.slow
 def test_a_narrowed_token_does_not_read_content_of_a_wider_one(serve, alice, monkeypatch):
     serve(AUTHENTICATION_CLASSES=[NarrowedAuthentication])
-    archive_id = shorten(alice, "ours_list")
+    archive_id = get_archive_id(alice, "ours_list")
     assert read(alice, archive_id).data["items"]
     for tools in (("log",), ("ours_*", "log")):
         monkeypatch.setattr(Narrowed, "tools", tools)

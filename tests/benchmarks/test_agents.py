@@ -156,7 +156,7 @@ def test_a_search_ranks_by_words_and_wrong_tools_before_right_ones_of_equal_scor
 
 
 @pytest.mark.parametrize(
-    ("sent", "refusal", "mended"),
+    ("sent", "refusal", "corrected"),
     [
         ({"state": "paid"}, ("state", "unknown", "Unknown argument."), {"status": "paid"}),
         ({"status": "Shipped"}, ("status", "invalid_choice", "No."), {"status": "shipped"}),
@@ -170,10 +170,10 @@ def test_a_search_ranks_by_words_and_wrong_tools_before_right_ones_of_equal_scor
         ({"weather": 1}, ("weather", "unknown", "Unknown argument."), {}),
     ],
 )
-def test_the_agent_corrects_the_argument_that_the_error_names(sent, refusal, mended):
+def test_the_agent_corrects_the_argument_that_the_error_names(sent, refusal, corrected):
     tools = {"orders_list": {**TOOLS["orders_list"], "inputSchema": {**SCHEMA, "required": []}}}
     step = Repair(tools, "orders_list", sent, refuse(*refusal), {}).find_step()
-    assert step.arguments == mended
+    assert step.arguments == corrected
 
 
 def test_the_agent_uses_the_users_value_only_for_the_argument_that_the_error_names():

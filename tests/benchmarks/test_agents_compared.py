@@ -34,7 +34,7 @@ def read(text: str, *, failed: bool = True) -> PlainResult:
     return PlainResult({"isError": failed, "content": [{"type": "text", "text": text}]})
 
 
-def mend(schema, arguments, text, **knows):
+def correct(schema, arguments, text, **knows):
     tools = {"orders_list": {"name": "orders_list", "inputSchema": schema}}
     return Repair(tools, "orders_list", arguments, read(text), knows).find_step().arguments
 
@@ -192,7 +192,7 @@ def test_only_paths_of_our_tools_are_common(route_names):
 def test_labels_are_read_as_drf_spectacular_writes_them():
     choices = {"enum": [1, 2], "type": "integer", "description": "* `1` - Low\n* `2` - High"}
     text = REFUSED + "{'priority': ['\"High\" is not a valid choice.']}"
-    assert mend({"properties": {"priority": choices}}, {"priority": "High"}, text) == {
+    assert correct({"properties": {"priority": choices}}, {"priority": "High"}, text) == {
         "priority": 2
     }
 
@@ -200,13 +200,13 @@ def test_labels_are_read_as_drf_spectacular_writes_them():
 def test_an_error_about_a_range_applies_to_both_ends():
     schema = {"properties": {"placed_after": {"type": "string", "format": "date"}}}
     text = REFUSED + "{'placed': ['Enter a valid date.']}"
-    assert mend(schema, {"placed_after": "1.10.2026"}, text) == {"placed_after": "2026-10-01"}
+    assert correct(schema, {"placed_after": "1.10.2026"}, text) == {"placed_after": "2026-10-01"}
 
 
 def test_a_missing_argument_takes_the_value_of_an_unknown_one():
     schema = {"properties": {"customer_pk": {"type": "integer"}}, "required": ["customer_pk"]}
     text = "Missing required path parameters: {'customer_pk'}"
-    assert mend(schema, {"customer": 3}, text) == {"customer_pk": 3}
+    assert correct(schema, {"customer": 3}, text) == {"customer_pk": 3}
 
 
 def test_strings_are_made_from_format_with_pattern_and_from_maximum_length_zero():

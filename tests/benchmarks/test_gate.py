@@ -19,7 +19,7 @@ RECORDED = {
 
 
 @pytest.fixture
-def hold(tmp_path):
+def compare(tmp_path):
     """Compare the recorded figures, some of them changed, with the record."""
     record = Record(tmp_path / "recorded.json")
     record.write({"versions": VERSIONS, "figures": RECORDED})
@@ -30,17 +30,17 @@ def hold(tmp_path):
             for subject, names in RECORDED.items()
         }
         kept = {s: {n: v for n, v in names.items() if v is not None} for s, names in found.items()}
-        lines, fails = gate.hold(Record(record.path), kept, versions)
+        lines, fails = gate.compare_with_record(Record(record.path), kept, versions)
         return [line for line in lines[2:] if line.startswith("|")], fails
 
     return judge
 
 
-def test_figures_within_their_tolerance_pass(hold):
-    assert hold() == ([], False)
+def test_figures_within_their_tolerance_pass(compare):
+    assert compare() == ([], False)
     within = {"call": {"calls": 409, "calls, 1 door": 94}, "file": {"kilobytes in use": 2100}}
     within["list"] = {"bytes": 1009}
-    assert hold(**within) == ([], False)
+    assert compare(**within) == ([], False)
 
 
 MOVED = {
@@ -54,27 +54,27 @@ MOVED = {
 }
 
 
-def test_a_figure_that_is_worse_or_missing_fails(hold):
-    found = {row: hold(**moved) for row, moved in MOVED.items()}
+def test_a_figure_that_is_worse_or_missing_fails(compare):
+    found = {row: compare(**moved) for row, moved in MOVED.items()}
     assert found == {row: ([row], True) for row in MOVED}
 
 
-def test_a_better_figure_is_reported_and_passes(hold):
-    rows, fails = hold(call={"statements": 1}, list={"bytes": 1010})
+def test_a_better_figure_is_reported_and_passes(compare):
+    rows, fails = compare(call={"statements": 1}, list={"bytes": 1010})
     assert rows[0] == "| a call: statements | 2 | 1 | better |"
     assert fails
-    assert hold(call={"statements": 1}) == (rows[:1], False)
+    assert compare(call={"statements": 1}) == (rows[:1], False)
 
 
-def test_with_another_python_calls_may_differ_and_statements_may_not(hold):
-    assert hold({"Python": "3.14"}, call={"calls": 500}) == ([], False)
-    assert hold({"Python": "3.14"}, call={"calls": 600, "statements": 3})[1]
+def test_with_another_python_calls_may_differ_and_statements_may_not(compare):
+    assert compare({"Python": "3.14"}, call={"calls": 500}) == ([], False)
+    assert compare({"Python": "3.14"}, call={"calls": 600, "statements": 3})[1]
 
 
 def test_calls_over_their_bar_fail_whatever_was_recorded():
     within = {name: {"calls": most} for name, most in gate.MOST_CALLS.items()}
-    assert gate.hold_bars(within) == ([], False)
-    (line,), fails = gate.hold_bars({**within, "customers_create": {"calls": 331}})
+    assert gate.find_calls_over_bars(within) == ([], False)
+    (line,), fails = gate.find_calls_over_bars({**within, "customers_create": {"calls": 331}})
     assert fails
     assert "331" in line
     assert "330" in line

@@ -426,7 +426,7 @@ def get_notes() -> list[tuple[Any, ...]]:
     return list(Ticket.objects.order_by("pk").values_list("pk", "subject", "body", "priority"))
 
 
-def observed(send: Callable[[], Any]) -> tuple[Any, Any]:
+def rolled_back(send: Callable[[], Any]) -> tuple[Any, Any]:
     """Return an answer and the notes after it, and roll back its writes."""
     cache.clear()
     with transaction.atomic():

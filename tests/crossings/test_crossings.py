@@ -27,7 +27,7 @@ from tests.crossings.crossing import (
     ServedCase,
     find_texts,
     get_notes,
-    observed,
+    rolled_back,
 )
 from tests.crossings.doors import CallerRefused, MessageRefused
 from tests.crossings.drawing import draw, name_case
@@ -246,8 +246,8 @@ def check_figures(crossing: ServedCase) -> None:
 def check_refused_write(crossing: ServedCase) -> None:
     """A write that HTTP refuses is refused with the same messages, and writes nothing."""
     before = get_notes()
-    response, _ = observed(lambda: crossing.over_http("POST", body=REFUSED))
-    reply, after = observed(lambda: crossing.call("POST", **REFUSED))
+    response, _ = rolled_back(lambda: crossing.over_http("POST", body=REFUSED))
+    reply, after = rolled_back(lambda: crossing.call("POST", **REFUSED))
     reply.assert_equals_response(response)
     assert after == before
     body = response.json()
@@ -255,8 +255,8 @@ def check_refused_write(crossing: ServedCase) -> None:
         assert text in reply.words
     other = find_note(crossing, own=False)
     if crossing.case["caller"] != "staff":
-        response, _ = observed(lambda: crossing.over_http("PATCH", other, {"priority": 1}))
-        reply, after = observed(lambda: crossing.call("PATCH", other, priority=1))
+        response, _ = rolled_back(lambda: crossing.over_http("PATCH", other, {"priority": 1}))
+        reply, after = rolled_back(lambda: crossing.call("PATCH", other, priority=1))
         assert response.status_code == 404
         reply.assert_equals_response(response)
         assert after == before
@@ -265,7 +265,7 @@ def check_refused_write(crossing: ServedCase) -> None:
 def check_write(crossing: ServedCase) -> None:
     """A write equals that of HTTP; a key writes once, and a dry run writes nothing."""
     before = get_notes()
-    response, written = observed(lambda: crossing.over_http("POST", body=NOTE))
+    response, written = rolled_back(lambda: crossing.over_http("POST", body=NOTE))
     assert response.status_code == 201
     check_dry_run(crossing, lambda: crossing.call("POST", **NOTE, dry_run=True))
     if crossing.is_on("idempotency"):
@@ -275,12 +275,12 @@ def check_write(crossing: ServedCase) -> None:
             first = crossing.call("POST", **NOTE, idempotency_key="a")
             return refused, first, crossing.call("POST", **NOTE, idempotency_key="a")
 
-        (refused, first, second), after = observed(twice)
+        (refused, first, second), after = rolled_back(twice)
         assert refused.is_error
         first.assert_equals_response(response)
         second.assert_equals_response(response)
         assert after == written
-    reply, after = observed(lambda: crossing.call("POST", **NOTE))
+    reply, after = rolled_back(lambda: crossing.call("POST", **NOTE))
     reply.assert_equals_response(response)
     assert after == written
     if "items" in crossing.describe(crossing.find_tool("POST")):
@@ -290,7 +290,7 @@ def check_write(crossing: ServedCase) -> None:
 def check_dry_run(crossing: ServedCase, call: Callable[[], Reply]) -> None:
     if crossing.is_on("dry run"):
         before = get_notes()
-        reply, after = observed(call)
+        reply, after = rolled_back(call)
         assert not reply.is_error, reply.raw
         assert after == before
 
@@ -300,10 +300,10 @@ def check_several(crossing: ServedCase, before: Any, written: Any) -> None:
 
     A key writes once, and a dry run writes nothing.
     """
-    reply, after = observed(lambda: crossing.call("POST", items=[NOTE]))
+    reply, after = rolled_back(lambda: crossing.call("POST", items=[NOTE]))
     assert not reply.is_error, reply.raw
     assert after == written
-    refused, after = observed(lambda: crossing.call("POST", items=[NOTE, REFUSED]))
+    refused, after = rolled_back(lambda: crossing.call("POST", items=[NOTE, REFUSED]))
     keeps_some = crossing.case["several"] == "partial"
     assert refused.is_error is not keeps_some
     assert after == (written if keeps_some else before)
@@ -311,7 +311,7 @@ def check_several(crossing: ServedCase, before: Any, written: Any) -> None:
     if crossing.is_on("idempotency"):
         keyed = {"items": [NOTE], "idempotency_key": "b"}
         twice = lambda: [crossing.call("POST", **keyed), crossing.call("POST", **keyed)]  # noqa: E731
-        replies, after = observed(twice)
+        replies, after = rolled_back(twice)
         assert not any(reply.is_error for reply in replies)
         assert after == written
 
@@ -340,23 +340,23 @@ def check_undo(crossing: ServedCase) -> None:
         remove(crossing, delete, undo["arguments"])
         assert get_notes() == before
 
-    observed(write_and_take_back)
+    rolled_back(write_and_take_back)
 
 
 def check_change(crossing: ServedCase) -> None:
     """A change equals that of HTTP; a change with another version is refused."""
     own, before = find_note(crossing, own=True), get_notes()
-    response, written = observed(lambda: crossing.over_http("PATCH", own, {"priority": 4}))
+    response, written = rolled_back(lambda: crossing.over_http("PATCH", own, {"priority": 4}))
     tool = crossing.find_tool("PATCH", one=True)
     guarded = crossing.is_on("if_match") and "if_match" in str(crossing.describe(tool))
     sent = {"priority": 4, **({"if_match": f"note<{own}>"} if guarded else {})}
     check_dry_run(crossing, lambda: crossing.call("PATCH", own, **sent, dry_run=True))
-    reply, after = observed(lambda: make(crossing, lambda: crossing.call("PATCH", own, **sent)))
+    reply, after = rolled_back(lambda: make(crossing, lambda: crossing.call("PATCH", own, **sent)))
     reply.assert_equals_response(response)
     assert after == written
     if guarded:
         stale = {"priority": 4, "if_match": "note<1234567>"}
-        reply, after = observed(lambda: crossing.call("PATCH", own, **stale))
+        reply, after = rolled_back(lambda: crossing.call("PATCH", own, **stale))
         assert reply.is_error
         assert reply.code in (None, "CONFLICT")
         assert after == before
@@ -378,15 +378,15 @@ def check_several_changes(crossing: ServedCase, own: int, before: Any, written: 
         sent = {**where, "items": [{key: pk, "priority": 4} for pk in keys]}
         return crossing.call_tool(tool.name, sent, reads=False)
 
-    reply, after = observed(lambda: make(crossing, lambda: change(own)))
+    reply, after = rolled_back(lambda: make(crossing, lambda: change(own)))
     assert not reply.is_error, reply.raw
     assert after == written
     missing = 10**6
     if crossing.case["several"] == "partial":
-        reply, after = observed(lambda: make(crossing, lambda: change(missing, own)))
+        reply, after = rolled_back(lambda: make(crossing, lambda: change(missing, own)))
         assert not reply.is_error, reply.raw
         assert after == written
-    reply, after = observed(lambda: change(missing, missing))
+    reply, after = rolled_back(lambda: change(missing, missing))
     assert reply.is_error
     assert after == before
 
@@ -428,24 +428,24 @@ def check_proposals(crossing: ServedCase) -> None:
             assert Reply(asked, crossing.case["envelope"]).data["status"] == status
 
         if not crossing.is_on("throttle"):
-            observed(propose)
+            rolled_back(propose)
     assert get_notes() == before
 
 
 def check_delete(crossing: ServedCase) -> None:
     """A deletion equals that of HTTP, after a confirmation if it needs one."""
     own, before = find_note(crossing, own=True), get_notes()
-    response, written = observed(lambda: crossing.over_http("DELETE", own))
+    response, written = rolled_back(lambda: crossing.over_http("DELETE", own))
     assert response.status_code == 204
     if crossing.case["caller"] == "narrowed":
-        reply, after = observed(lambda: crossing.call("DELETE", own))
+        reply, after = rolled_back(lambda: crossing.call("DELETE", own))
         assert reply.is_error
         assert reply.code in (None, "FORBIDDEN")
         assert after == before
         return
     check_dry_run(crossing, lambda: crossing.call("DELETE", own, dry_run=True))
     delete = lambda more: crossing.call("DELETE", own, **more)  # noqa: E731
-    reply, after = observed(lambda: remove(crossing, delete, {}))
+    reply, after = rolled_back(lambda: remove(crossing, delete, {}))
     reply.assert_equals_response(response)
     assert after == written
 

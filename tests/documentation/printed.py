@@ -26,14 +26,14 @@ VOLATILE = [
 
 def is_shown(shown: str, printed: str) -> bool:
     """Return whether the output on a page matches the printed output."""
-    shown, printed = settled(shown), settled(printed)
+    shown, printed = replace_varying(shown), replace_varying(printed)
     told, said = parsed(shown), parsed(printed)
     if told is not None and said is not None:
         return any(covers(node, told) for node in nodes(said))
     return bool(pattern(shown).search(" ".join(printed.split())))
 
 
-def settled(text: str) -> str:
+def replace_varying(text: str) -> str:
     for pattern, constant in VOLATILE:
         text = re.sub(pattern, constant, text)
     return text

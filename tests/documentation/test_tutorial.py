@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.documentation.tutorial import BLOCK, PAGE, Reader, commands, masked, shown
+from tests.documentation.tutorial import BLOCK, PAGE, Reader, commands, replace_varying, shown
 from tests.programs.interop.servers import ROOT, stop
 
 RECORDING = ROOT / "docs" / "images" / "terminal.cast"
@@ -34,7 +34,7 @@ def test_the_recording_shows_the_output_of_the_tutorial():
     played = COLOURS.sub("", "".join(json.loads(line)[2] for line in lines))
     recorded = dict(commands(played.replace("\r\n", "\n")))
     blocks = (text for kind, text in BLOCK.findall(PAGE) if kind == "console")
-    told = dict(command for text in blocks for command in commands(text))
+    outputs = dict(command for text in blocks for command in commands(text))
     assert len(recorded) == 4
     for command, output in recorded.items():
-        assert shown(told[command]).fullmatch(masked(output)), command
+        assert shown(outputs[command]).fullmatch(replace_varying(output)), command

@@ -158,7 +158,7 @@ def execute(command: Command) -> None:
 
     The command may fail if the page shows how.
     """
-    arguments = ours(command.text)
+    arguments = split_own_command(command.text)
     if arguments is None:
         return
     status, printed = call(arguments)
@@ -169,7 +169,7 @@ def execute(command: Command) -> None:
         raise AssertionError(f"{command.text}\nends with status {status}\n{printed}")
 
 
-def ours(text: str) -> list[str] | None:
+def split_own_command(text: str) -> list[str] | None:
     words = shlex.split(text, comments=True)
     before = words[: words.index("manage.py") + 1] if "manage.py" in words else words
     rest = words[len(before) :]

@@ -84,7 +84,7 @@ class Reader:
             self.serve()
         else:
             output = self.output_of(words, 1 if '"success": false' in expected else 0)
-            assert not expected or shown(expected).fullmatch(masked(output)), output
+            assert not expected or shown(expected).fullmatch(replace_varying(output)), output
 
     def output_of(self, words: list[str], status: int) -> str:
         if "createsuperuser" in words:
@@ -123,13 +123,13 @@ def commands(text: str) -> Iterator[tuple[str, str]]:
         yield command.replace("\\\n", " "), output
 
 
-def masked(text: str) -> str:
+def replace_varying(text: str) -> str:
     for pattern, name in VARYING:
         text = pattern.sub(name, text)
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
 def shown(expected: str) -> re.Pattern[str]:
-    lines = masked(expected).splitlines()
+    lines = replace_varying(expected).splitlines()
     pattern = (r"(?:.*\n)*" if line == "..." else re.escape(line) + r"\n" for line in lines)
     return re.compile("".join(pattern))

@@ -58,7 +58,7 @@ def test_a_worker_of_each_site_is_killed_under_traffic(machines, tally):
         time.sleep(SECONDS)
         for site in machines.sites.values():
             os.kill(site.workers[0], signal.SIGKILL)
-        traffic.mend()
+        traffic.end_fault()
         time.sleep(2 * SECONDS)
     assert line.wrong == []
     assert line.errors.keys() <= {"connection lost"}
@@ -72,7 +72,7 @@ def test_postgresql_is_restarted_under_traffic(machines, tally):
         machines.postgresql.stop()
         time.sleep(SECONDS)
         machines.postgresql.start()
-        traffic.mend()
+        traffic.end_fault()
         time.sleep(4 * SECONDS)
     assert line.wrong == []
     # During a short fault every call may get a connection after waiting for it.
@@ -115,7 +115,7 @@ def test_redis_is_stopped_under_traffic(machines, tally):
         machines.redis.stop()
         time.sleep(SECONDS)
         machines.redis.start()
-        traffic.mend()
+        traffic.end_fault()
         time.sleep(SECONDS)
     # No throttle counts calls of these tools.
     assert (line.wrong, dict(line.errors)) == ([], {})
@@ -156,7 +156,7 @@ def test_the_disk_of_the_archive_is_full_under_traffic(machines, tally):
     with Traffic(machines, CLIENTS, line) as traffic:
         with machines.postgresql.full(*ARCHIVE):
             time.sleep(2 * SECONDS)
-        traffic.mend()
+        traffic.end_fault()
         time.sleep(SECONDS)
     assert (line.wrong, dict(line.errors)) == ([], {})
 

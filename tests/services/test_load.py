@@ -28,7 +28,7 @@ def test_a_load_of_64_clients_with_two_kinds_of_fault(machines, report, is_full)
         machines.postgresql.stop()
         time.sleep(1)
         machines.postgresql.start()
-        traffic.mend()
+        traffic.end_fault()
         time.sleep(seconds / 2)
     assert line.wrong == []
     assert line.errors.keys() <= {"connection lost", str(INTERNAL_ERROR), *FAULTS}

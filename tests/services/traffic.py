@@ -171,7 +171,7 @@ class Traffic:
         if self.ended is not None:
             self.tally.recovered = max(0.0, self.failed_last - self.ended)
         if exc_info == (None, None, None):
-            self.settle()
+            self.retry_unanswered()
         for person in self.people:
             person.home.close()
             person.away.close()
@@ -195,11 +195,11 @@ class Traffic:
             with self.lock:
                 tally.right += 1
 
-    def mend(self) -> None:
+    def end_fault(self) -> None:
         """Report the end of the fault, after which calls recover."""
         self.ended = time.monotonic()
 
-    def settle(self) -> None:
+    def retry_unanswered(self) -> None:
         """Repeat calls without an answer; then each key has placed exactly one order."""
         for person in self.people:
             while person.open:

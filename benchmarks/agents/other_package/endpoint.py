@@ -121,7 +121,7 @@ class FastMCPEndpoint(Endpoint):
     def open(self) -> dict[str, Any]:
         return self.session.page
 
-    def become(self, user: str) -> Endpoint:
+    def as_user(self, user: str) -> Endpoint:
         return FastMCPEndpoint(self.project, user, self.session)
 
     def send(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
