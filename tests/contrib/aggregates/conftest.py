@@ -1,4 +1,4 @@
-"""Tables for the journeys, and callers of their list."""
+"""The tables and endpoints that the tests of aggregates share."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def make_viewset(base=serializers.ModelSerializer, names=None, meta=None, tool=N
 
 @pytest.fixture
 def tool_with(expose):
-    """Serve journeys by a serializer with these members; return its aggregate."""
+    """Serve journeys by a serializer with these members and return its aggregate."""
 
     def serve(**members):
         own = make_viewset(**members)
@@ -57,7 +57,7 @@ def tool_with(expose):
 
 @pytest.fixture
 def tools_of(expose):
-    """Serve journeys once for each of these fields; return the aggregates."""
+    """Serve journeys once for each of these fields and return the aggregates."""
 
     def serve(fields):
         own = [make_viewset(own=field, tool=f"row{n}") for n, field in enumerate(fields)]

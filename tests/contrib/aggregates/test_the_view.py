@@ -21,7 +21,7 @@ LIST = {"get": "list", "post": "create"}
 
 @pytest.fixture
 def serve(journeys, expose, agent_of):
-    """Serve a viewset of journeys with these members; ask for the figures of its list."""
+    """Serve a viewset with these members and return a function that asks for its figures."""
 
     def make(route="journeys/", **members):
         viewset = type("Own", (JourneyViewSet,), members)

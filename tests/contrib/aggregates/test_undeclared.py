@@ -29,7 +29,7 @@ class PlainViewSet(JourneyViewSet):
 
 @pytest.fixture
 def serve(journeys, expose, agent_of):
-    """Serve a viewset of journeys with these members; ask for figures of its list."""
+    """Serve a viewset with these members and return a function that asks for its figures."""
 
     def serve(options=None, mcp_settings=None, **members):
         viewset = mcp_viewset(aggregate=[], **(options or {}))(
