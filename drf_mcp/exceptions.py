@@ -20,13 +20,13 @@ Result = TypeVar("Result")
 
 
 class catch:
-    """Catches what a block raises, for the code after the block::
+    """Catches an exception of a block, for the code after the block::
 
         with catch() as caught:
             return view(request)
         return self.get_failure(caught.exception)
 
-    An exception that is no `Exception`, such as one that ends the process, passes.
+    A BaseException that is no `Exception`, such as SystemExit, is not caught.
     """
 
     exception: Exception
@@ -42,6 +42,10 @@ class catch:
 
 
 def contain(step: Callable[[], Result], otherwise: Callable[[Exception], Result]) -> Result:
+    """Return what a function returns, or what another one makes of the exception that it raises.
+
+    For one expression; a block of statements has `catch`.
+    """
     try:
         return step()
     except Exception as exc:  # noqa: BLE001 - no exception of a view may leave a tool call
@@ -53,9 +57,9 @@ class ProtocolError(Exception):
 
     code: ClassVar[int] = -32603
     http_status: int = 500
-    # Of a message that could not be read but for its id.
+    # The id of a message that could not be read otherwise.
     id: str | int | None = None
-    # Of the HTTP response.
+    # Headers of the HTTP response.
     headers: Mapping[str, str] | None = None
 
     def __init__(self, message: str, *, data: Any = None, http_status: int | None = None) -> None:
@@ -71,7 +75,7 @@ class InternalError(ProtocolError):
 
     @staticmethod
     def describe(request_id: str) -> str:
-        """Return what a caller learns of an exception that only the log has."""
+        """Return the message about an exception whose text only the log has."""
         return _("An unexpected error occurred. It was logged under the id %(id)s.") % {
             "id": request_id
         }
@@ -175,7 +179,7 @@ class MissingClientCapability(ProtocolError):
 
 
 class Refused(ProtocolError):
-    # JSON-RPC has no code for a refusal of the door, so its HTTP status is one.
+    """An HTTP request that is refused; JSON-RPC has no code for it, so the HTTP status is one."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The pipeline: the bytes of a message in, the bytes of its answer out."""
+"""The server: reads a message, has a capability answer it, and writes the response."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Headers = Mapping[str, str] | None
 
 
 class Server:
-    """One MCP endpoint, whichever door leads to it.
+    """One MCP endpoint, for HTTP, stdio and calls of this process.
 
     Attributes:
         capability_classes: what the server offers besides the lifecycle; installed apps bring more.
@@ -64,7 +64,7 @@ class Server:
         view_attributes: the attributes of the endpoint that installed apps bring, by name.
         toolset: the toolset that the URL named, "" for none.
         tool_options: options of every tool that has none of its own by that name.
-        is_live: whether the door can keep a response open, and send what comes up meanwhile.
+        is_live: whether the response can be a stream, which is sent while the call runs.
 
     Args:
         registry: the tools.
@@ -104,7 +104,7 @@ class Server:
 
     def get_server_info(self) -> dict[str, Any]:
         """Return the server's Implementation object: its name, version and title."""
-        # A client that has several toolsets has to tell them apart.
+        # The names of two toolsets in one client have to differ.
         of = f"-{self.toolset}" if self.toolset else ""
         info = {
             "name": f"{self.name or mcp_settings.SERVER_NAME}{of}",
@@ -115,7 +115,7 @@ class Server:
         return info
 
     def describe_server(self) -> dict[str, Any]:
-        """Return the server's Implementation object as a client reads it once, when it connects."""
+        """Return the server's Implementation object for ``initialize`` and ``server/discover``."""
         described = {**self.get_server_info(), **mcp_settings.SERVER_INFO}
         if "description" in described:
             described["description"] = force_str(described["description"])
@@ -125,7 +125,7 @@ class Server:
     def get_instructions(self, context: RequestContext) -> str:
         """Return the text that guides models in using the server, "" for none.
 
-        Without INSTRUCTIONS it is written by the capabilities for the caller.
+        Without INSTRUCTIONS, the capabilities write the text for the caller.
         """
         for own in (self.instructions, mcp_settings.INSTRUCTIONS):
             if own is not None:
@@ -134,18 +134,18 @@ class Server:
 
     @cached_property
     def capabilities(self) -> Sequence[Capability]:
-        """What the server offers besides the lifecycle: its own classes, then those of apps."""
+        """The capabilities of the server's own classes, then those of installed apps."""
         return [self.open_capability(each) for each in self.all_capability_classes]
 
     def open_capability(self, capability_class: type[Capability]) -> Capability:
-        # One object of each class: a call of a tool needs one of them, an offer all.
+        # One object of each class, made when it is needed: a call of a tool needs only one.
         if capability_class not in self.opened_capabilities:
             self.opened_capabilities[capability_class] = capability_class(self)
         return self.opened_capabilities[capability_class]
 
     @property
     def tools_capability(self) -> ToolsCapability:
-        """What lists and calls the tools: further capabilities offer no more than it does."""
+        """The capability of the tools. Other capabilities offer no tool that it does not offer."""
         return self.find_capability("tools") or ToolsCapability(self)
 
     def find_capability(self, name: str) -> Any:
@@ -157,23 +157,26 @@ class Server:
 
         One ``tools/call`` on its way:
 
-        1. the door checks HTTP method, Origin and body size
-        2. `jsonrpc.decode` makes a message of the bytes
-        3. `select_era` finds the era, which checks headers and ``_meta``
-        4. `find_handler` finds the capability that serves the method
-        5. the capability finds the tool, which binds the arguments to a `Call`
-        6. the `Dispatcher` runs the URL's own callback: an `Outcome`
-        7. the envelope gives the outcome its shape, encoded once; if that is longer than
-           the `Budget` allows, the outcome is shortened first
-        8. the era finishes the result, and the response is written
+        1. `MCPView.check_request` and `read_body` check HTTP method, Origin and body size
+        2. `jsonrpc.decode` makes a `Message` of the bytes
+        3. `select_era` finds the `Era`, which validates headers and ``_meta``
+        4. `find_handler` finds the capability of the method: `ToolsCapability.call_tool`
+        5. the capability finds the `Tool`; `CallState.bound` binds the arguments to a `Call`
+        6. `Dispatcher.dispatch` runs the guards and the route's own callback: an `Outcome`
+        7. `ResultWriter.write` writes the outcome in its `Envelope`, encoded once; if that is
+           longer than the `Budget` allows, the outcome is shortened first
+        8. `Era.write` finishes the result, and `jsonrpc.encode_result` writes the response
+
+        From stage 6 on a failure is an outcome with a `Failure`. Before, it is a `ProtocolError`,
+        or the APIException of a caller whom the endpoint refuses: see `get_error`.
 
         Args:
             body: the bytes of a JSON-RPC message or batch.
-            headers: the request's headers; None at a door that has none.
+            headers: the request's headers; None without HTTP.
             caller: who is calling.
 
         Raises:
-            APIException: if the caller is not let in.
+            APIException: if the endpoint refuses the caller.
         """
         decoded: Item | list[Item]
         try:
@@ -185,7 +188,7 @@ class Server:
         return self.handle_message(decoded, headers, caller)
 
     def handle_batch(self, items: list[Item], headers: Headers, caller: Caller) -> Reply:
-        """Answer the messages of one JSON-RPC batch, each for itself."""
+        """Answer each message of a JSON-RPC batch."""
         try:
             select_by_headers(headers).check_batch()
         except ProtocolError as exc:
@@ -206,10 +209,9 @@ class Server:
         return Reply(200, jsonrpc.join_batch(filter(None, bodies))) if any(bodies) else ACCEPTED
 
     def handle_message(self, item: Item, headers: Headers, caller: Caller) -> Reply:
-        """Answer one message, whatever is raised meanwhile."""
+        """Answer one message. An exception becomes its answer, so a batch keeps the others."""
         observers = open_observers(item, caller)
         try:
-            # No exception costs a batch its other answers.
             with catch() as caught:
                 return self.dispatch(item, headers, caller, observers)
             error = self.get_error(caught.exception, item, caller)
@@ -223,12 +225,13 @@ class Server:
         return self.error_response(item, error, headers)
 
     def get_error(self, exc: Exception, item: Item, caller: Caller) -> ProtocolError | APIException:
-        """Return what answers an exception: the one place where it becomes a JSON-RPC error.
+        """Return the error that answers an exception; an APIException refuses the caller.
 
-        An APIException is the refusal of a caller who is not let in.
+        This is the one place where an exception becomes a JSON-RPC error.
         """
         if isinstance(exc, ProtocolError):
             log_refusal(item, exc)
+            # A caller whom the endpoint refuses gets 401 and does not learn of the error.
             with catch() as caught:
                 caller.authenticate()
                 return exc
@@ -268,7 +271,7 @@ class Server:
         context = RequestContext(item, era, caller, headers, self.get_throttles(), observers)
         with trace_message(context, self.registry):
             result = handler(context)
-        # No call is made for it, as by isinstance.
+        # The class is final, and `isinstance` would call a function.
         if type(result) is MessageStream:
             return Reply(200, stream=result)
         discovers = item.method == "server/discover"
@@ -286,20 +289,20 @@ class Server:
         arguments: Any,
         slots: Mapping[Slot[Any], Any] | None = None,
     ) -> Outcome:
-        """Make a call of a tool for a call that is being made, and return its outcome.
+        """Call a tool from within another call, and return the outcome.
 
-        It is guarded, throttled, observed and logged as a message of its own. Nothing shortens
-        the outcome, no client is asked its questions, and no task is made of it.
+        The inner call has its own guards, throttles, observers and log record. Its outcome is not
+        shortened, its questions do not reach the client, and it does not become a task.
 
         Args:
-            context: the request of the call that is being made.
+            context: the request of the outer call.
             name: the tool.
-            arguments: what the tool gets.
-            slots: what the call has in slots of features before it is prepared.
+            arguments: the arguments of the tool.
+            slots: values of the inner call for slots of features.
 
         Raises:
-            ProtocolError: if there is no such tool, or the client lacks what the tool needs.
-            APIException: if the caller is not let in.
+            ProtocolError: if there is no such tool, or the client lacks a required capability.
+            APIException: if the endpoint refuses the caller.
         """
         inner = context.for_inner_call(name, arguments)
         observers = open_observers(inner.message, context.caller)

@@ -114,23 +114,26 @@ class MCPView(View):
         Raises:
             ImproperlyConfigured: on an attribute of a wrong kind.
         """
-        brought = features.view_attributes
-        for name in initkwargs.keys() - brought.keys():
+        declared = features.view_attributes
+        for name in initkwargs.keys() - declared.keys():
             if hasattr(cls, name) or not (app := find_app("view_attributes", name)):
                 continue
             if apps.is_installed("drf_mcp"):
                 text = f"The attribute {name} is of an app: add {app!r} to INSTALLED_APPS."
                 raise ImproperlyConfigured(text)
+            # A project that takes this package out may leave its URLs for the moment.
             del initkwargs[name]
-        chosen = {
-            name: initkwargs.pop(name, getattr(cls, name, each.default))
-            for name, each in brought.items()
+        feature_attributes = {
+            name: initkwargs.pop(name, getattr(cls, name, setting.default))
+            for name, setting in declared.items()
         }
-        options = {name: initkwargs.get(name, getattr(cls, name)) for name in ENDPOINT_KINDS}
-        kinds = {**ENDPOINT_KINDS, **{name: each.kind for name, each in brought.items()}}
-        refuse_wrong_values(kinds, {**options, **chosen}, f"{cls.__name__}.as_view()")
-        check_endpoint_options(options["tool_options"] or {})
-        view: Any = csrf_exempt(super().as_view(feature_attributes=chosen, **initkwargs))
+        own = {name: initkwargs.get(name, getattr(cls, name)) for name in ENDPOINT_KINDS}
+        kinds = {**ENDPOINT_KINDS, **{name: setting.kind for name, setting in declared.items()}}
+        refuse_wrong_values(kinds, {**own, **feature_attributes}, f"{cls.__name__}.as_view()")
+        check_endpoint_options(own["tool_options"] or {})
+        view: Any = super().as_view(feature_attributes=feature_attributes, **initkwargs)
+        view = csrf_exempt(view)
+        # Django's LoginRequiredMiddleware would redirect to a page.
         view.login_required = False
         for alias in connections:
             view = transaction.non_atomic_requests(using=alias)(view)
@@ -138,31 +141,31 @@ class MCPView(View):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
-            # A page has the language of its reader.
+            # The page has the language of the browser, not LANGUAGE.
             self.is_for_scripts = is_for_scripts(request, self.browsable_page)
             is_for_page = request.method == "GET" or self.is_for_scripts
             language = nullcontext() if is_for_page else chosen_language()
         except ImproperlyConfigured as exc:
             return self.failure_response(exc)
         with language:
-            # The last line, behind which there is no other.
+            # Whatever is raised, the client gets a JSON-RPC error.
             with catch() as caught:
                 return self.handle_request(request, *args, **kwargs)
             return self.failure_response(caught.exception)
 
     def handle_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         self.check_request(request)
-        # For authentication classes whose credentials are for tools alone.
+        # Authentication classes read it whose credentials are for tools only.
         request.is_mcp_request = True  # type: ignore[attr-defined]
         self.caller = Caller(request, self, self.get_authenticators(), self.get_permissions())
         try:
             self.caller.narrowings += tuple(self.get_narrowings())
         except Refused:
-            # A caller who is not let in does not learn which toolsets there are.
+            # A caller without valid credentials does not learn which toolsets exist.
             self.caller.authenticate()
             raise
         self.server = self.get_server()
-        # As REST framework's test client forces a user.
+        # Set by `drf_mcp.test.MCPClient`.
         self.server.force_envelope = getattr(request, "_force_envelope", None)
         return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
 
@@ -263,7 +266,7 @@ class MCPView(View):
             return page.refuse(self.access_error_response(exc), find_sentence(exc.detail))
 
     def get_page(self) -> BrowsablePage:
-        # A server that no browser visits does without the page.
+        # Imported here: a server that no browser visits does not load the page.
         from drf_mcp.browsable.page import BrowsablePage
 
         return BrowsablePage(self.server, self.caller)
@@ -278,7 +281,7 @@ class MCPView(View):
             return make_response(reply)  # type: ignore[no-any-return]
 
         def respond_later() -> HttpResponse:
-            # Outside of `dispatch`, which answers what is raised.
+            # A stream calls this after `dispatch`, which would have caught the exception.
             with catch() as caught:
                 return respond()
             return self.failure_response(caught.exception)
@@ -292,21 +295,21 @@ class MCPView(View):
     def http_method_not_allowed(
         self, request: HttpRequest, *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        # There is no stream to open and no session to end.
+        # GET would open a stream and DELETE end a session: there are none.
         return HttpResponseNotAllowed(["POST"])
 
     def access_error_response(self, exc: APIException) -> HttpResponse:
-        status, challenge, advice = describe_access_error(self.caller, exc)
-        headers = {"WWW-Authenticate": challenge} if challenge else None
-        sentence = f"{find_sentence(exc.detail)} {advice}".rstrip()
-        return self.error_response(Refused(status, sentence, headers=headers))
+        error = describe_access_error(self.caller, exc)
+        headers = {"WWW-Authenticate": error.challenge} if error.challenge else None
+        sentence = f"{find_sentence(exc.detail)} {error.advice}".rstrip()
+        return self.error_response(Refused(error.status, sentence, headers=headers))
 
     def failure_response(self, exc: Exception) -> HttpResponse:
         if isinstance(exc, Refused):
             report_refusal([None], Caller(self.request, self, [], []), exc)
             return self.error_response(exc)
         if isinstance(exc, APIException):
-            # An authentication class makes the challenge.
+            # The challenge is made by an authentication class, which may fail.
             with catch() as caught:
                 return self.access_error_response(exc)
             exc = caught.exception
@@ -315,7 +318,7 @@ class MCPView(View):
         return self.error_response(report_unexpected(exc, self.request))
 
     def error_response(self, exc: ProtocolError) -> HttpResponse:
-        # The specification wants none for a page of another origin (transports, "Security").
+        # A page of another origin gets an error without an id (transports, "Security").
         id = None if isinstance(exc, ForeignOrigin) else find_request_id(self.request)
         body = encode_era_error(id, exc, MetaHeaders(self.request.META))
         return make_json_response(exc.http_status, body, exc.headers)

@@ -16,7 +16,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import Model
@@ -300,18 +300,27 @@ DEFAULT_CHALLENGE = f'{BEARER} realm="mcp"'
 SENT_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,19}")
 
 
-def describe_access_error(caller: Caller, exc: APIException) -> tuple[int, str, str]:
-    """Return the HTTP status of a refused caller, the value of WWW-Authenticate, and advice.
+class AccessError(NamedTuple):
+    """How the endpoint answers a caller whom it refuses.
 
-    The challenge is "" where another credential would change nothing, the advice a sentence for a
-    caller with an unknown scheme in the Authorization header, or "".
+    Attributes:
+        status: the HTTP status.
+        challenge: the value of WWW-Authenticate, "" where no other credential would help.
+        advice: a sentence about an unknown scheme in the Authorization header, else "".
     """
+
+    status: int
+    challenge: str
+    advice: str = ""
+
+
+def describe_access_error(caller: Caller, exc: APIException) -> AccessError:
     resource, token = caller.resource, caller.bearer
     if not isinstance(exc, (NotAuthenticated, AuthenticationFailed)):
         challenge = ""
         if isinstance(exc, ScopeDenied) and resource:
             challenge = str(_get_scope_challenge(caller, exc.scopes))
-        return exc.status_code, challenge, ""
+        return AccessError(exc.status_code, challenge)
     request = caller.drf_request()
     challenges = (each.authenticate_header(request) for each in caller.authenticators)
     own = [str(challenge) for challenge in challenges if challenge]
@@ -323,7 +332,7 @@ def describe_access_error(caller: Caller, exc: APIException) -> tuple[int, str, 
         text = _("The Authorization header has to begin with %(taken)s, not with %(sent)s.")
         advice = text % {"taken": join_alternatives(dict.fromkeys(taken)), "sent": sent}
     if resource is None:
-        return 401, own[0] if own else DEFAULT_CHALLENGE, advice
+        return AccessError(401, own[0] if own else DEFAULT_CHALLENGE, advice)
 
     # RFC 6750, section 3: no error where no token was sent. Section 3.1: 400 for a malformed one.
     is_malformed = token is not None and not TOKEN.fullmatch(token)
@@ -337,7 +346,7 @@ def describe_access_error(caller: Caller, exc: APIException) -> tuple[int, str, 
     # Clients of OAuth read only the first challenge.
     others = [own[0]] if own and BearerChallenge.parse(own[0]) is None else []
     challenge = ", ".join([str(BearerChallenge(parameters)), *others])
-    return 400 if is_malformed else 401, challenge, advice
+    return AccessError(400 if is_malformed else 401, challenge, advice)
 
 
 def _get_scope_challenge(caller: Caller, scopes: tuple[str, ...]) -> BearerChallenge:
