@@ -24,9 +24,9 @@ from drf_mcp.introspection.source.members import (
 )
 from drf_mcp.json_text import JSONPointer
 
-# More keys than this are not asked for at once: some databases take no longer lists.
+# The most keys in one query: some databases take no longer lists.
 MOST_KEYS = 500
-# Mappings inside one another around the rows of an answer.
+# How many mappings inside one another are searched for the rows of an answer.
 DEEPEST = 3
 
 
@@ -37,7 +37,7 @@ def is_stock_list(endpoint: Any) -> bool:
 
 
 def get_listed_rows(view: Any) -> QuerySet[Any] | None:
-    """Return the rows that a stock list shows on all its pages, None where only it can say."""
+    """Return the rows of all pages of a stock list, None where the queryset may have others."""
     rows = view.filter_queryset(view.get_queryset())
     if find_queryset_fault(rows) or not shows_every_row(view.get_serializer([], many=True)):
         return None
@@ -45,13 +45,13 @@ def get_listed_rows(view: Any) -> QuerySet[Any] | None:
 
 
 def find_keys(rows: QuerySet[Any], keys: Iterable[Any]) -> set[str]:
-    """Return which of some keys the rows have, as texts."""
+    """Return those keys that are primary keys of the rows, as text."""
     if rows.query.is_sliced or rows.query.distinct_fields:
         every: QuerySet[Any] = QuerySet(rows.model, using=rows.db)
         rows = every.filter(pk__in=rows.values("pk"))
     rows, asked = rows.order_by(), list(keys)
     if len(asked) > MOST_KEYS:
-        # An answer often shows all rows: then one statement reads their keys, and sends none.
+        # An answer often shows all rows: then one query reads all keys.
         most = 2 * len(asked)
         every_key = list(rows.values_list("pk", flat=True)[: most + 1])
         if len(every_key) <= most:
@@ -72,7 +72,7 @@ class ShownRows:
 
     def __init__(self, data: Any) -> None:
         found = [shown for _, shown in find_return_lists(data)]
-        # The last page of REST framework's own paginators has no next one.
+        # The last page of REST framework's paginators has no next page.
         is_last = isinstance(data, Mapping) and "next" in data and data["next"] is None
         self.is_whole = data in found if isinstance(data, list) else is_last
         self.rows: list[Model] | None = None
@@ -90,7 +90,7 @@ class ShownRows:
 
 
 def find_return_lists(data: Any, pointer: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    # Each with its pointer.
+    # Yields the pointer and the list.
     if isinstance(data, ReturnList):
         yield pointer, data
     elif isinstance(data, Mapping) and depth < DEEPEST:
@@ -133,19 +133,20 @@ def find_shown_lists(data: Any) -> Iterator[ShownList]:
 
 @dataclass(frozen=True)
 class Sealed:
-    """What is kept with an answer.
+    """What is stored with an answer, to find out later what of it the caller may read.
 
     Attributes:
-        terms: the hash of the ``rights``, whether the ``object`` that the URL names is asked for,
-            and the ``model`` of the rows, as JSON.
+        terms: the hash of the caller's ``rights``, whether the view has to find the ``object`` of
+            the URL, and the ``model`` of the rows, as JSON.
+        lists: the lists of the answer whose rows are known.
     """
 
     terms: Mapping[str, Any]
     lists: Sequence[ShownList] = ()
 
     def find_row(self, item: Mapping[str, Any]) -> Any:
-        """Return the key of the row that an item is, or is a part of; of an item that holds rows
-        the way to each list in it, with the keys; None of any other item."""
+        """Return what an item of the answer shows: the key of a row, or of the row that the item is
+        a part of; the path and the keys of each list in it; None for neither."""
         if (pointer := item["pointer"]) is None or item["value"] is None:
             return None
         held: list[Any] = []
@@ -173,9 +174,9 @@ def find_every_key(rows: Sequence[Any]) -> set[Any]:
     return keys - {None}
 
 
-# Every method that runs between the filtered queryset and the answer.
+# The methods that run between the filtered queryset and the answer.
 STEPS = ("list", "paginate_queryset", "get_paginated_response", "finalize_response")
-# drf-spectacular wraps handlers, and changes nothing of their answers.
+# drf-spectacular wraps handlers without changing their answers.
 PACKAGES = frozenset({"rest_framework", "drf_spectacular"})
 
 
@@ -193,16 +194,16 @@ def find_obstacle(endpoint: Any) -> str:
 
 
 def is_stock_member(owner: type, name: str) -> bool:
-    # The globals of each decorator count: a decorator copies the __module__ of what it wraps, and
-    # a class that is made at run time has the __module__ of its metaclass.
+    # By the globals, not by __module__: a decorator copies the __module__ of what it wraps, and a
+    # class that is made at run time has the __module__ of its metaclass.
     layers = list(unwrap_function(unwrap_member(find_member(owner, name)[0])))
     packages = {layer.__globals__["__name__"].partition(".")[0] for layer, _ in layers}
-    # A last layer that wraps something else hides code that is no function.
+    # A last layer that still wraps something wraps an object that is no function.
     return bool(layers) and not layers[-1][1] and packages <= PACKAGES
 
 
 def find_queryset_fault(rows: Any) -> str:
-    """Return why the objects of a list cannot be counted by their keys, "" if they can."""
+    """Return why the rows of a list cannot be found by primary key, "" if they can."""
     if not isinstance(rows, QuerySet):
         return _("The list is no queryset but %(type)s.") % {"type": type(rows).__name__}
     if not issubclass(rows._iterable_class, ModelIterable):

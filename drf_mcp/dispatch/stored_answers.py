@@ -1,4 +1,4 @@
-"""Answers that are kept for their caller, and what has to hold on the day they are read."""
+"""Answers that are stored for a caller, and who may read them later."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
 
-# Seconds that an answer is kept of which only its own code knows who may read it.
+# Seconds for which an answer is stored where only code of the project knows who may read it.
 SHORT_LIFETIME = 15 * 60
-# Packages whose decorators, but for those of users, let every caller pass.
+# Packages whose decorators refuse no caller, but for those of ``django.contrib.auth``.
 PACKAGES = frozenset({"adrf", "django", "rest_framework"})
 CHOOSES_FIELDS = ("get_serializer_class", "get_serializer", "get_serializer_context")
 MAKES_FIELDS = ("__init__", "get_fields", "get_field_names", "to_representation")
@@ -56,21 +56,21 @@ def shows_fields_by_caller(endpoint: Any) -> bool:
 
 
 def get_lifetime(endpoint: Any, lists: Sequence[ShownList]) -> int | None:
-    """Return how many seconds an answer with these known lists is kept, None for no limit."""
-    # A renderer, a paginator or middleware of the project's own may make the list anew.
+    """Return for how many seconds an answer with these lists is stored, None for no limit."""
+    # Without known lists, a renderer, a paginator or middleware of the project made the rows.
     is_own = has_own_handler(endpoint) or (endpoint.standard_action == "list" and not lists)
     return SHORT_LIFETIME if is_own or shows_fields_by_caller(endpoint) else None
 
 
 def keeps_answers(tool: Any) -> bool:
-    """Return whether what has no room in the results of a tool is kept."""
+    """Return whether the parts that a tool's results leave out are stored."""
     own = (tool.options.archive, getattr(tool.endpoint.view_class, "archive", None))
     return False not in own and can_be_asked(tool.endpoint)
 
 
 @functools.lru_cache(maxsize=4096)
 def can_be_asked(endpoint: Any) -> bool:
-    """Return whether nothing around the view could refuse a caller: it would not be asked."""
+    """Return whether no decorator of a view refuses callers: a `Probe` does not run decorators."""
     callback = endpoint.route.callback
     layers = [layer for layer, _ in unwrap_function(callback)]
     # Packages for asynchronous views make callbacks of their own.
@@ -98,8 +98,13 @@ class RightsChanged(PermissionDenied):
 
 
 @dataclass(frozen=True)
-class StoredRows:
-    """What a view says of a stored answer today; the keys are those of the rows it finds."""
+class ReadableRows:
+    """What the caller may read of a stored answer now.
+
+    Attributes:
+        rights: a hash of the caller's rights.
+        keys: the primary keys of the rows that the view finds, as text.
+    """
 
     rights: str
     keys: frozenset[str] = frozenset()
@@ -112,7 +117,7 @@ class RowsQuestion:
     Attributes:
         model: the label of the model of its rows.
         keys: the primary keys of the rows that are looked for.
-        names_object: whether the object that the URL names is asked for.
+        names_object: whether the view has to find the object that the URL names.
         archived: the entry of the archive, for ``may_retrieve(request, archived)`` of the view.
     """
 
@@ -121,7 +126,7 @@ class RowsQuestion:
     names_object: bool = True
     archived: Any = None
 
-    def ask(self, view: Any, request: Any, caller: Caller) -> StoredRows:
+    def ask(self, view: Any, request: Any, caller: Caller) -> ReadableRows:
         if self.names_object and names_an_object(view):
             view.get_object()
         may_retrieve = getattr(view, "may_retrieve", None)
@@ -129,7 +134,7 @@ class RowsQuestion:
             raise PermissionDenied()
         own = ask_view_for_rights(view, request)
         rights = get_rights_fingerprint(caller.authenticate(), own)
-        return StoredRows(rights, frozenset(self.find_rows(view) if self.keys else ()))
+        return ReadableRows(rights, frozenset(self.find_rows(view) if self.keys else ()))
 
     def find_rows(self, view: Any) -> set[str]:
         """Return which of the keys are in the view's filtered queryset."""
@@ -149,16 +154,16 @@ PERMISSIONS_ALONE = RowsQuestion(names_object=False)
 
 
 class StoredAnswer:
-    """An answer of a tool that is kept for its caller.
+    """An answer of a tool that is stored for its caller.
 
-    No handler is run for it. Asked are the guards of the handler, and the view's
-    filtered queryset. A caller who may have nothing of it gets an APIException, PermissionDenied
-    or Http404, and RightsChanged where the rights are others.
+    Before the caller reads the answer, a `Probe` runs the view's permissions and its filtered
+    queryset, but no handler. A caller who may not read the answer gets what the view raises, an
+    APIException, PermissionDenied or Http404; or RightsChanged.
 
     Args:
         kwargs: the path kwargs of the call; for a call about several objects one is a list.
-        query_string: that of the call.
-        call: all of the call, in the place of these two.
+        query_string: the query string of the call.
+        call: the call, in the place of these two.
     """
 
     def __init__(
@@ -179,10 +184,10 @@ class StoredAnswer:
     def identities(self) -> Identities:
         return Identities(self.caller)
 
-    # --- Keeping --------------------------------------------------------------------------------
+    # --- When the answer is stored --------------------------------------------------------------
 
     def seal(self, lists: Sequence[ShownList] = ()) -> Sealed:
-        """Return what is kept with the answer: of its terms those that hold now."""
+        """Return what is stored with the answer: the caller's rights, and the answer's rows."""
         if self.many:
             return self.seal_objects()
         if not self.has_to_be_asked(lists):
@@ -191,32 +196,33 @@ class StoredAnswer:
         try:
             return self.seal_rows(lists, names_object=True)
         except REFUSALS:
-            # The call itself may have moved its object out of sight.
+            # The call may have deleted its object, or moved it out of the caller's queryset.
             return self.seal_rows(lists, names_object=False)
 
     def seal_rows(self, lists: Sequence[ShownList], *, names_object: bool) -> Sealed:
         rights = ""
         for shown in lists:
-            found = self.look(RowsQuestion(shown.model, set(shown.keys), names_object))
+            found = self.find_readable(RowsQuestion(shown.model, set(shown.keys), names_object))
             rights = found.rights
-            # A handler of the project's own may show rows that are not in the queryset.
+            # A handler of the project may answer with rows that are not in the queryset.
             if found.keys:
                 own = tuple(key if key in found.keys else None for key in shown.keys)
                 return self.make_sealed(rights, [replace(shown, keys=own)], names_object)
-        rights = rights or self.look(RowsQuestion(names_object=names_object)).rights
+        rights = rights or self.find_readable(RowsQuestion(names_object=names_object)).rights
         return self.make_sealed(rights, (), names_object)
 
     def seal_objects(self) -> Sealed:
-        rights = [self.read_rights()]
+        rights = ""
         keys: list[int | None] = []
         for place in range(len(self.kwargs[self.many])):
             try:
                 if self.has_to_be_asked(()):
-                    rights.append(self.look(RowsQuestion(), self.get_call_of(place)).rights)
+                    found = self.find_readable(RowsQuestion(), self.get_call_of(place))
+                    rights = rights or found.rights
                 keys.append(place)
             except REFUSALS:
                 keys.append(None)
-        return self.make_sealed(rights[:2][-1], [ShownList("", "", keys)])
+        return self.make_sealed(rights or self.read_rights(), [ShownList("", "", keys)])
 
     def make_sealed(
         self, rights: str, lists: Sequence[ShownList], names_object: bool = True
@@ -235,26 +241,26 @@ class StoredAnswer:
     def has_hooks(self) -> bool:
         return any(hasattr(self.tool.endpoint.view_class, name) for name in HOOKS)
 
-    # --- Reading --------------------------------------------------------------------------------
+    # --- When the answer is read ----------------------------------------------------------------
 
     def note_rights(self) -> str:
-        """Return a hash of the caller's rights to keep with an answer; "" fits none."""
+        """Return a hash of the caller's rights to store with an answer; "" for unknown rights."""
         read = self.find_rights if self.has_hooks else self.read_rights
         return contain(read, lambda exc: "")
 
     def read_rights(self) -> str:
-        # Within the middleware of calls, as the view is asked when the answer is read.
+        # Within CALL_MIDDLEWARE, as when the answer is read: it may set the tenant.
         known = self.caller.authenticate()
         if not mcp_settings.CALL_MIDDLEWARE:
             return get_rights_fingerprint(known)
         return self.probe().ask_middleware(lambda: get_rights_fingerprint(known)) or ""
 
     def find_rights(self) -> str:
-        """Return a hash of the caller's rights."""
-        return self.look().rights
+        """Return a hash of the caller's rights; the view's permissions are checked as well."""
+        return self.find_readable().rights
 
     def note_terms(self, *, failed: bool = False) -> dict[str, Any]:
-        """Return what is kept with an answer that is given whole or not at all, as JSON.
+        """Return what is stored with an answer that is read whole or not at all, as JSON.
 
         Args:
             failed: whether the answer is that of a call which failed.
@@ -270,7 +276,7 @@ class StoredAnswer:
 
     @staticmethod
     def explain_withheld(terms: Mapping[str, Any]) -> str:
-        """Return what is said of a change whose answer is not given."""
+        """Return the message in the place of an answer that the caller may not read."""
         return _(FAILED) if terms.get("failed") else _(MADE)
 
     @classmethod
@@ -283,7 +289,7 @@ class StoredAnswer:
         answer = cls(caller, tool, terms["kwargs"], terms["query_string"])
         try:
             rights = answer.find_rights() if terms["asked"] else answer.note_rights()
-            answer.compare(StoredRows(rights), terms)
+            answer.compare(rights, terms)
             answer.ask_features()
         except REFUSALS as exc:
             if getattr(exc, "status_code", 403) >= 500:
@@ -306,10 +312,10 @@ class StoredAnswer:
             self.ask_features()
             return withheld
         question = RowsQuestion(terms["model"], keys, terms["object"], archived)
-        finding = self.look(question)
-        self.compare(finding, terms)
+        readable = self.find_readable(question)
+        self.compare(readable.rights, terms)
         self.ask_features()
-        return frozenset(keys - finding.keys)
+        return frozenset(keys - readable.keys)
 
     def find_withheld_objects(
         self, terms: Mapping[str, Any], places: set[Any], archived: Any
@@ -318,15 +324,15 @@ class StoredAnswer:
         question = RowsQuestion(archived=archived)
         for place in places:
             try:
-                found = self.look(question, self.get_call_of(place))
-                self.compare(found, terms)
+                found = self.find_readable(question, self.get_call_of(place))
+                self.compare(found.rights, terms)
             except REFUSALS as exc:
                 if getattr(exc, "status_code", 403) >= 500:
                     raise
                 withheld.add(place)
                 refusal = exc
         if not places:
-            self.look()
+            self.find_readable()
         elif refusal and withheld == places:
             raise refusal
         return frozenset(withheld)
@@ -335,8 +341,8 @@ class StoredAnswer:
         for feature in features.hooks["check_stored_answer"]:
             feature.check_stored_answer(self)
 
-    def compare(self, finding: StoredRows, terms: Mapping[str, Any]) -> None:
-        if finding.rights != terms.get("rights"):
+    def compare(self, rights: str, terms: Mapping[str, Any]) -> None:
+        if rights != terms.get("rights"):
             raise RightsChanged()
 
     def get_call_of(self, place: int) -> Call:
@@ -345,9 +351,9 @@ class StoredAnswer:
 
     # --- Asking the view ------------------------------------------------------------------------
 
-    def look(
+    def find_readable(
         self, question: RowsQuestion = PERMISSIONS_ALONE, call: Call | None = None
-    ) -> StoredRows:
+    ) -> ReadableRows:
         """Return the rights of the caller, and which of the rows the caller may read.
 
         Rows that the query of the call leaves out are looked for without it: an order that the
@@ -365,21 +371,21 @@ class StoredAnswer:
                 rights.append(get_rights_fingerprint(self.caller.authenticate(), own))
 
             self.probe().check_permissions_alone(note)
-            return StoredRows(rights[0])
+            return ReadableRows(rights[0])
         call = call or self.call
-        found = self.ask(question, call)
+        found = self.ask_view(question, call)
         missing = set(question.keys) - found.keys
         if not missing or not call.query_string:
             return found
         with catch() as caught:
-            others = self.ask(replace(question, keys=missing), replace(call, query_string=""))
-            return StoredRows(found.rights, found.keys | others.keys)
+            others = self.ask_view(replace(question, keys=missing), replace(call, query_string=""))
+            return ReadableRows(found.rights, found.keys | others.keys)
         # A view may fail without the query. A database that fails does not say which rows remain.
         if isinstance(caught.exception, DatabaseError):
             raise caught.exception
         return found
 
-    def ask(self, question: RowsQuestion, call: Call) -> StoredRows:
+    def ask_view(self, question: RowsQuestion, call: Call) -> ReadableRows:
         return self.probe(call).ask(
             lambda view, request, *args, **kwargs: question.ask(view, request, self.caller)
         )

@@ -410,8 +410,8 @@ MUTANTS = (
     Mutant(
         "features judge stored answers",
         "dispatch/stored_answers.py",
-        "        self.ask_features()\n        return frozenset(keys - finding.keys)\n",
-        "        return frozenset(keys - finding.keys)\n",
+        "        self.ask_features()\n        return frozenset(keys - readable.keys)\n",
+        "        return frozenset(keys - readable.keys)\n",
         ("contrib/rules/test_kept_answers.py",),
     ),
     Mutant(
@@ -847,14 +847,14 @@ MUTANTS = (
     Mutant(
         "a stored answer needs the rights of the time when it was made",
         "dispatch/stored_answers.py",
-        'if finding.rights != terms.get("rights"):',
+        'if rights != terms.get("rights"):',
         "if False:",
         ("archive/test_rights.py",),
     ),
     Mutant(
         "archived rows that the caller may no longer read are left out",
         "dispatch/stored_answers.py",
-        "        return frozenset(keys - finding.keys)",
+        "        return frozenset(keys - readable.keys)",
         "        return frozenset()",
         ("archive/test_readable_rows.py",),
     ),
