@@ -790,8 +790,8 @@ MUTANTS = (
     Mutant(
         "a database error of an item keeps the transaction of a guard",
         "contrib/writes/items.py",
-        "            is_within = is_inner and transaction.get_connection(using).in_atomic_block",
-        "            is_within = False",
+        "            has_outer = transaction.get_connection(using).in_atomic_block",
+        "            has_outer = False",
         ("contrib/writes/test_together.py",),
     ),
     Mutant(

@@ -41,7 +41,7 @@ OTHER_STATEMENT = re.compile(
     rf"{BLANKS_OR_COMMENTS}(?P<verb>CREATE|ALTER|DROP|TRUNCATE|RENAME|COPY|CALL|DO|LOAD)\b",
     WRITE_STATEMENT.flags,
 )
-# What Django writes, in which nothing else than the rows depends on the verb.
+# A deletion as Django writes it: with SELECT in place of DELETE it finds the same rows.
 DELETE = re.compile(
     rf"\s*DELETE\s+FROM\s+{TABLE}(?P<rest>(?:\s+WHERE\b(?!.*\bRETURNING\b).*)?)",
     WRITE_STATEMENT.flags,
@@ -108,17 +108,24 @@ class Statement:
 class Changes:
     """Counts rows: saved ones by the signals, deleted ones and bulk statements by the database.
 
-    No signal of a deletion is listened to: Django deletes in another way where anybody does.
+    Deletions have signals as well, but with a receiver Django deletes row by row what it would
+    delete by one statement.
+
+    Attributes:
+        created: the keys of saved rows that are new, by model.
+        updated: the keys of other saved rows, by model.
+        deleted_keys: the keys of deleted rows that are known, by model.
+        deleted: how many other rows were deleted, by table.
+        bulk: the other statements that write.
+        saving: the tables that the save of an object is going to write to, by the object's id.
     """
 
     def __init__(self) -> None:
         self.created: dict[Any, set[Any]] = {}
         self.updated: dict[Any, set[Any]] = {}
-        # The keys of deleted rows where they can be known, else how many there are, by table.
         self.deleted_keys: dict[Any, set[Any]] = {}
         self.deleted: Counter[str] = Counter()
         self.bulk: list[Statement] = []
-        # The tables that the save of an object is going to write to, by the id of the object.
         self.saving: dict[int, set[str]] = {}
 
     @cached_property
@@ -128,8 +135,7 @@ class Changes:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        # Signals are heard by every thread of the process.
-        token = current.set(self)
+        token = active_changes.set(self)
         pre_save.connect(self.begin_saving, weak=False, dispatch_uid=id(self))
         post_save.connect(self.end_saving, weak=False, dispatch_uid=id(self))
         try:
@@ -137,16 +143,16 @@ class Changes:
         finally:
             pre_save.disconnect(dispatch_uid=id(self))
             post_save.disconnect(dispatch_uid=id(self))
-            current.reset(token)
+            active_changes.reset(token)
 
     def begin_saving(self, sender: Any, instance: Any, **kwargs: Any) -> None:
-        if current.get() is self:
+        if active_changes.get() is self:
             models = (instance, *instance._meta.concrete_model._meta.get_parent_list())
             tables = {normalise_name(model._meta.db_table) for model in models}
             self.saving[id(instance)] = tables
 
     def end_saving(self, sender: Any, instance: Any, created: bool, **kwargs: Any) -> None:
-        if current.get() is not self:
+        if active_changes.get() is not self:
             return
         self.saving.pop(id(instance), None)
         model, key = instance._meta.concrete_model, instance.pk
@@ -192,7 +198,7 @@ class Changes:
             return
         table = found["table"]
         pk = connection.ops.quote_name(column)
-        # The text and the parameters are those of the statement that is about to run.
+        # Text and parameters are those of the view's own statement.
         select = f"SELECT {table}.{pk} FROM {table}{found['rest']}"  # nosec B608
         with connection.cursor() as cursor:
             cursor.execute(select, params)
@@ -273,7 +279,7 @@ class Changes:
 
 
 def name_model(model: Any) -> str:
-    # Names of tables are none of a caller's business.
+    # No caller learns the name of a table.
     return _("another table") if model is None else str(model._meta.verbose_name)
 
 
@@ -281,4 +287,5 @@ def normalise_name(name: str) -> str:
     return name.translate(QUOTES).lower()
 
 
-current: ContextVar[Changes | None] = ContextVar("drf_mcp_changes", default=None)
+# What this thread counts: a signal reaches the receivers of every thread.
+active_changes: ContextVar[Changes | None] = ContextVar("drf_mcp_changes", default=None)

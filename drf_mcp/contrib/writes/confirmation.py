@@ -140,7 +140,7 @@ class ConfirmationGuard(Guard):
         try:
             return proceed(call)
         except Asked:
-            # The view asks for something else: its next round is the same call.
+            # The view asks its own question: the next round sends the same confirmation.
             get_used_confirmations().filter(nonce=confirmation.nonce).delete()
             raise
 
@@ -154,7 +154,7 @@ class ConfirmationGuard(Guard):
         state = _("The call was not made: it has to be confirmed.")
         message = " ".join([state, *reason, f"{title}.", *said])
         question, advice = [*reason, f"{title}?", *said], _(REMEDIATION)
-        # A person has not seen what the model sends.
+        # The model has seen the arguments that it sends; the person has not.
         shown = call.tool.sanitize_arguments(arguments)
         if shown:
             facts = {"arguments": json.dumps(shown, ensure_ascii=False)}
@@ -165,7 +165,7 @@ class ConfirmationGuard(Guard):
             "confirmation": text,
             "expires_in_seconds": TOKEN_AGE,
         }
-        # Neither secrets nor files are said again.
+        # Arguments with secrets or files are not sent back.
         if shown == arguments:
             data["next"] = call.tool.arguments.replace_control(arguments, CONFIRMATION, text)
         return Outcome(

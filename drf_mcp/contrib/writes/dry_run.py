@@ -47,7 +47,7 @@ CONTROL = re.compile(
 )
 COMMITS = gettext_noop("commits through the driver of the database")
 ENDS_TRANSACTIONS = gettext_noop("ends transactions itself")
-# Where Django refuses what would end a transaction, by its code.
+# The functions by which Django refuses what would end a transaction, and what each shows.
 REFUSALS = {
     Atomic.__enter__.__code__: gettext_noop("holds a durable transaction"),
     BaseDatabaseWrapper.validate_no_atomic_block.__code__: ENDS_TRANSACTIONS,
@@ -61,7 +61,7 @@ MOST_SHOWN = 500
 
 
 class NotUndone(APIException):
-    """Raised in a view that is only tried, where it does what a rollback does not take back."""
+    """Raised in a view during a dry run, where it does what no rollback takes back."""
 
     status_code = 400
     default_code = "dry_run_unavailable"
@@ -102,9 +102,10 @@ class Rollback:
         return undoing(self.aliases)
 
     def watch(self, call: Any, make: Callable[[], Outcome]) -> Outcome:
-        """Return the outcome of a call that is only tried, whose view may know it.
+        """Make a call whose changes are rolled back later, and return its outcome.
 
-        Its changes are counted, and it is stopped at what a rollback would not take back.
+        The changes are counted. A view is stopped where it does what no rollback takes back, and
+        may read that its call is a trial.
         """
         before = call.is_trial, call.explain
         call.is_trial, call.explain = True, self.explain
@@ -118,7 +119,7 @@ class Rollback:
                 self.release(connections[alias], savepoint)
 
     def release(self, connection: Any, savepoint: Any) -> None:
-        # A savepoint ends with its transaction, whatever ended that.
+        # A savepoint that does not end shows that the driver has ended the transaction.
         is_broken, connection.needs_rollback = connection.needs_rollback, False
         if savepoint is None:
             return
@@ -138,7 +139,7 @@ class Rollback:
         # A wrapper for Django's ``execute_wrapper``.
         connection, statement = context["connection"], Statement.read(sql)
         if statement is None:
-            # Nothing can be written to other databases, so their transactions hold nothing.
+            # Nothing is written to other databases, so their transactions may end.
             if connection.alias in self.aliases and CONTROL.match(str(sql)):
                 self.stop(ENDS_TRANSACTIONS)
             return execute(sql, params, many, context)
@@ -153,7 +154,7 @@ class Rollback:
         )
 
     def stop(self, obstacle: str) -> None:
-        # The view may catch the exception, and answer; rolling back is stopped as well.
+        # The view may catch the exception and answer all the same, so the obstacle is kept.
         self.obstacle = self.obstacle or obstacle
         raise NotUndone(f"A dry run cannot go on: the view {obstacle}.")
 
@@ -197,8 +198,8 @@ def read_fields(call: CallState) -> Mapping[str, Any]:
     return data if isinstance(data, Mapping) else {}
 
 
-def settle(outcome: Outcome) -> Outcome:
-    # JSON values, which no database has to be asked for any more.
+def make_plain(outcome: Outcome) -> Outcome:
+    """Return an outcome with JSON values, which are written without asking a database."""
     if outcome.is_error:
         return outcome
     encoder = AnswerEncoder()
@@ -207,12 +208,12 @@ def settle(outcome: Outcome) -> Outcome:
         data, body = encoder.plain(outcome.data), encoder.plain(outcome.body)
         return outcome.changed(data=data, body=body)
 
-    # What cannot be written is explained where it is written.
+    # The error of a value that JSON cannot hold is reported when the result is written.
     return contain(encode, lambda exc: outcome)
 
 
-def mark(outcome: Outcome, **facts: Any) -> Outcome:
-    """Return the outcome of a call that is only tried, with what the call would change."""
+def mark_trial(outcome: Outcome, **facts: Any) -> Outcome:
+    """Return the outcome of a dry run, with what the call would change in its meta."""
     return outcome.changed(is_trial=True, meta={**outcome.meta, DRY_RUN: facts})
 
 
@@ -231,7 +232,7 @@ def make_trial(call: CallState, proceed: Proceed, rollback: Rollback) -> Outcome
     Args:
         rollback: has the changes of the call afterwards.
     """
-    # What finding out who is calling writes is no part of the call.
+    # Authentication may write, such as the last use of a token, and is not rolled back.
     call.caller.authenticate()
     if obstacle := rollback.find_obstacle(call.tool.endpoint.route.callback):
         return refuse_trial(call, obstacle, _("Nothing was run."))
@@ -250,24 +251,24 @@ def make_trial(call: CallState, proceed: Proceed, rollback: Rollback) -> Outcome
     counts = rollback.changes.report(shown, get_listings(call).shows_all)
     is_uncounted = any(None in rows.values() for rows in counts.values() if isinstance(rows, dict))
     note = f"{_(NOTE)} {_(UNCOUNTED)}" if is_uncounted else _(NOTE)
-    return mark(outcome, **{"note": note, **counts, **outcome.meta.get(DRY_RUN, {})})
+    return mark_trial(outcome, **{"note": note, **counts, **outcome.meta.get(DRY_RUN, {})})
 
 
 def run_trial(
     call: CallState, proceed: Proceed, rollback: Rollback, shown: dict[Any, set[Any]]
 ) -> Outcome:
-    # Within the transactions, which still hold what the answer reads as it is written. A read
-    # that fails may not spoil them.
+    # This runs inside the transactions. Each further read has savepoints, since a read that fails
+    # would break the transactions for the call.
     requests = [call.of_item(bound) for bound in call.bound.requests]
     with undoing():
         before = [read_fields(each) for each in requests]
-    outcome = rollback.watch(call, lambda: settle(proceed(call)))
+    outcome = rollback.watch(call, lambda: make_plain(proceed(call)))
     if rollback.obstacle or outcome.failure is not None:
-        return mark(outcome, note=_(NOTE))
+        return mark_trial(outcome, note=_(NOTE))
     fail = partial(call.dispatcher.get_crash_outcome, call, call.caller.request)
     failed: Outcome | None = contain(rollback.check_constraints, fail)
     if failed is not None:
-        return mark(failed, note=_(NOTE))
+        return mark_trial(failed, note=_(NOTE))
     with undoing():
         both = [
             (was, read_fields(each) if was else {})
@@ -277,14 +278,14 @@ def run_trial(
         find_shown(call, rows, shown)
     # The version that the view wrote is rolled back with it.
     meta = {name: value for name, value in outcome.meta.items() if name != IF_MATCH}
-    # Several objects have the room of one.
+    # Values of several objects share the room that one has.
     found = [compare_fields(*each, MOST_SHOWN // len(both)) for each in both]
     facts: dict[str, Any] = {**found[0]}
     if call.bound.is_batch:
         keys = (each.bound.kwargs.get(call.tool.endpoint.key_kwarg) for each in requests)
         objects = [{"object": key, **each} for key, each in zip(keys, found, strict=True) if each]
         facts = {"objects": objects} if objects else {}
-    return mark(outcome.changed(meta=meta), **facts)
+    return mark_trial(outcome.changed(meta=meta), **facts)
 
 
 def compare_fields(
@@ -299,10 +300,11 @@ def compare_fields(
 
 
 def find_shown(call: CallState, rows: Mapping[Any, set[Any]], shown: dict[Any, set[Any]]) -> None:
+    """Add the keys of those rows to ``shown`` that the caller may see."""
     for model, keys in rows.items():
         known = shown.setdefault(model, set())
         if missing := keys - known:
-            # A permission that fails may not spoil the transaction.
+            # A permission that fails must not break the transaction.
             with undoing():
                 known |= get_listings(call).find_visible(model, missing)
 
@@ -316,4 +318,4 @@ def refuse_trial(call: CallState, obstacle: str, state: str, note: str = NOTE) -
     pointer = call.tool.arguments.get_control_pointer(DRY_RUN)
     problem = Problem("dry_run_unavailable", message, pointer, received=True, remediation=advice)
     failure = Failure("VALIDATION_ERROR", Category.VALIDATION, message, advice, problems=(problem,))
-    return mark(Outcome(call.tool.name, 400, failure=failure), note=_(note))
+    return mark_trial(Outcome(call.tool.name, 400, failure=failure), note=_(note))

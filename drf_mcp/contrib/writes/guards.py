@@ -77,18 +77,18 @@ ATOMIC_REMEDY = (
 # The names of a primary key in answers, where no serializer says which object they show.
 KEYS = ("pk", "id")
 logger = logging.getLogger("drf_mcp")
-GUARDED_BY: Slot[tuple[str, ...]] = Slot()
+CONTROL_NAMES: Slot[tuple[str, ...]] = Slot()
 
 
-def find_guards(tool: Any) -> tuple[str, ...]:
-    """Return the arguments that the guards of a tool read which a project switches on."""
-    known = GUARDED_BY.get(tool)
+def find_control_names(tool: Any) -> tuple[str, ...]:
+    """Return the names of the arguments that the guards of a tool read."""
+    known = CONTROL_NAMES.get(tool)
     if known is not None:
         return known
     options, precondition = tool.options, find_precondition(tool)
     destroys = options.get_flag("destructive", tool.endpoint.method == "DELETE")
     switched_on = {
-        # A view that takes the header has the argument, as it has all that HTTP takes.
+        # A tool takes all that its view takes over HTTP: also the header, as an argument.
         IDEMPOTENCY_KEY: not tool.reads
         and (
             takes_header(tool) or options.get_flag("idempotency_key", mcp_settings.IDEMPOTENCY_KEYS)
@@ -99,7 +99,7 @@ def find_guards(tool: Any) -> tuple[str, ...]:
         DRY_RUN: not tool.reads and options.get_flag("dry_run", mcp_settings.DRY_RUN),
     }
     known = tuple(name for name in GUARDS if switched_on[name])
-    GUARDED_BY.set(tool, known)
+    CONTROL_NAMES.set(tool, known)
     return known
 
 
@@ -107,7 +107,7 @@ def find_guards(tool: Any) -> tuple[str, ...]:
 def get_parameters(tool: Any) -> Sequence[Parameter]:
     """Return the arguments that the guards of a tool read."""
     found = []
-    for name in find_guards(tool):
+    for name in find_control_names(tool):
         if name == IF_MATCH:
             found.append(find_precondition(tool).parameter)  # type: ignore[union-attr]
             continue
@@ -120,7 +120,7 @@ def get_parameters(tool: Any) -> Sequence[Parameter]:
 
 def get_guards(tool: Any) -> Sequence[Guard]:
     """Return the guards of a tool that writes."""
-    return [GUARDS[name]() for name in find_guards(tool)]
+    return [GUARDS[name]() for name in find_control_names(tool)]
 
 
 # --- Undo -----------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def get_step(tool: Tool, inverse: Tool, kwargs: Mapping[str, Any], data: Any) ->
 
 
 def find_kwarg(tool: Tool, inverse: Tool, name: str, kwargs: Mapping[str, Any], data: Any) -> Any:
-    # The same kwarg of another path is the key of another object.
+    # After another path, a kwarg of the same name is the key of another object.
     paths = {each.endpoint.route.path.partition(f"{{{name}}}")[:2] for each in (tool, inverse)}
     known = kwargs.get(name, MISSING) if len(paths) == 1 else MISSING
     if name != inverse.endpoint.key_kwarg:
@@ -247,9 +247,9 @@ def check_idempotency(project: Project) -> Iterator[CheckMessage]:
             tools.update(endpoint.view.registry.tools(None, endpoint.view.tool_options))
     kept = get_records().db
     for name, tool in tools.items():
-        if IDEMPOTENCY_KEY not in find_guards(tool):
+        if IDEMPOTENCY_KEY not in find_control_names(tool):
             continue
-        # A change that cannot be recorded in its own transaction.
+        # A change and its record cannot be in one transaction.
         view, fault = f"its view {tool.endpoint.place}", ""
         model = find_declared_model(tool.endpoint.view_class)
         written = kept if model is None else router.db_for_write(model)

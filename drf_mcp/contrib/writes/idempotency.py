@@ -52,9 +52,9 @@ ANONYMOUS = gettext_noop("A key needs a caller who is signed in: anonymous calle
 OWNER_LENGTH, OPERATION_LENGTH = 255, 255
 # How many answers an owner may have kept at once, and their characters together.
 MAX_RECORDS, MAX_SIZE = 1_000, 20_000_000
-# How often a key is tried for that others take and free again.
+# How often a change is tried whose key other calls take and give back.
 MOST_ATTEMPTS = 20
-# Of an outcome of a success. The quota that was left then is none of it.
+# The members of a successful outcome that are kept: not the quota that was left at that time.
 KEPT = (
     *("tool", "status", "data", "content", "suggestions", "telemetry", "fidelity"),
     *("meta", "version", "content_hash", "request_id", "pagination"),
@@ -66,7 +66,7 @@ REPLAYED = "replayed"
 
 
 class KeptEncoder(JSONEncoder):
-    # In ASCII: every database has those characters.
+    # Writes ASCII, which every database can store.
 
     def __init__(self) -> None:
         super().__init__(allow_nan=False, separators=(",", ":"))
@@ -137,7 +137,7 @@ class KeyReused(APIException):
 
 
 class Taken(Exception):
-    """Another call has made the change, or was refused just now."""
+    """Another call has the key: it made the change, or was refused just now."""
 
 
 def is_key(value: Any) -> bool:
@@ -257,7 +257,7 @@ class IntendedChange:
         Raises:
             KeyReused: if the key was used for another change.
         """
-        # Locked, so that databases whose transactions see the past show the row as it is now.
+        # A lock reads the present row, also where the transaction shows an older one.
         with transaction.atomic(using=get_records().db):
             row = get_records().select_for_update().filter(pk=self.digest).first()
             if row is None:

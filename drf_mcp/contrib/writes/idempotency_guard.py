@@ -72,7 +72,7 @@ def is_made_by_view(call: CallState, bound: Call) -> bool:
         change = view.get_intended_change(request, view.get_idempotency_key(request))
         return change.find_answer() is not None
 
-    # A view that refuses the caller, or the key for another change, has made none that counts.
+    # A view that refuses the caller, or the key, has made no change that the caller may learn of.
     return contain(lambda: Probe(call.caller, call.tool, bound).ask(look), lambda exc: False)
 
 
@@ -89,7 +89,7 @@ class IdempotencyGuard(Guard):
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
         key = self.get_key(call)
-        # A trial changes nothing that could have an answer.
+        # A dry run changes nothing, so no answer is kept.
         if key and takes_header(call.tool) and not is_dry_run(call):
             # The view does the same over HTTP.
             call.bound = add_header(call.bound, key)
@@ -113,7 +113,7 @@ class IdempotencyGuard(Guard):
         seconds = mcp_settings.IDEMPOTENCY_WINDOW if key else mcp_settings.REPEAT_WINDOW
         if not seconds or is_dry_run(call):
             return None
-        # Asked last: the answer authenticates, which other calls leave to their views.
+        # Reading the principal authenticates the caller; without a key, views do that.
         owner = call.caller.principal
         if not owner:
             return None
@@ -146,9 +146,9 @@ class IdempotencyGuard(Guard):
             elif outcome.failure is not None or outcome.questions:
                 change.free(row)
             else:
-                # The first answer is read as all others are, so that they are the same.
+                # The first answer is written and read as the later ones are, so that all are equal.
                 text = write_outcome(outcome)
-                # Else the version of Python decides which answers could be kept.
+                # Without this limit, it would depend on the version of Python what can be kept.
                 if is_nested_deeper(text, MAX_DEPTH):
                     raise NestedTooDeep(MAX_DEPTH)
                 change.keep(row, text, stored.note_rights())
@@ -191,7 +191,7 @@ class IdempotencyGuard(Guard):
         arguments, sent = call.tool.arguments, dict(call.bound.arguments)
 
         def read(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-            # What other guards read is no part of the change: a token, a version.
+            # Arguments of other guards, such as a confirmation, are no part of the change.
             for argument, value in arguments.get_values(values):
                 if argument.location != CONTROL:
                     yield argument.pointer, argument.read(value)

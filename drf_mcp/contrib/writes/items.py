@@ -38,35 +38,35 @@ class WriteBatch(Batch):
         model = self.tool.endpoint.model
         using = DEFAULT_DB_ALIAS if model is None else router.db_for_write(model)
 
-        def transact(is_inner: bool) -> AbstractContextManager[Any]:
-            # Where a guard has begun a transaction, what the database refuses would end it.
-            is_within = is_inner and transaction.get_connection(using).in_atomic_block
-            return transaction.atomic(using) if is_within or not keeps_some else nullcontext()
+        def begin_item() -> AbstractContextManager[Any]:
+            # A request that the database refuses must not break the transaction that it is in:
+            # that of all items, or of a guard.
+            has_outer = transaction.get_connection(using).in_atomic_block
+            return transaction.atomic(using) if has_outer else nullcontext()
 
-        def is_refused(*outcomes: Outcome) -> bool:
-            refused = any(map(is_miss, outcomes)) and not keeps_some
-            if refused:
+        def roll_back_misses(outcomes: Sequence[Outcome]) -> bool:
+            is_rolled_back = not keeps_some and any(map(is_miss, outcomes))
+            if is_rolled_back:
                 transaction.set_rollback(True, using=using)
-            return refused
+            return is_rolled_back
 
         throttled: Outcome | None = None
-        with transact(False):
+        with nullcontext() if keeps_some else transaction.atomic(using):
             for request in self.call.items:
-                # What a refused request leaves behind must not be in the way of the next one.
-                with transact(True):
+                with begin_item():
                     try:
                         # Where a throttle refuses one request, the others are not sent.
                         outcome = throttled or perform(request)
                     except Asked as exc:
                         if not keeps_some or all(map(is_miss, self.outcomes)):
                             raise
-                        # The call would be made anew with the answer, and with it what is kept.
+                        # The call would be made again with the answer, and with it the kept items.
                         outcome = Outcome(self.tool.name, 200, failure=exc.failure)
-                    is_refused(outcome)
+                    roll_back_misses([outcome])
                 throttled = outcome if outcome.status == THROTTLED else None
                 self.outcomes.append(outcome)
             self.distinct = self.outcomes
-            fails = is_refused(*self.outcomes)
+            fails = roll_back_misses(self.outcomes)
         return self.fail() if fails else self.answer()
 
     def fail(self) -> Outcome:
@@ -97,7 +97,7 @@ class WriteBatch(Batch):
                 recoverable=failure.recoverable,
                 context=failure.context,
             )
-            # What a refusal says of the object goes with its first problem.
+            # The members of meta, such as the present version, go with the first problem.
             first, *others = failure.problems or (whole,)
             first = replace(first, context={**first.context, **outcome.meta})
             misses += [items.locate(problem, index, shared) for problem in (first, *others)]
@@ -129,6 +129,10 @@ class Items:
         arguments: the `Arguments` of a call about one object.
         key: the path kwarg of that object, which each item has; "" where a call makes one.
         most: the most items of a call.
+
+    Attributes:
+        own: the arguments that each item has.
+        shared: the arguments that all items share, next to ``items``.
     """
 
     def __init__(self, arguments: Any, key: str, most: int) -> None:
@@ -145,10 +149,7 @@ class Items:
 
     @classmethod
     def of(cls, arguments: Any, tool: Any) -> Items | None:
-        """Return the items of a tool, None for one that makes no several requests.
-
-        A view of lists makes none.
-        """
+        """Return the items of a tool, None for a tool that takes one object at a time."""
         is_described = tool.options.input_schema is None
         if not is_described or tool.endpoint.standard_action not in ACTIONS:
             return None
@@ -157,7 +158,7 @@ class Items:
         return cls(arguments, tool.endpoint.key_kwarg or "", tool.options.bulk_limit or MOST)
 
     def is_own(self, argument: Argument) -> bool:
-        # Of the arguments of guards, only the version belongs to one object.
+        # Of the arguments that guards read, the version alone belongs to one object.
         name, location = argument.parameter.name, argument.location
         if location == CONTROL:
             return name == IF_MATCH
@@ -191,7 +192,7 @@ class Items:
         schema["required"] = [*schema.get("required", ()), self.name]
         return {**schema, "additionalProperties": False}
 
-    def are_meant(self, arguments: Mapping[str, Any]) -> bool:
+    def are_sent(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether a caller sent several objects, or no argument of one object."""
         return arguments.get(self.name) is not None or not find_sent(self.own, arguments)
 

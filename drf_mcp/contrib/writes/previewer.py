@@ -137,7 +137,7 @@ def get_keys(found: Iterable[tuple[Any, Any]]) -> Keys:
     keys: dict[type[Model], set[Any]] = {}
     for model, rows in found:
         if isinstance(rows, QuerySet):
-            # One more than are counted shows that they are too many.
+            # One more than the limit shows that there are more.
             own = set(rows.order_by("pk").values_list("pk", flat=True)[: MOST_ROWS + 1])
         else:
             own = {row.pk for row in (rows if isinstance(rows, Iterable) else (rows,))}
@@ -164,7 +164,7 @@ def preview(call: CallState) -> Preview | Outcome:
 
 
 def preview_one(call: CallState) -> Preview | Outcome:
-    # The view runs as far as its handler, in whose place the object is looked at.
+    # The view runs as far as its handler, and `look` in place of the handler.
     tool = call.tool
     if needs_callback(tool.endpoint.route.callback):
         # A decorator may refuse the call, and does not run here: nothing is said of the object.
@@ -200,11 +200,11 @@ def preview_one(call: CallState) -> Preview | Outcome:
 def rehearse_delete(call: CallState, target: Target) -> Preview | Outcome:
     """Return what a delete of the project's own does, which only trying it can show."""
     rollback, tool = Rollback(), call.tool
-    # A project that has no dry run of the tool wants none here.
+    # With ``dry_run=False`` the project says that the tool cannot be tried.
     unknown = Preview(get_label(call, target), own=target.own, state=get_state(target))
     if tool.options.dry_run is False or rollback.find_obstacle(tool.endpoint.route.callback):
         return unknown
-    # A view that is only tried asks its questions later, and has no answers to them.
+    # The view asks its questions when the call is made, and gets no answers here.
     input_requests = INPUT_REQUESTS.get(call)
     INPUT_REQUESTS.set(call, None)
     try:
@@ -221,7 +221,7 @@ def rehearse_delete(call: CallState, target: Target) -> Preview | Outcome:
         return outcome
     deleted, updated = rollback.changes.get_keys()
     state, listings = get_state(target, deleted, updated), get_listings(call)
-    # The object itself is what the call names.
+    # The object itself is not listed among the rows that go with it.
     model, key = type(target.instance)._meta.concrete_model, target.instance.pk
 
     def find_others(rows: Mapping[Any, set[Any]]) -> dict[Any, set[Any]]:
@@ -262,7 +262,7 @@ def get_label(call: CallState, target: Target) -> str:
         return ""
     # The URL captures parents first.
     names = [name for name in call.tool.endpoint.route.kwargs if name in kwargs]
-    # Where a tool reads the object, the label has nothing that the tool does not show.
+    # Where a tool reads the object, the label has only what that tool shows the caller.
     shown = read_fields(call) if CallTarget(call).reader else target.shown
     label = get_model_name(type(instance)) if isinstance(instance, Model) else _("object")
     key = kwargs[names[-1]] if names else None

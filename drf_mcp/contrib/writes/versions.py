@@ -73,7 +73,7 @@ class Precondition:
 
     @property
     def parameter(self) -> Parameter:
-        # What a read does not show is in the read's meta.
+        # The meta of a read has a version that its data does not show.
         is_shown = self.name in self.tool.schema.output.get("properties", ())
         is_number = not self.is_etag and isinstance(self.field, IntegerField)
         # Translators: the field is a name, such as "updated_at".
@@ -106,7 +106,7 @@ class Precondition:
     def get_version(self, row: Any) -> Any:
         """Return the version of a row as JSON."""
         value = getattr(row, self.field.attname)
-        # What the database computes is known when the row is read again.
+        # A value that the database computes is unknown until the row is read again.
         if hasattr(value, "resolve_expression"):
             return None
         return json.loads(json.dumps(value, cls=JSONEncoder))
@@ -195,7 +195,7 @@ class PreconditionGuard(Guard):
             return self.get_refusal(call) if outcome.status == STATUS else outcome
         with transaction.atomic(using=router.db_for_write(precondition.model)):
             row = CallTarget(call).lock()
-            # Of an object that the caller may not have, the view says so itself.
+            # Without a row, the view refuses the call itself.
             if row is None or precondition.matches(sent, row):
                 return proceed(call)
         return self.get_refusal(call, precondition.get_version(row))

@@ -55,7 +55,7 @@ class Arguments(ArgumentLayout):
             if name in arguments:
                 arguments = self.use_own_names(arguments)
                 break
-        if self.items is not None and self.items.are_meant(arguments):
+        if self.items is not None and self.items.are_sent(arguments):
             call: Call = self.items.bind(arguments)
             return call
         return self.bind_one(arguments)
