@@ -52,30 +52,30 @@ from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
 from drf_mcp.introspection.text import get_plural_name, join_values, translate
 from drf_mcp.outcomes import MISSING, Failure, Problem
 
-# Codes of problems that say more than "VALIDATION_ERROR" where every problem has them.
+# Error codes where every problem has the same one of these codes.
 PROBLEM_CAUSES = {"required": "MISSING_REQUIRED", "unique": "DUPLICATE_ENTRY"}
-# Codes that say nothing: they leave the cause to the status.
+# Codes that do not say what is wrong: the status decides.
 GENERAL_CODES = frozenset({"invalid", "error"})
 RETRY_STATUSES = frozenset({429, 503})
-# The primary keys of the rows that keep others from being deleted, by model.
+# The primary keys of the rows that prevent a deletion, by model.
 Blockers = Mapping[type[Model], Collection[Any]]
 
 
 class ArgumentLocator(Protocol):
-    """Finds the argument that an error speaks of; without a subclass, none.
+    """Finds the argument of a call that an error is about. This class finds none.
 
     Attributes:
-        language: that of the thread, "" where it was not asked for.
+        language: the language of the thread, "" where it has not been read yet.
     """
 
     language: str | None = ""
 
     def knows(self, name: str | int) -> bool:
-        """Return whether an argument has this name of the view's."""
+        """Return whether the view has a parameter or a field of this name."""
         return False
 
     def pointer(self, path: Sequence[str | int]) -> str:
-        """Return the JSON pointer into the arguments for a path of the view's names."""
+        """Return the JSON pointer into the arguments for a path of the view's field names."""
         return ""
 
     def sends_list(self) -> bool:
@@ -91,7 +91,7 @@ class ArgumentLocator(Protocol):
         return None
 
     def misfits(self, pointer: str) -> bool:
-        """Return whether the value is certainly of no accepted type or pattern."""
+        """Return whether the value certainly has a wrong type, or does not match a pattern."""
         return False
 
     def optional(self, pointer: str) -> bool:
@@ -105,8 +105,8 @@ class ArgumentLocator(Protocol):
         return None
 
 
-class UnknownArguments(ArgumentLocator):
-    """Finds no argument, where none became a request."""
+class NoArguments(ArgumentLocator):
+    pass
 
 
 class ErrorMapper:
@@ -122,18 +122,18 @@ class ErrorMapper:
                 return super().get_error_code(status, cause, problems, exc)
 
     Args:
-        arguments: finds the arguments that an error speaks of.
+        arguments: finds the arguments that an error is about.
 
     Attributes:
         call: the `CallState` of the call that failed, None over plain HTTP.
-        request: the request that the view got, None where the view was not asked.
+        request: the request that the view got, None where the view did not run.
     """
 
     call: Any = None
     request: Any = None
 
     def __init__(self, arguments: ArgumentLocator | None = None) -> None:
-        self.arguments = arguments or UnknownArguments()
+        self.arguments = arguments or NoArguments()
 
     def from_response(self, status: int, data: Any, headers: Mapping[str, str]) -> Failure:
         """Return the failure of a response with a status of 400 or more."""
@@ -157,8 +157,11 @@ class ErrorMapper:
     ) -> Failure:
         """Return the failure of an exception that left the view.
 
-        Of an unexpected exception the caller learns the id alone, since its text may hold secrets.
-        Rows that keep others from being deleted are named by `name_blockers`, else by their models.
+        The text of an unexpected exception may hold secrets: the caller only gets the request id.
+
+        Args:
+            request_id: the id in the log.
+            name_blockers: describes the rows that prevent a deletion; None to name their models.
         """
         violated = find_violation(exc, name_blockers)
         if violated is not None:
@@ -171,7 +174,7 @@ class ErrorMapper:
         """Return the failure of a call that worked and whose answer is no."""
         texts = list(map(self.locate, find_error_texts(detail.errors)))
         problems = tuple(
-            # The view's own advice is whole.
+            # The view's remediation needs no accepted values after it.
             replace(problem, remediation=detail.remediation, accepted=None)
             if detail.remediation
             else problem
@@ -248,8 +251,10 @@ class ErrorMapper:
     def get_problem_remediation(self, code: str, pointer: str, accepted: str | None) -> str:
         """Return one sentence that says what the caller can do about one argument.
 
-        A pointer of "" is all arguments. What is accepted need not be repeated: every
-        envelope that lacks it in the sentence has it next to it, or adds it.
+        Args:
+            code: the code of the problem.
+            pointer: the argument, "" for all arguments.
+            accepted: what would be accepted. Envelopes add it to a sentence that lacks it.
         """
         language = self.arguments.language
         is_misfit = code in FORMAT_CODES or (code == "invalid" and self.arguments.misfits(pointer))
@@ -273,7 +278,7 @@ class ErrorMapper:
         problems: Sequence[Problem] = (),
         context: Mapping[str, Any] | None = None,
     ) -> Failure:
-        # The status has a message of its own where nothing else has one.
+        # Without a message, the phrase of the HTTP status.
         category = self.get_category(error_code, status)
         context = context or {}
         advice = get_status_advice(status)
@@ -293,7 +298,7 @@ class ErrorMapper:
         for entry in map(self.locate, texts):
             if entry.is_problem(status):
                 problem = self.make_problem(entry)
-                # A body that only repeats the request does not complain of it.
+                # A text that only repeats the argument is no problem.
                 if problem.message != problem.received:
                     problems += (problem,)
         return problems
@@ -302,9 +307,9 @@ class ErrorMapper:
         arguments, code = self.arguments, entry.code
         pointer = arguments.pointer(entry.path)
         is_argument = bool(entry.path and pointer)
-        # Knowing the format does not find a value that is free, or one that this caller has.
-        tells_format = is_argument and code not in ("unique", "not_shown")
-        accepted = arguments.accepted(pointer) if tells_format else None
+        # For these codes the value has the right format already.
+        has_wrong_format = is_argument and code not in ("unique", "not_shown")
+        accepted = arguments.accepted(pointer) if has_wrong_format else None
         return Problem(
             code=code,
             message=str(entry.text),
@@ -315,10 +320,10 @@ class ErrorMapper:
         )
 
     def locate(self, entry: ErrorText) -> ErrorText:
-        # The path from an argument on, without the names of wrappers.
+        # The path that begins with an argument, without the names around it in the body.
         arguments, path = self.arguments, entry.path
         for start, name in enumerate(path):
-            # An index below a name of the view's counts its own items, unless the body is a list.
+            # An index below a field counts the items of the field, unless the body is a list.
             is_below = isinstance(name, int) and start and unwrap_path(path[:start])
             is_nested = is_below and not arguments.sends_list()
             if not is_nested and arguments.knows(name):
@@ -328,7 +333,7 @@ class ErrorMapper:
             return ErrorText(rest, entry.text)
         if not rest or not isinstance(entry.text, ErrorDetail):
             return ErrorText((), entry.text)
-        # Names that lead to no argument still tell a reader what the text is about.
+        # Names of no argument go into the message, which a reader may understand.
         named = f"{'.'.join(map(str, rest))}: {entry.text}"
         return ErrorText((), ErrorDetail(named, entry.code))
 
@@ -360,7 +365,7 @@ def get_exception_status(exc: BaseException) -> int:
 
 # --- What a database refused ----------------------------------------------------------------------
 
-# What a driver's error code says was broken: the message, and what to do, in English.
+# The message and the remediation, in English, by what the error code of a database driver means.
 UNIQUE = (
     gettext_noop("A value that has to be unique is taken."),
     gettext_noop(
@@ -426,7 +431,7 @@ def find_violation(
 def find_blockers(exc: ProtectedError | RestrictedError) -> Blockers:
     objects = getattr(exc, "protected_objects", None) or getattr(exc, "restricted_objects", ())
     rows: dict[type[Model], list[Any]] = {}
-    # A view of the project's own may raise it with anything, such as a queryset not yet run.
+    # A project may raise the exception with any value, such as a queryset.
     for row in objects if isinstance(objects, Collection) else ():
         if isinstance(row, Model):
             rows.setdefault(type(row), []).append(row.pk)

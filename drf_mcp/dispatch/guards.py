@@ -1,4 +1,4 @@
-"""What is around every call: what takes its tool away, its throttles, its time, what it costs."""
+"""The guards of the core: narrowings, throttles, the time limit; and the timer of a call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from drf_mcp.settings import mcp_settings
 
 
 class NarrowingGuard(Guard):
-    """Refuses a tool that something takes away from the caller: the setting READ_ONLY for one."""
+    """Refuses a tool that a narrowing takes away from the caller, such as READ_ONLY."""
 
     order = 100
 
@@ -32,7 +32,7 @@ class NarrowingGuard(Guard):
 
 
 def find_narrowing_refusal(tool: Any, caller: Caller) -> Outcome | None:
-    """Return the outcome of a call of a tool that the caller is not offered, None if they are."""
+    """Return the outcome of a call of a tool that a narrowing takes away, None for other tools."""
     narrowing = caller.find_narrowing(tool)
     if narrowing is None:
         return None
@@ -57,9 +57,9 @@ class CallRefused(Exception):
 
 
 class CallCrashed(Exception):
-    """Something failed around a view, such as the end of its transaction.
+    """A guard failed around a view, such as at the end of its transaction.
 
-    The cause is reported and answered as an exception of the view's own.
+    The cause is logged and answered like an exception of the view.
     """
 
     def __init__(self, cause: Exception) -> None:
@@ -68,13 +68,13 @@ class CallCrashed(Exception):
 
 
 def pass_guards(guards: Sequence[Guard], call: CallState, perform: Proceed) -> Outcome:
-    """Return the outcome of a call behind guards, the first of them outermost."""
+    """Return the outcome of a call within guards, of which the first is the outermost."""
     for guard in reversed(guards):
         perform = functools.partial(guard, proceed=perform)
     return perform(call)
 
 
-# What asks for data or changes it. What ends a transaction has to run, late as it is.
+# The statements that a deadline stops. Those that end a transaction have to run.
 STATEMENTS = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE")
 
 
@@ -87,7 +87,7 @@ class ThrottleGuard(Guard):
         if call.is_rerun:
             return proceed(call)
         tool, known = call.tool, call.caller.authenticate()
-        # Throttles that let reads pass look at the method.
+        # Some throttles read the method, and let reads pass.
         inner = copy.copy(known._request)
         inner.method = tool.endpoint.method
         request = Request(inner)
@@ -124,7 +124,7 @@ class Deadline:
 
         async def limited(*args: Any, **kwargs: Any) -> Any:
             running = asyncio.ensure_future(callback(*args, **kwargs))
-            # The view's own TimeoutError is no deadline.
+            # Not `wait_for`: a TimeoutError of the view is no deadline.
             done, _ = await asyncio.wait({running}, timeout=self.left)
             if done:
                 return running.result()
@@ -143,7 +143,7 @@ class Deadline:
 
 
 class TimeLimitGuard(Guard):
-    """Stops a call that takes too long, where Python can: see docs/limits.md."""
+    """Stops a call at its next query or await after the time limit: see docs/limits.md."""
 
     order = 400
 
@@ -151,7 +151,7 @@ class TimeLimitGuard(Guard):
         seconds = self.find_seconds(call)
         if not seconds or call.is_rerun:
             return proceed(call)
-        # The first call of a tool has it described, which is none of the view's time.
+        # Binding describes the tool at its first call, which is not the view's time.
         call.bound  # noqa: B018 - reading it binds the arguments
         call.deadline = deadline = Deadline(seconds)
         try:

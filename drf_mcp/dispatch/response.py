@@ -33,18 +33,18 @@ Recognizer = Callable[[Any, int], "Outcome | None"]
 
 @dataclass
 class ViewResponse:
-    """A view's response, its body read.
+    """A view's response, with the body read.
 
     Attributes:
         status: the HTTP status.
         content: the body.
         headers: the response's headers.
-        view: the view instance, None if the response does not name it.
-        request: the request it answered, Django's or REST framework's.
-        excepted: True if an exception handler wrote it, whatever the status.
-        query_string: the query that was answered.
-        media_type: of the body, "" where its data were read unrendered.
-        given: the data that were rendered, None where they were read unrendered.
+        view: the view instance, None where the response does not have it.
+        request: the request, Django's or REST framework's.
+        excepted: True if an exception handler made the response, with any status.
+        query_string: the query string of the request.
+        media_type: the media type of a rendered body, "" where the data was read unrendered.
+        given: the data that was rendered, None where the data was read unrendered.
     """
 
     status: int
@@ -59,7 +59,7 @@ class ViewResponse:
 
     @classmethod
     def read(cls, response: HttpResponseBase, request: ToolRequest) -> ViewResponse:
-        """Return a response as it is read: rendered where its data cannot be taken as they are."""
+        """Read ``response.data`` where rendering would not change the data, else the bytes."""
         middleware_call, shown = request.middleware_call, cast("Any", response)
         is_rest = type(response) is Response or isinstance(response, Response)
         if is_rest and isinstance(response, BlockResponse):
@@ -67,11 +67,11 @@ class ViewResponse:
         is_altered = middleware_call is not None and middleware_call.is_altered(response)
         is_plain = is_rest and not is_altered and shown.status_code not in BODILESS
         if is_plain and (
-            # Rendering an error loses its codes.
+            # Rendering an error would lose the codes of its ErrorDetails.
             shown.status_code < (300 if shown.exception else 400) or shown.data is None
         ):
-            # A response out of a cache has forgotten its renderer. Another renderer may change the
-            # data. A callback that waits for the rendering, such as a cache's, has to be served.
+            # A response from a cache has no renderer. Another renderer may change the data.
+            # Post-render callbacks, such as those of `cache_page`, need the response rendered.
             renderer = getattr(response, "accepted_renderer", None)
             is_plain = (
                 (type(renderer) is JSONRenderer or getattr(renderer, "renders_envelope", False))
@@ -112,7 +112,7 @@ class ViewResponse:
     def soft_detail(self) -> SoftDetail:
         data = self.content.data
         given = data if self.given is None else self.given
-        # An exception handler of the project's own may put objects around it.
+        # A project's exception handler may put the detail into other objects.
         around = [given]
         for each in around:
             if isinstance(each, SoftDetail):
@@ -133,11 +133,18 @@ def build_outcome(
     map_errors: Callable[[ArgumentLocator], ErrorMapper],
     recognize: Recognizer | None = None,
 ) -> Outcome:
-    """Return the outcome of a view's response, with what the view said while it ran."""
+    """Return the outcome of a view's response, with the notes of its `CallContext`.
+
+    Args:
+        tool: the name of the tool.
+        get_arguments: returns what finds the arguments that an error is about.
+        map_errors: returns the `ErrorMapper`.
+        recognize: returns the outcome in a view's own envelope.
+    """
     status, content, view = response.status, response.content, response.view
     data = content.data
     own = None if recognize is None else recognize(data, status)
-    # A success counts for nothing where the HTTP status says otherwise.
+    # The status of an error wins over an envelope of a success.
     if own is not None and own.failure is None and status >= 400:
         own = None
     failure = pagination = body = None
@@ -147,9 +154,9 @@ def build_outcome(
     elif own is None and response.excepted and status < 300 and data is not None:
         detail, body = response.soft_detail, data
         failure, data = map_errors(get_arguments()).from_soft_failure(detail), detail.answer
-    # REST framework's paginators put these around rows; a row of its own may have a "results".
+    # The members of REST framework's paginators; an object alone may have "results" as well.
     elif own is None and isinstance(data, OBJECTS) and "results" in data and "next" in data:
-        # Not before: reading the paginator of a view makes one.
+        # Reading the attribute makes the paginator, so it is read for a page only.
         paginator = getattr(view, "paginator", None)
         if paginator is not None:
             pagination, limited = read_page(paginator, data, response.query_string, get_arguments)
@@ -183,7 +190,7 @@ def build_outcome(
 
 
 def add_notes(outcome: Outcome, notes: CallContext) -> Outcome:
-    """Return an outcome with what the view said while it ran."""
+    """Return an outcome with what the view wrote into its `CallContext`."""
     return outcome.changed(
         content=outcome.content + notes.content if notes.blocks else outcome.content,
         warnings=(*outcome.warnings, *notes.warnings),
@@ -195,8 +202,7 @@ def add_notes(outcome: Outcome, notes: CallContext) -> Outcome:
 
 def add_version(outcome: Outcome, notes: CallContext | None, view: Any) -> Outcome:
     """Return an outcome with the version of its content, and the hash of that version."""
-    # The call context says them, else attributes of the view. A hash of one version is not taken
-    # for that of another.
+    # Both from the call context, or both from the view: a hash belongs to one version.
     version = content_hash = ""
     if notes is not None:
         version, content_hash = notes.content_version, notes.content_hash
@@ -208,12 +214,12 @@ def add_version(outcome: Outcome, notes: CallContext | None, view: Any) -> Outco
 
 
 def new_request_id() -> str:
-    # The log and the caller know one call under it. Models read digits in groups of three: twelve
-    # are four tokens, where as many bits of hexadecimal are eight.
+    # The same in the log and in the result. Models read three digits as one token: twelve digits
+    # are four tokens, and as many bits in hexadecimal are eight.
     return f"req_{int.from_bytes(os.urandom(8), 'big') % 10**12:012}"
 
 
-# --- The position of a page in its list, read from the paginator's own answer --------------------
+# --- The position of a page in its list, from the paginator's response ---------------------------
 
 
 def read_page(
@@ -222,9 +228,9 @@ def read_page(
     query_string: str,
     get_arguments: Callable[[], ArgumentLocator],
 ) -> tuple[Pagination | None, tuple[Warning, ...]]:
-    """Return the position of a page, and the warning of one with fewer rows than were asked for.
+    """Return the position of a page, and a warning where the page size was limited.
 
-    None where the link to the next page leads nowhere that is known.
+    No position where the link to the next page has no other query parameters.
     """
     link, count = data["next"], data.get("count")
     changes = find_changes(link, query_string) if link and isinstance(link, str) else {}
@@ -236,7 +242,7 @@ def read_page(
         size = int(page.paginator.per_page)
     except AttributeError:
         size = getattr(paginator, "limit", None) or getattr(paginator, "page_size", None)
-    # Where only one parameter changes, it is the cursor, whatever its name.
+    # A single parameter that changes is the cursor, whatever its name.
     attributes = ("cursor_query_param", "page_query_param", "offset_query_param")
     names = [getattr(paginator, each, "") for each in attributes] if len(changes) > 1 else ()
     cursor = None
@@ -279,7 +285,7 @@ def find_changes(link: str, query_string: str) -> dict[str, str]:
         changes = {unquote_plus(name): unquote_plus(value) for name, value in changes.items()}
     if len(changes) < 2:
         return changes
-    # Of several, some may only be encoded in another way.
+    # Some of them may have the same value in another encoding.
     here = parse_qs(query_string, keep_blank_values=True)
     return {name: value for name, value in changes.items() if value not in here.get(name, ())}
 
@@ -291,9 +297,9 @@ DEEPEST = 3
 
 
 def keep_serializers(data: Any, rendered: Any, depth: int = 0) -> Any:
-    """Return what was rendered, in which the values that serializers wrote name them again.
+    """Return rendered data with the serializers of the view's data.
 
-    The serializers know of which objects the rows are.
+    A serializer has the objects of which the rows were made.
     """
     if isinstance(data, ReturnDict) and isinstance(rendered, dict):
         return ReturnDict(rendered, serializer=data.serializer)
@@ -308,9 +314,9 @@ def keep_serializers(data: Any, rendered: Any, depth: int = 0) -> Any:
 
 
 def find_wrapped(data: Any, rendered: Any) -> Any:
-    """Return what was rendered around the rows of a view's data.
+    """Return rendered data that a renderer put around the view's data, with its serializers.
 
-    They are known where one list alone has as many items.
+    A list is recognised where it alone has as many items as the list of the view.
     """
     around = {"": rendered}
     for _pointer, each in find_return_lists(data):
@@ -328,10 +334,10 @@ def find_wrapped(data: Any, rendered: Any) -> Any:
 
 
 def find_rendered(part: Any, data: Any, rendered: Any, depth: int = 0) -> Any:
-    """Return what was rendered for a part of a view's data; the part itself where that is unknown.
+    """Return what was rendered for a part of a view's data, or the part where it is not found.
 
     Args:
-        part: the very object.
+        part: the same object as in the data.
     """
     if part is data:
         return rendered
@@ -348,7 +354,7 @@ def has_same_members(data: Any, rendered: Any) -> bool:
 
 
 def pair_members(data: Mapping[Any, Any], rendered: dict[str, Any]) -> list[tuple[str, Any]]:
-    # The names that were rendered, each with the value of the data. A renderer may rename keys, as
-    # that of camel case does: then their order tells.
+    # The rendered names with the values of the view's data. A renderer may rename keys, such as to
+    # camel case, but keeps their order.
     members = zip(rendered, data.values(), strict=True)
     return [(name, data.get(name, value)) for name, value in members]
