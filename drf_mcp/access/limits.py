@@ -1,4 +1,4 @@
-"""The quotas that REST framework's throttles keep, of views and of the endpoint."""
+"""The quotas of REST framework's throttles, those of views and those of the endpoint."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOW_SHARE = 0.1
 
 
 def get_key(throttle: Any, request: Any, view: Any) -> Any:
-    """Return the cache key under which a throttle counts, None where it does not."""
+    """Return the cache key by which a throttle counts a request, None where it does not count."""
     if isinstance(throttle, ScopedRateThrottle):
         throttle.scope = getattr(view, throttle.scope_attr, None)
         if not throttle.scope:
@@ -38,12 +38,12 @@ def get_key(throttle: Any, request: Any, view: Any) -> Any:
 
 
 def find_quota(throttle: Any, request: Any, view: Any) -> RateLimit | None:
-    """Return what a throttle leaves of a request's quota, and count nothing."""
+    """Return the rest of a throttle's quota for a request, without counting the request."""
     if not isinstance(throttle, SimpleRateThrottle):
         return None
     key = get_key(throttle, request, view)
     history = None if key is None else throttle.cache.get(key, [])
-    # A subclass may keep something else under its key.
+    # A subclass may cache something else under its key.
     if isinstance(history, list) and all(isinstance(t, (int, float)) for t in history):
         return read_quota(throttle, history)
     return None
@@ -54,7 +54,7 @@ def read_quota(throttle: Any, history: list[float]) -> RateLimit:
     now = throttle.timer()
     counted = [moment for moment in history if moment > now - period]
     remaining = max(limit - len(counted), 0)
-    # The oldest request is the last of the list, and falls out before the others.
+    # The last of the list is the oldest request, which is the first not to count any more.
     resets = (counted[-1] if counted else now) + period
     return RateLimit(
         limit=limit,
@@ -76,16 +76,16 @@ def get_tightest(quotas: Iterable[RateLimit | None]) -> RateLimit | None:
 def count_call(
     throttles: Iterable[Any], request: Request, view: Any, scope: str | None
 ) -> tuple[list[float | None], RateLimit | None]:
-    """Count a call by the endpoint's throttles, as if they were the view's.
+    """Count a call by the endpoint's throttles.
 
-    Where the view has a throttle with the same cache key, the endpoint's is read and the view's
-    counts, so that no call counts twice.
+    Where the view has a throttle with the same cache key, the endpoint's throttle does not count
+    the call, so that it is not counted twice.
 
     Args:
-        scope: the tool's at the endpoint, None for the view's own.
+        scope: the scope of the tool for the endpoint's throttles, None for that of the view.
 
     Returns:
-        The seconds to wait of each throttle that refuses the call, and the tightest quota.
+        The seconds to wait for each throttle that refuses the call, and the tightest quota.
     """
     own = view.get_throttles()
     keys = {get_key(t, request, view) for t in own if isinstance(t, SimpleRateThrottle)} - {None}
@@ -101,7 +101,7 @@ def count_call(
             counting.append(throttle)
         elif (quota := find_quota(throttle, request, view)) and not quota.remaining:
             full.append(quota)
-    # A call that the view's throttles refuse is not counted here.
+    # A call that the view's throttles will refuse is not counted.
     if full:
         return [quota.retry_after for quota in full], get_tightest(full)
     for throttle in counting:
@@ -115,7 +115,11 @@ def count_call(
 
 
 def count_once(context: Any) -> Any:
-    """Count a message by the endpoint's throttles."""
+    """Count a message by the endpoint's throttles, and return its context without them.
+
+    Raises:
+        Refused: if a throttle refuses the message.
+    """
     caller, request = context.caller, context.caller.authenticate()
     waits = [t.wait() for t in context.throttles if not t.allow_request(request, caller.view)]
     if waits:
@@ -135,10 +139,10 @@ def warn_of_quota(quota: RateLimit) -> Iterator[Warning]:
 
 
 def get_rate_limit(view: Any, status: int, headers: Mapping[str, str]) -> RateLimit | None:
-    """Return the tightest quota of a view's request, of a response with this status."""
+    """Return the tightest quota of a view's throttles after the response."""
 
     def leave_out(exc: Exception) -> None:
-        # The call was made, and its answer is worth more than what is left.
+        # The call was made, so its outcome is given without the quota.
         logger.warning("The quota of a caller could not be read: %s", exc)
 
     has_quotas = bool(view.throttle_classes)
@@ -150,17 +154,17 @@ def get_rate_limit(view: Any, status: int, headers: Mapping[str, str]) -> RateLi
 
 
 def find_view_quota(view: Any) -> RateLimit | None:
-    """Return the tightest quota that REST framework's own throttles keep of a view's request.
+    """Return the tightest quota of those throttles of a view that can be read without a query.
 
-    A subclass of one with the same cache key and rate, in a cache outside the database, counts
-    as REST framework's own.
+    These are REST framework's own throttles, and subclasses with the same way to the cache key and
+    the rate, unless their cache is a table.
     """
-    # A view that chooses its throttles itself may ask a database which.
+    # A view with its own `get_throttles` may query a database for them.
     if type(view).get_throttles is not APIView.get_throttles:
         return None
     quotas = []
     for throttle_class in view.throttle_classes:
-        # REST framework's own rate and key come from settings, its history from a cache.
+        # REST framework reads the rate from settings, and the history from a cache.
         steps = ("__init__", "get_rate", "get_cache_key")
         modules = {getattr(getattr(throttle_class, n, None), "__module__", "") for n in steps}
         is_stock = modules == {SimpleRateThrottle.__module__}

@@ -1,6 +1,6 @@
-"""Narrowings take tools away: of the endpoint, a toolset, a header, a credential, or READ_ONLY.
+"""Narrowings of the tools: by the endpoint, a toolset, a header, a credential or READ_ONLY.
 
-A tool that is left is still subject to the permissions of its view.
+The permissions of a view are checked for the tools that are left.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ TOOLSETS_META = "HTTP_MCP_TOOLSETS"
 
 @dataclass(frozen=True)
 class Narrowing:
-    """Some of the tools, and which part of the project takes the others away.
+    """Leaves some of the tools, and says what takes the others away.
 
     An authentication class narrows what its credential may call: the attribute ``narrowing``
-    of ``request.auth`` is one of these, or None.
+    of ``request.auth`` is a `Narrowing` or None.
 
     Attributes:
-        source: what takes tools away, as a sentence begins: ``"this endpoint"``. Translated where
-            it is shown.
+        source: what takes tools away, as the beginning of a sentence: ``"this endpoint"``. It is
+            translated where it is shown.
         tools: patterns as in INCLUDE, of which a tool has to match one; None for every tool.
-            `content_retrieve` needs no pattern: it only has what other tools left.
+            `content_retrieve` needs no pattern: it only gives what other tools left out.
         read_only: whether only tools that read are left: those of GET, and of POST where the
             project said ``read_only=True``.
         names: the text for ``%(names)s`` in the source.
@@ -81,7 +81,7 @@ SERVER_READS = Narrowing(gettext_noop("the server"), read_only=True)
 
 
 def get_own_narrowings(request: Request) -> Iterator[Narrowing]:
-    """Yield what takes tools away from the caller of an authenticated request."""
+    """Yield the narrowings of an authenticated request: by its credential, and by READ_ONLY."""
     narrowing = getattr(request.auth, "narrowing", None)
     if narrowing is not None:
         if not isinstance(narrowing, Narrowing):
@@ -97,19 +97,27 @@ def get_own_narrowings(request: Request) -> Iterator[Narrowing]:
 def find_toolset(
     name: str, named: Mapping[str, Sequence[str]], tools: Iterable[Any]
 ) -> tuple[str, ...]:
-    """Return the patterns of a toolset: of the project's by name, or the tools with that tag."""
+    """Return the patterns of a toolset: those of TOOLSETS, or the pattern of a tag.
+
+    Raises:
+        Refused: if there is no such toolset or tag, with 404.
+    """
     if name in named:
         return tuple(named[name])
     if any(name in tool.options.tags for tool in tools):
-        # A tag may hold characters that have a meaning in patterns.
+        # A tag may have characters such as ``*``.
         return (f"tag:{glob.escape(name)}",)
-    # Tags are the project's own words: only names of toolsets are suggested.
+    # Tags are internal to the project: only names of TOOLSETS are suggested.
     message = _("There is no toolset %(name)s.") % {"name": repr(name[:64])}
     raise Refused(404, f"{message} {ask_nearest(find_nearest(name, named))}".strip())
 
 
 def narrow_by_header(value: str, find: Callable[[str], tuple[str, ...]]) -> Narrowing:
-    """Return the narrowing to the toolsets of a header; Refused, with 400, if one is unknown."""
+    """Return the narrowing to the toolsets that a header names.
+
+    Raises:
+        Refused: if a toolset is unknown, or none is named, with 400.
+    """
     names = list(dict.fromkeys(filter(None, map(str.strip, value.split(",")))))
     if not names:
         text = _("The header %(header)s names no toolset.")

@@ -1,4 +1,4 @@
-"""Which web pages may call the endpoint: browsers send cookies with the requests of any page."""
+"""Refuses requests of web pages from other origins, with which browsers send cookies."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from drf_mcp.settings import mcp_settings
 
 # Hosts that Django itself allows while DEBUG is on and ALLOWED_HOSTS is empty.
 DEBUG_HOSTS = [".localhost", "127.0.0.1", "[::1]"]
-# The values of Sec-Fetch-Site for a page of the same origin, and for a request of no page.
+# The values of Sec-Fetch-Site for a page of the same origin, and for a request without a page.
 OWN_SITES = ("same-origin", "none")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 JSON = "application/json"
 
 
 class ForeignOrigin(Refused):
-    pass
+    """A request of a page from another origin."""
 
 
 def check_media_type(request: HttpRequest) -> None:
-    # No page of another origin can send JSON without asking first.
+    # A page of another origin can send JSON only after a preflight request.
     if request.method == "POST" and request.content_type != JSON:
         text = _("The Content-Type of a message must be %(media_type)s.")
         raise Refused(415, text % {"media_type": JSON})
@@ -48,12 +48,12 @@ def admits(origin: str, request: HttpRequest) -> bool:
     place = read_origin(origin)
     if place is None or not place[1]:
         return False
-    # ``"*"`` in ALLOWED_HOSTS names no host: the name of any host may point to this server.
+    # ``"*"`` in ALLOWED_HOSTS is no host: with DNS rebinding any name may point to this server.
     host = f"[{place[1]}]" if ":" in place[1] else place[1]
     named = [pattern for pattern in settings.ALLOWED_HOSTS if pattern != "*"]
     if not validate_host(host, named or (DEBUG_HOSTS if settings.DEBUG else [])):
         return False
-    # Browsers know their own origin, even behind a proxy that hides scheme and port from Django.
+    # Browsers know the origin, even behind a proxy that hides scheme and port from Django.
     is_same = request.META.get("HTTP_SEC_FETCH_SITE") == "same-origin"
     return is_same or place == read_origin(f"{request.scheme}://{request.get_host()}")
 

@@ -1,4 +1,4 @@
-"""An endpoint as an OAuth resource server: its metadata, and the challenge that it sends."""
+"""An endpoint as a protected resource of OAuth: its metadata and its challenge."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PARAMETER = r"""([!#$%&'*+.^_`|~\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",=]+))
 CHALLENGE = re.compile(rf"bearer(?:\s+{PARAMETER}(?:\s*,\s*{PARAMETER})*)?\s*", re.I | re.A)
 # A token in an Authorization header (RFC 6750, section 2.1).
 TOKEN = re.compile(r"[\w.~+/-]+=*", re.A)
-# Several clients end a value at the first quote, even at an escaped one.
+# Several clients end a value at the first quote, even if it is escaped.
 UNWRITABLE = str.maketrans({'"': "'", "\\": "/"})
 
 
@@ -44,18 +44,18 @@ class BearerChallenge:
         written = []
         for name, text in self.parameters.items():
             clean = "".join(filter(str.isprintable, text.translate(UNWRITABLE))).strip()
-            # Only ASCII can be sent, so a text in another alphabet is left out whole.
+            # Headers are ASCII: a text in another alphabet is left out.
             if clean and text.isascii():
                 written.append(f'{name}="{clean}"')
         return f"{BEARER} {', '.join(written)}".rstrip()
 
 
 class ProtectedResource:
-    """One endpoint in the terms of RFC 9728.
+    """One endpoint as the protected resource of RFC 9728.
 
     Args:
         view: the endpoint's view.
-        request: a request to the host, whichever path it asks for.
+        request: a request to the host, with any path.
         path: the endpoint's path below the script prefix, such as ``/mcp``.
     """
 
@@ -66,7 +66,7 @@ class ProtectedResource:
 
     @cached_property
     def root(self) -> str:
-        # The address below which clients see the project's URLs.
+        # The address of the project for clients, with the script prefix.
         request = self.request
         scheme = str(request.scheme)
         host = request.get_host().lower().removesuffix(DEFAULT_PORTS.get(scheme, ""))
@@ -83,7 +83,8 @@ class ProtectedResource:
     def metadata_url(self) -> str:
         """The address of the metadata: that of the endpoint, with the well-known part before it.
 
-        The script prefix stays first: no other address needs to lead to this project.
+        The script prefix stays before the well-known part, so that the address is one of the
+        project's URLs.
         """
         base = self.root
         if self.uri.endswith(self.path):
@@ -134,7 +135,7 @@ UNANCHORED = str.maketrans("", "", "^$\\")
 
 
 def is_endpoint(callback: Any) -> bool:
-    # MCPView is not imported: checks run before the views are loaded.
+    # By attributes, since checks run before MCPView is imported.
     view_class = getattr(callback, "view_class", View)
     return hasattr(view_class, "server_class") and hasattr(view_class, "registry")
 
@@ -153,6 +154,8 @@ def find_endpoint_patterns(
 
 @dataclass(frozen=True)
 class FoundEndpoint:
+    """An endpoint of the URLconf, with what its path captures."""
+
     path: str
     callback: Any
     args: tuple[Any, ...] = ()
@@ -176,7 +179,7 @@ class WellKnownConverter:
 
     def to_python(self, value: str) -> FoundEndpoint:
         path, found = value.rstrip("/"), None
-        # One well-known address within another would be looked up over and over.
+        # A well-known address within another would be resolved recursively.
         if "/.well-known/" not in value:
             found = self.find_by_path(path) or self.find_by_resource(path)
         if found is None or not found.view.get_authorization_servers():
@@ -197,8 +200,8 @@ class WellKnownConverter:
         return None
 
     def find_by_resource(self, path: str) -> FoundEndpoint | None:
-        # RESOURCE may name another path than the project's. Some clients look at the root of the
-        # host alone: they get the only endpoint that offers all tools.
+        # RESOURCE may have another path than the project's URL. Some clients only ask at the root
+        # of the host: they get the endpoint that offers all tools, if there is only one.
         unnarrowed = []
         for endpoint in self.find_every():
             view = endpoint.view
@@ -215,7 +218,7 @@ class WellKnownConverter:
         for chain, entry in find_endpoint_patterns(get_resolver(get_urlconf())):
             text = "".join(map(str, chain[1:])).translate(UNANCHORED).rstrip("/?")
             found = self.find_by_path(f"/{text}" if text else "")
-            # A path with arguments leads elsewhere.
+            # A path with arguments cannot be resolved.
             if found and found.callback is entry.callback:
                 yield found
 

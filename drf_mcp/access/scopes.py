@@ -1,4 +1,4 @@
-"""The scopes of tokens, the scopes that permissions require, and the rights of a caller as text."""
+"""The scopes of tokens, the scopes that permissions need, and keys of callers and their rights."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from rest_framework.permissions import AND, NOT, OR, BasePermission
 
 from drf_mcp.json_text import hash_json
 
-# Attributes or claims of a token that hold its scopes, the first that is there counts.
+# Attributes or claims of a token with its scopes; the first one counts.
 NAMES = ("scope", "scopes", "scp")
 OPERANDS = attrgetter("op1", "op2")
 
 
 class ScopeDenied(PermissionDenied):
+    """The caller's token lacks a scope."""
+
     def __init__(self, scopes: Iterable[str]) -> None:
         self.scopes = tuple(scopes)
         super().__init__(describe_scopes(self.scopes), "insufficient_scope")
@@ -31,7 +33,7 @@ def describe_scopes(scopes: Iterable[str]) -> str:
 
 
 def read_scopes(value: Any) -> tuple[str, ...]:
-    # A text as OAuth has it, or any collection of names.
+    # Names separated by spaces, as in OAuth, or a collection of names.
     if isinstance(value, str):
         return tuple(value.split())
     return tuple(map(str, value)) if isinstance(value, Iterable) else ()
@@ -49,7 +51,7 @@ def get_granted_scopes(auth: Any) -> tuple[str, ...] | None:
 
 
 def has_scopes(auth: Any, scopes: Sequence[str]) -> bool:
-    # The token's own method knows which scopes include others.
+    # A method of the token knows which scopes include others.
     allow_scopes = getattr(auth, "allow_scopes", None)
     if callable(allow_scopes):
         return bool(allow_scopes(scopes))
@@ -88,9 +90,10 @@ class HasScopes(BasePermission):
 
 
 def find_missing_scopes(view: Any, request: Any, permissions: Sequence[Any]) -> tuple[str, ...]:
-    """Return all scopes that a refused request needs, () if it was refused for another reason.
+    """Return all scopes that a refused request needs, () where scopes are not the reason.
 
-    It lacks scopes if every permission that refuses it would admit a token with more scopes.
+    Scopes are the reason if every permission that refuses the request would admit a token with
+    more scopes.
     """
     if get_granted_scopes(request.auth) is None:
         return ()
@@ -108,7 +111,7 @@ def find_missing_scopes(view: Any, request: Any, permissions: Sequence[Any]) -> 
         return len(set(scopes) - granted)
 
     def get_wanted(permission: Any) -> tuple[str, ...]:
-        # The scopes that a permission, not a composed one, declares.
+        # The scopes that a single permission declares.
         if alternatives := getattr(permission, "get_required_alternate_scopes", None):
             ways = alternatives(request, view).get(request.method, ())
             return min(map(read_scopes, ways), key=count, default=())
@@ -116,13 +119,13 @@ def find_missing_scopes(view: Any, request: Any, permissions: Sequence[Any]) -> 
             return read_scopes(get_scopes(request, view))
         own = getattr(permission, "required_scopes", None)
         is_stock = type(permission).__module__.startswith("rest_framework.")
-        # A permission of the project may read those of the view, unless another one does.
+        # A permission of the project may read the scopes of the view, unless another one does.
         if own is None and not (isinstance(permission, NOT) or is_stock or reads_scopes):
             own = getattr(view, "required_scopes", None)
         return read_scopes(own)
 
     def get_needed(permission: Any) -> tuple[str, ...] | None:
-        # The scopes with which a permission admits the request, None if it never does.
+        # The scopes with which a permission admits the request, None if none would help.
         if isinstance(permission, AND):
             return join(map(get_needed, OPERANDS(permission)))
         if isinstance(permission, OR):
@@ -149,7 +152,7 @@ USER_FLAGS = ("is_active", "is_staff", "is_superuser")
 
 
 def is_gone(user: Any) -> bool:
-    """Return whether ``is_active`` of a user is false: no credential makes such a user a caller."""
+    """Return whether ``is_active`` of a user is false: no credential admits such a user."""
     if getattr(user, "is_active", True):
         return False
     return bool(getattr(user, "is_authenticated", True))
@@ -164,14 +167,14 @@ def get_principal(user: Any, request: Any) -> str:
 
 def get_caller_key(user: Any, auth: Any, request: Any) -> str:
     """Return a key of an authenticated caller, "" for an anonymous one."""
-    # A worker that makes the call of a caller again does not have the credential.
+    # A worker that runs a caller's task does not have the credential.
     if known := getattr(request, "mcp_principal", None):
         return known  # type: ignore[no-any-return]
     key = get_principal(user, request)
     credential = request.META.get("HTTP_AUTHORIZATION", "")
     if key or auth is None or not credential:
         return key
-    # The credential of a machine has no user.
+    # A machine's credential without a user.
     return hashlib.sha256(credential.encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""One answer to a call about several objects, each of which was a request of its own."""
+"""Joins the outcomes of a call about several objects, for each of which one request was made."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from drf_mcp.outcomes import Outcome, Problem, Warning
 from drf_mcp.tools.arguments.call import Call
 
 PARTIAL = "PARTIAL_FAILURE"
-# Members of ``meta`` that each object has of its own: its version, which a write names, its present
-# values, where that version is old, and the call that takes a write of it back.
+# Members of ``meta`` that differ by object: the version, the present values, and the call that
+# undoes a write.
 OF_EACH = ("if_match", "current", "undo")
 THROTTLED = 429
 
@@ -36,8 +36,8 @@ class Batch:
         return ids
 
     def ask(self, perform: Callable[[Call], Outcome]) -> Outcome:
-        # An id that is sent twice is one request. Where a throttle refuses one request, the others
-        # are not sent.
+        # An id that was sent twice makes one request. After a throttle has refused a request, no
+        # further request is made.
         known: dict[str, Outcome] = {}
         refused: Outcome | None = None
         for id, request in zip(self.ids, self.call.requests, strict=True):
@@ -72,8 +72,7 @@ class Batch:
         )
 
     def fail(self) -> Outcome:
-        # Objects that were looked for and not found are an answer; that nothing may be looked for,
-        # or that looking fails, is none.
+        # Objects that were not found are an answer. A call that is refused or fails is no answer.
         failed = [(outcome, outcome.failure) for outcome in self.outcomes if outcome.failure]
         found = [(o, f) for o, f in failed if f.category is not Category.NOT_FOUND]
         soft = all(failure.soft for _, failure in found)
@@ -82,7 +81,7 @@ class Batch:
         if main.failure is None or not (soft or several):
             return main
         message = self.describe_misses() if len(self.ids) > 1 else main.failure.message
-        # Where all of them fail alike, the message says all of it.
+        # Where all fail with the same message, no problems are needed.
         problems = self.misses if several else ()
         failure = replace(main.failure, message=message, problems=problems, soft=soft)
         nulls = [None] * len(self.ids) if soft else None
@@ -92,7 +91,7 @@ class Batch:
 
     @cached_property
     def groups(self) -> Mapping[tuple[str, str], list[Any]]:
-        """The ids of objects that are missing, by the code and the message of the failure."""
+        """The ids of the objects that failed, by the code and the message of the failure."""
         groups: dict[tuple[str, str], list[Any]] = {}
         for id, outcome in zip(self.ids, self.outcomes, strict=True):
             if outcome.failure is not None:
@@ -107,7 +106,7 @@ class Batch:
         misses = []
         for index, (id, outcome) in enumerate(zip(self.ids, self.outcomes, strict=True)):
             if (failure := outcome.failure) is not None:
-                # One advice for all of them is read once.
+                # The same advice is given once.
                 advice = "" if failure.remediation in advised else failure.remediation
                 advised.add(failure.remediation)
                 problem = Problem(
@@ -150,7 +149,7 @@ class Batch:
         )
 
     def join_warnings(self) -> tuple[Warning, ...]:
-        # What is left of a quota is known from the last request.
+        # The last request has the present rest of a quota.
         warnings = (warning for outcome in self.distinct for warning in outcome.warnings)
         joined = {(w.code, "" if w.code == APPROACHING else w.message): w for w in warnings}
         return tuple(joined.values())
@@ -159,18 +158,17 @@ class Batch:
         return dict.fromkeys(text for outcome in self.distinct for text in outcome.suggestions)
 
     def join_meta(self) -> dict[str, Any]:
-        # Each object has a version of its own.
         metas = [outcome.meta for outcome in self.outcomes]
         joined = {name: value for meta in metas for name, value in meta.items()}
         for name in [name for name, value in joined.items() if value is True]:
-            # A mark, such as that of an answer that comes again, is about all objects or none.
+            # A flag, such as that of a repeated answer, has to be true of all objects.
             if not all(meta.get(name) for meta in metas):
                 del joined[name]
         each = {name: [meta.get(name) for meta in metas] for name in OF_EACH if name in joined}
         return {**joined, **each}
 
     def join_telemetry(self) -> dict[str, Any]:
-        # Numbers that views measured are summed; of anything else the last is kept.
+        # Numbers are added; of other values the last is kept.
         joined: dict[str, Any] = {}
         for outcome in self.distinct:
             for name, value in outcome.telemetry.items():
@@ -186,6 +184,6 @@ class Batch:
 
 
 def is_miss(outcome: Outcome) -> bool:
-    # A view that refuses may do so next to an answer.
+    # A soft failure may have an answer.
     failure = outcome.failure
     return failure is not None and not (failure.soft and outcome.data is not None)

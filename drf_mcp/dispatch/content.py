@@ -1,4 +1,4 @@
-"""Responses that are not JSON: text as data, files as content blocks; and how data are encoded."""
+"""Rendered responses: JSON and text as data, files as content blocks; and the encoding of data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.db.models import QuerySet
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.functional import Promise
 from django.utils.http import parse_header_parameters
@@ -29,7 +29,7 @@ from drf_mcp.outcomes import Fidelity, Severity, Warning
 from drf_mcp.settings import mcp_settings
 
 BODILESS = frozenset({204, 205, 304})
-# Longer texts are no messages.
+# The longest text of an error response that is taken for a message.
 MAX_SENTENCE = 500
 TEXT_TYPES = frozenset(
     {"application/xml", "application/yaml", "application/javascript", "application/x-ndjson"}
@@ -44,24 +44,31 @@ SIZE_LIMIT, TIME_LIMIT, ASYNCHRONOUS = "size_limit", "time_limit", "asynchronous
 
 @dataclass
 class Content:
-    """What a response holds besides JSON."""
+    """The body of a response as data and content blocks.
+
+    Attributes:
+        fidelity: None where nothing was left out.
+    """
 
     data: Any = None
     blocks: tuple[Mapping[str, Any], ...] = ()
-    # None for all of the content.
     fidelity: Fidelity | None = None
     warnings: tuple[Warning, ...] = ()
 
 
 @dataclass(frozen=True)
 class ReadBytes:
-    """The bytes that were read of a response."""
+    """The bytes that were read of a response.
+
+    Attributes:
+        cut: why bytes are missing: `SIZE_LIMIT`, `TIME_LIMIT` or `ASYNCHRONOUS`; "" for none.
+        size: the length of the whole body, None if unknown.
+        encoding: the ``Content-Encoding``, because of which the body was not read.
+    """
 
     content: bytes = b""
-    # Why bytes are missing: `SIZE_LIMIT`, `TIME_LIMIT` or `ASYNCHRONOUS`.
     cut: str = ""
     size: int | None = None
-    # The ``Content-Encoding`` for which the bytes were not read.
     encoding: str = ""
 
     @property
@@ -97,17 +104,17 @@ class ContentReader:
                 return self.get_error(self.read_body())
             return self.get_success()
         finally:
-            # ``response.close()`` would tell Django that the whole request is over.
+            # ``response.close()`` would send `request_finished`.
             for close in response._resource_closers:
                 close()
             response._resource_closers.clear()
 
     def get_error(self, body: ReadBytes) -> Content:
-        # JSON or text; no page and no file.
+        # Only JSON and text: an HTML page or a file says nothing to a model.
         if not body.is_whole:
             return Content()
         if self.is_json:
-            # Python 3.13 parses texts that are nested too deep for the readers of errors.
+            # Python 3.13 parses JSON that is nested too deep for `find_error_texts`.
             if is_nested_deeper(self.get_text(body), MAX_TEXT_DEPTH):
                 return Content()
             try:
@@ -117,7 +124,7 @@ class ContentReader:
         if not self.is_text:
             return Content()
         text = self.get_text(body)
-        # Django calls any HttpResponse HTML by default, a plain sentence too.
+        # The default media type of an HttpResponse is HTML, also for a plain sentence.
         is_page = "<" in text or len(text) > MAX_SENTENCE or self.response.status_code >= 500
         return Content() if self.media_type == "text/html" and is_page else Content(text)
 
@@ -184,14 +191,14 @@ class ContentReader:
             name = parse_header_parameters(disposition)[1].get("filename", "")
         except (ValueError, LookupError):  # an encoding that does not exist (RFC 5987)
             return ""
-        # Browsers take both kinds of slash for a path's (RFC 6266, 4.3).
+        # Both kinds of slash may separate folders (RFC 6266, 4.3).
         name = name.replace("\\", "/").rsplit("/", 1)[-1]
         name = "".join(character for character in name if character.isprintable()).strip()
         return "" if name in (".", "..") else name
 
     def get_text(self, body: ReadBytes) -> str:
-        # Bytes that the charset does not hold become U+FFFD, but for the first bytes of a character
-        # that was cut.
+        # Bytes that are wrong in the charset become U+FFFD. The first bytes of a character that was
+        # cut are dropped.
         decoder = codecs.getincrementaldecoder(self.response.charset or "utf-8")("replace")
         return decoder.decode(body.content, final=not body.cut)
 
@@ -218,8 +225,9 @@ class ContentReader:
         return Warning(TRUNCATED, message, Severity.INFO, context)
 
     def read_body(self) -> ReadBytes:
-        # JSON that is in memory is read at any length.
-        response, limit = self.response, mcp_settings.MAX_CONTENT_BYTES
+        # JSON that is in memory is read whole, whatever its length.
+        response: Any = self.response
+        limit = mcp_settings.MAX_CONTENT_BYTES
         encoding = response.get("Content-Encoding", "").strip().lower()
         if encoding == "identity":
             encoding = ""
@@ -230,8 +238,6 @@ class ContentReader:
             if self.is_json or len(content) <= limit:
                 return ReadBytes(content, size=len(content))
             return ReadBytes(content[:limit], SIZE_LIMIT, len(content))
-        if not isinstance(response, StreamingHttpResponse):
-            return ReadBytes()
         length = response.get("Content-Length", "")
         announced = int(length) if length.isdecimal() else None
         if encoding or response.is_async:
@@ -240,8 +246,8 @@ class ContentReader:
             )
         deadline = time.monotonic() + self.max_stream_seconds
         collected = bytearray()
-        # In this thread, though a generator that blocks cannot be left before it yields:
-        # another thread has other database connections, and would stay blocked for good.
+        # In this thread: another one would have other database connections, and a generator that
+        # blocks would block that thread forever.
         for chunk in response:
             collected.extend(chunk)
             if len(collected) > limit:
@@ -255,9 +261,9 @@ make_encoder = functools.partial(
     JSONEncoder, ensure_ascii=False, allow_nan=False, separators=(",", ":")
 )
 ENCODER = make_encoder()
-# What Python's json writes as the name of a member.
+# The types of names that Python's json writes.
 KEYS = (str, int, float, type(None))
-# What REST framework writes as text or as a number, the commonest of what Python cannot write.
+# Common types that Python's json cannot write, and REST framework's encoder writes as text.
 TEXTS = (Promise, datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID)
 
 
@@ -266,20 +272,20 @@ def encode_data(value: Any) -> str:
 
 
 class AnswerEncoder:
-    """Writes an answer any number of times, but reads what is lazy in it only once.
+    """Encodes an answer several times, and reads lazy values in it only once.
 
-    REST framework writes a queryset, a generator, a ``map`` and their like as an array. The
-    first reading is kept for the next.
+    REST framework writes a queryset, a generator or a ``map`` as an array. The first reading is
+    kept for the next encoding.
     """
 
     def __init__(self) -> None:
         self.unread: Any = None
-        # Holds the iterable too: the id of one that is gone could come back.
+        # By id, with the iterable itself: Python may use the id of a deleted object again.
         self._read: dict[int, tuple[Any, tuple[Any, ...]]] = {}
 
     def encode(self, value: Any) -> str:
         """Return a value as JSON."""
-        # Most answers are plain, and their encoder is made once for all of them.
+        # Most answers have only plain values, for which there is one encoder.
         try:
             return encode_plain(value)
         except (TypeError, RecursionError):
@@ -312,7 +318,7 @@ class AnswerEncoder:
         return True
 
     def find_fault(self, value: Any) -> tuple[str, str] | None:
-        # The pointer and the type, never the value itself.
+        # Returns the pointer and a description of the type, but never the value.
         pointer, parents = "", {id(value)}
         if self.can_encode(value):
             return None

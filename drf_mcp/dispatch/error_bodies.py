@@ -1,9 +1,9 @@
-"""What the body of an error response says, whatever its shape.
+"""Finds the texts in the body of an error response, whatever its shape.
 
-REST framework's own bodies are objects of lists by field; a project's exception
-handler may write anything. Many list objects that each tell of one error: ``{"attr", "detail",
-"code"}``, RFC 9457's ``{"pointer", "detail"}``, JSON:API's ``{"source": {"pointer"}, "detail"}``
-and pydantic's ``{"loc", "msg", "type"}``.
+The bodies of REST framework are objects of lists by field. The exception handler of a project may
+write other bodies. Many are lists of objects, one for each error: ``{"attr", "detail", "code"}``,
+``{"pointer", "detail"}`` of RFC 9457, ``{"source": {"pointer"}, "detail"}`` of JSON:API and
+``{"loc", "msg", "type"}`` of pydantic.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CODE_KEYS = ("code", "type")
 # Members of an error object that hold a path as dotted names, ``lines.0.quantity``.
 NAME_KEYS = ("attr", "field")
 PLACE_KEYS = frozenset({"loc", "pointer", "source", *NAME_KEYS})
-# JSON:API puts these around the fields of a document.
+# The members around the fields of a document of JSON:API.
 DOCUMENT = re.compile("^/data(/(attributes|relationships))?")
 # The first member of a ``loc``: the part of the request that holds the value.
 REQUEST_PARTS = ("body", "query", "path")
@@ -32,18 +32,18 @@ REQUEST_PARTS = ("body", "query", "path")
 PYDANTIC_CODES = {"missing": "required"}
 INDEX = re.compile(r"\[(\d+)\]")
 MESSAGE_KEYS = ("detail", "message", "error", "title", "description", "errors")
-# Names that custom error bodies put around the view's own.
+# Names of members that custom error bodies put around the errors of fields.
 WRAPPERS = frozenset({*MESSAGE_KEYS, "error_description", "messages", "fields", "data", "details"})
-# Names under which an error body classifies or identifies itself, be they arguments as well.
+# Members that classify or identify an error; an argument may have such a name as well.
 FACTS = frozenset({"type", "code", "status", "status_code", "error_code", "instance", "request_id"})
-# Statuses whose texts speak of the arguments.
+# Statuses of errors that are about the arguments.
 VALIDATING = frozenset({400, 422})
 
 
 class ErrorText(NamedTuple):
     """One text of an error body, and the names and indexes that lead to it.
 
-    It is an ErrorDetail where the view's own exception survived.
+    The text is an ErrorDetail where it is that of REST framework's exception.
     """
 
     path: Path
@@ -55,7 +55,7 @@ class ErrorText(NamedTuple):
 
     @property
     def is_fact(self) -> bool:
-        # A single word under such a name is a code or an address, and no sentence.
+        # A single word in such a member is a code or an address, and no sentence.
         return bool(self.path) and self.path[-1] in FACTS and len(self.text.split()) == 1
 
     def is_problem(self, status: int) -> bool:
@@ -75,7 +75,7 @@ def find_error_texts(data: Any, path: Path = ()) -> list[ErrorText]:
         for index, item in enumerate(data):
             has_code = not isinstance(item, str) and isinstance(item, OBJECTS) and "code" in item
             if has_code and isinstance(item["code"], str) and find_place(item) is None:
-                # REST framework's own ``get_full_details`` writes objects of text and code.
+                # ``get_full_details`` of REST framework writes objects of a message and a code.
                 item = read_error(item) or item
             if not isinstance(item, str):
                 found += find_error_texts(item, (*path, index))
@@ -87,14 +87,14 @@ def find_error_texts(data: Any, path: Path = ()) -> list[ErrorText]:
         if place is not None and (text := read_error(data)) is not None:
             return [ErrorText(tuple(part for part in place if part not in whole), text)]
         for key, value in data.items():
-            # An argument may be called "detail" too; its own errors are in a list.
+            # A field may be called "detail", but its errors are in a list.
             is_general = key in whole or (key in WRAPPERS and isinstance(value, str))
             found += find_error_texts(value, path if is_general else (*path, key))
     return found
 
 
 def find_sentence(data: Any) -> str:
-    """Return what the body of an error response, or the detail of an APIException, says first."""
+    """Return the first message in the body of an error response or detail of an APIException."""
     parts: Iterable[Any] = ()
     if isinstance(data, Mapping):
         parts = (data.get(key) for key in MESSAGE_KEYS)
@@ -106,21 +106,21 @@ def find_sentence(data: Any) -> str:
 
 
 def find_cause(data: Any, texts: Iterable[ErrorText], status: int) -> str:
-    """Return the code of the APIException that became a body with these texts, "" for none."""
+    """Return the code of the APIException from which a body was made, "" if it is unknown."""
     validating = status in VALIDATING
     for entry in texts:
         if not isinstance(entry.text, ErrorDetail) or (validating and unwrap_path(entry.path)):
             continue
         if not validating or entry.code in CAUSES:
             return entry.code
-        # A validation error's texts about the arguments are in lists, those of others alone.
+        # The texts of a ValidationError are in lists, the text of any other exception is not.
         if isinstance(data, OBJECTS) and any(entry.text is value for value in data.values()):
             return entry.code
     return ""
 
 
 def find_place(data: Mapping[str, Any]) -> Path | None:
-    """Return the path that an error object names, in one of the common forms; None for none."""
+    """Return the path in an error object of one of the common forms, None where it has none."""
     loc, pointer, source = data.get("loc"), data.get("pointer"), data.get("source")
     if isinstance(source, OBJECTS):
         pointer = source.get("parameter")
@@ -134,7 +134,7 @@ def find_place(data: Mapping[str, Any]) -> Path | None:
         text = pointer.removeprefix("#") if "/" in pointer else f"/{pointer}"
         names: Iterable[str] = JSONPointer(text).path
     else:
-        # Null is the request as a whole.
+        # Null is the whole request.
         named = [data[key] or "" for key in NAME_KEYS if key in data]
         if not named or not isinstance(named[0], str):
             return None
@@ -148,7 +148,7 @@ def read_error(data: Mapping[str, Any]) -> ErrorDetail | None:
     text = next((text for text in texts if text.strip()), None)
     if text is None:
         return None
-    # Codes are words. A type may be a URL as well, and a number says nothing.
+    # A code is a word; a "type" may also be a URL or a number.
     codes = [data[key] for key in CODE_KEYS if isinstance(data.get(key), str)]
     words = (code for code in codes if code.replace("-", "_").isidentifier())
     code = next(words, str(getattr(text, "code", None) or "invalid"))
@@ -156,6 +156,7 @@ def read_error(data: Mapping[str, Any]) -> ErrorDetail | None:
 
 
 def unwrap_path(path: Path) -> Path:
+    """Return a path without the wrappers and indexes that it begins with."""
     for start, part in enumerate(path):
         if not isinstance(part, int) and part not in WRAPPERS:
             return path[start:]

@@ -1,4 +1,4 @@
-"""What can be done about an error: the sentences, by the problem, the error code and the status."""
+"""The sentences that say what to do about an error, by problem, error code and HTTP status."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ PROBLEM_REMEDIES = {
     "not_a_list": _("Send a JSON array."),
     "not_a_dict": _("Send a JSON object."),
 }
-# Codes that leave no doubt that the value is not what is accepted. "invalid" does where the value
-# is of another type: a view refuses values for any reason of its own as "invalid".
+# Codes of values that are certainly not of an accepted format. A value that is "invalid" may have
+# the right format: a view uses the code for any reason.
 FORMAT_CODES = frozenset(
     {"required", "null", "invalid_choice", "incorrect_type", "not_a_list", "not_a_dict"}
 )
-# Where no argument alone is wrong: several may be, or the state of an object.
+# Where not one argument is wrong, but several together, or the state of an object.
 ANOTHER = HANDLING[Category.VALIDATION].advice
 WHOLE_REMEDIES = {
     "required": _("Provide the arguments."),
@@ -76,7 +76,7 @@ NOT_SENT = Advice(
     recoverable=False,
 )
 UNKNOWN_EFFECT = Advice(_("Find out whether the call took effect; if it did not, try again later."))
-# By the HTTP status, where neither the arguments nor the code say more.
+# By the HTTP status, where neither a problem nor the error code has a sentence.
 STATUS_ADVICE: Mapping[int, Advice] = {
     **dict.fromkeys((411, 417, 421, 426, 428, 431, 505, 511), NOT_SENT),
     **dict.fromkeys((408, 502, 504), UNKNOWN_EFFECT),
@@ -108,7 +108,7 @@ STATUS_ADVICE: Mapping[int, Advice] = {
     451: Advice(_("Do not repeat the call: the answer is withheld for legal reasons."), False),
     501: Advice(_("Do not repeat the call: the API does not offer this. Use another tool."), False),
 }
-# Statuses below 500 for which the advice of their category, or code, is right.
+# Statuses below 500 for which the advice of the category or the code is used.
 BY_CATEGORY = frozenset({400, 401, 403, 404, 405, 409, 422, 429})
 UNKNOWN_STATUS = Advice(_("Do what the message asks for before calling again."))
 UNWRITABLE = Advice(

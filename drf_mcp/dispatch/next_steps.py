@@ -1,4 +1,4 @@
-"""What helps after a failure or an empty list: other tools, other values, the rows that exist."""
+"""Adds to failures and empty lists which tools, values or rows would help."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def is_empty(outcome: Outcome) -> bool:
 
 
 def explain_empty_list(tool: Any, call: Call) -> Iterator[Warning]:
-    """Yield a warning of a list without rows, which its arguments explain: no database is asked."""
+    """Yield a warning with what the arguments explain of an empty list, without any query."""
     sent = tool.arguments.get_values(call.arguments)
     values = [(argument, value) for argument, value in sent if value not in (None, "", [])]
     queries = [pair for pair in values if pair[0].location == QUERY]
@@ -78,7 +78,7 @@ def explain_filters(arguments: Sequence[Argument]) -> Iterator[str]:
 
 
 def name_missing_rows(failure: Failure, tool: Any, content: bytes) -> Failure:
-    """Return the failure of a broken reference with the arguments whose rows do not exist."""
+    """Return the failure of a broken reference with a problem for each key of no row."""
     if failure.message != _(REFERENCE[0]):
         return failure
     # The connection may be unusable, and a body need not be JSON.
@@ -111,18 +111,18 @@ def find_missing_rows(tool: Any, content: bytes) -> Iterator[Problem]:
 
 
 def add_hints(outcome: Outcome, tool: Any) -> Outcome:
-    """Return the outcome of a failure with the list that has what was not found, or with the
-    tools that change what was in the way."""
+    """Return a failed outcome with the tool that lists existing ids, or with the tools that change
+    the state of the object."""
     failure = outcome.failure
     if failure is None or (failure.problems and failure.problems[0].pointer):
-        # What is wrong with an argument says how to mend it.
+        # The problem of an argument has a remediation.
         return outcome
-    # What is said where the state of an object may be the reason.
+    # The remediations of failures that the state of an object may explain.
     states = [HANDLING[each].remediation for each in (Category.VALIDATION, Category.CONFLICT)]
     if failure.remediation in (*states, _(CODE_REMEDIES["CONFLICT"])):
         changes = tool.explain_state(failure.message)
         advice = f"{failure.remediation} {changes}"
-        # A problem that is no argument's says what the failure says.
+        # A problem without an argument has the remediation of the failure.
         problems = tuple(
             replace(problem, remediation=advice) if not problem.pointer else problem
             for problem in failure.problems
@@ -135,7 +135,7 @@ def add_hints(outcome: Outcome, tool: Any) -> Outcome:
     endpoint = tool.endpoint
     paginator = getattr(endpoint.view_class, "pagination_class", None)
     is_paged = endpoint.standard_action == "list" and paginator is not None
-    # A list below an object may lack the page, or the object.
+    # Of a nested list, either the page or the parent object does not exist.
     texts = [getattr(paginator, name, "") for name in MISSING_PAGES]
     if is_paged and (tool.list_tool is None or failure.message in map(str, texts)):
         hint = _("Start at the first page, and go on with the arguments of the next.")
