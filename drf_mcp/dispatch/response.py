@@ -149,13 +149,15 @@ def build_outcome(
         own = None
     failure = pagination = body = None
     limited: tuple[Warning, ...] = ()
-    if own is None and status >= 400:
+    if own is not None:
+        data, failure, body, pagination = own.data, own.failure, own.body, own.pagination
+    elif status >= 400:
         failure = map_errors(get_arguments()).from_response(status, data, response.headers)
-    elif own is None and response.excepted and status < 300 and data is not None:
+    elif response.excepted and status < 300 and data is not None:
         detail, body = response.soft_detail, data
         failure, data = map_errors(get_arguments()).from_soft_failure(detail), detail.answer
     # The members of REST framework's paginators; an object alone may have "results" as well.
-    elif own is None and isinstance(data, OBJECTS) and "results" in data and "next" in data:
+    elif isinstance(data, OBJECTS) and "results" in data and "next" in data:
         # Reading the attribute makes the paginator, so it is read for a page only.
         paginator = getattr(view, "paginator", None)
         if paginator is not None:
@@ -164,10 +166,6 @@ def build_outcome(
     quota = base.rate_limit
     if quota is None and view is not None and (view.throttle_classes or status == 429):
         quota = get_rate_limit(view, status, response.headers)
-    warnings = (*base.warnings, *limited, *content.warnings)
-    if own is not None:
-        status, data, failure, body = own.status, own.data, own.failure, own.body
-        pagination = own.pagination
     outcome = base.changed(
         tool=tool,
         status=status,
@@ -178,7 +176,7 @@ def build_outcome(
         content=content.blocks,
         fidelity=content.fidelity or base.fidelity,
         rate_limit=quota,
-        warnings=warnings,
+        warnings=(*base.warnings, *limited, *content.warnings),
         media_type=response.media_type,
     )
     notes = notes_of(response.request)

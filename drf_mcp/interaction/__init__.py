@@ -1,4 +1,4 @@
-"""What a view may say while it runs."""
+"""What a view may add to a result, or ask its user, while it runs."""
 
 from __future__ import annotations
 

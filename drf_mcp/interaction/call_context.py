@@ -1,6 +1,6 @@
-"""What a view says and asks while it runs: warnings, suggestions, measurements, questions.
+"""What a view adds to the result while it runs: warnings, suggestions, measurements, questions.
 
-A view speaks through the context of its request, whether or not MCP is what calls it::
+A view uses the context of its request in a tool call and over plain HTTP alike::
 
     from drf_mcp import call_context
 
@@ -8,7 +8,7 @@ A view speaks through the context of its request, whether or not MCP is what cal
         call_context(request).warn("Prices are from yesterday.", code="STALE_CACHE")
         return super().list(request)
 
-Over plain HTTP what it says is lost, and the request's own data answers its questions.
+Over plain HTTP its notes are dropped, and the data of the request answers its questions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from drf_mcp.interaction.inquiry import Inquiry
 
 ATTRIBUTE = "mcp_notes"
-# What a call is left to that goes on in the background.
+# An object that makes a task of the call.
 DEFERRAL: Slot[Any] = Slot()
 
 
@@ -38,8 +38,8 @@ class CallContext:
         suggestions: what the caller could do next.
         blocks: content blocks besides the answer.
         telemetry: measurements by name.
-        content_version: the canonical version of what was read, "" if not said.
-        content_hash: the hash of that version, "" if not said.
+        content_version: the canonical version of what was read, "" if unknown.
+        content_hash: the hash of that version, "" if unknown.
         meta: further members of the envelope's ``meta``.
 
     Args:
@@ -58,7 +58,7 @@ class CallContext:
 
     @property
     def dry_run(self) -> bool:
-        """True while a tool is only tried, so that a view can leave out what no rollback undoes."""
+        """True in a dry run, so that a view can leave out what a rollback does not undo."""
         call = self.call
         return call is not None and call.is_trial
 
@@ -71,7 +71,7 @@ class CallContext:
         context: Mapping[str, Any] | None = None,
         remediation: str = "",
     ) -> None:
-        """Tell of something that is not as it should be, in a call that works.
+        """Add a warning to a call that works.
 
         Args:
             message: one sentence.
@@ -120,16 +120,17 @@ class CallContext:
         self.telemetry.update(measurements)
 
     def rows_changed(self, count: int) -> None:
-        """Tell how many rows the call changed, for its audit and its telemetry; calls add up."""
+        """Add to the number of rows that the call changed, for the audit and the telemetry."""
         self.telemetry["rows_changed"] = self.telemetry.get("rows_changed", 0) + count
 
     def progress(self, progress: float, total: float | None = None, message: str = "") -> None:
-        """Tell the client how far the call is, if the client asked for progress.
+        """Send the client the progress of the call, if the client asked for it.
 
         Args:
-            progress: in any unit; each is more than the last. Ten in a second are sent at most.
+            progress: a number in any unit, greater than the last one. At most ten are sent in a
+                second.
             total: the progress at the end, None where it is unknown.
-            message: what is being done, in words that a person reads.
+            message: what the call does now, for people.
         """
         call = self.call
         if call is not None and call.progress is not None:
@@ -172,7 +173,7 @@ class CallContext:
 
     @property
     def inquiry(self) -> Inquiry:
-        # Only what asks needs REST framework: warnings are written without it.
+        # Imported here, since it needs REST framework, which warnings do not.
         from drf_mcp.interaction.inquiry import Inquiry
 
         return Inquiry(self.request)

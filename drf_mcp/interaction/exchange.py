@@ -1,4 +1,4 @@
-"""What passes between a call and its client: questions, answers, progress, content blocks."""
+"""What a call and its client exchange: questions, answers, progress, content blocks."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Value = TypeVar("Value")
 
 
 class Slot(Generic[Value]):
-    """A place for what one feature keeps of a call, which is a `drf_mcp.features.CallState`.
+    """A key for what a feature keeps in ``slots`` of a `drf_mcp.features.CallState`.
 
     A feature makes its slots when its module is imported: ``TRIAL: Slot[Rollback] = Slot()``.
     """
 
     def get(self, call: Any) -> Value | None:
-        """Return the value that the call has here, None if it has none, or there is no call."""
+        """Return the value of the call, None if there is no value or no call."""
         return None if call is None else call.slots.get(self)
 
     def set(self, call: Any, value: Value | None) -> None:
@@ -32,7 +32,7 @@ class Slot(Generic[Value]):
 
 
 def find_call(request: Any) -> Any:
-    """Return the `CallState` that a view answers, None for a request that is no call.
+    """Return the `CallState` of a view's request, None for a request without a call.
 
     Args:
         request: the view's request, REST framework's or Django's.
@@ -42,7 +42,7 @@ def find_call(request: Any) -> Any:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back for one question.
+    """The answer to one question.
 
     Attributes:
         result: the result as the client wrote it, a JSON object.
@@ -69,9 +69,9 @@ class Exchange:
     Attributes:
         modes: what the client can be asked for: ``form``, ``url``, ``sampling``, ``roots``.
         answers: the answers by the key of their question.
-        memory: what each question had given back, by its key. It was signed: the client could
-            not change any of it.
-        round: how often the client's user was asked before.
+        memory: the ``memory`` of each question, by its key. It was signed, so the client cannot
+            have changed it.
+        round: how often the user was asked before.
     """
 
     modes: Collection[str] = ()
@@ -83,26 +83,28 @@ class Exchange:
         return question.mode in self.modes
 
 
-SILENT = Exchange()
-# In which a question can be answered.
+NOTHING_ASKED = Exchange()
+# Seconds in which a question can be answered.
 ANSWER_SECONDS = 600
-# What has the `exchange` of a request, where its client can be asked.
+# An object with the `exchange` of a request, where the client can be asked.
 INPUT_REQUESTS: Slot[Any] = Slot()
 
 
 def get_exchange(call: Any) -> Exchange:
     """Return what was asked and answered in the earlier rounds of a call."""
     input_requests = INPUT_REQUESTS.get(call)
-    exchange: Exchange = SILENT if input_requests is None else input_requests.exchange
+    exchange: Exchange = NOTHING_ASKED if input_requests is None else input_requests.exchange
     return exchange
 
 
 class Asked(BaseException):
-    """Ends a round of a call, whatever the view catches; its transaction is rolled back.
+    """Ends a call that has to ask its user something. Its transaction is rolled back.
+
+    It is no `Exception`, so that a view does not catch it.
 
     Args:
         questions: what has to be asked.
-        failure: the soft failure that a client gets which cannot ask.
+        failure: the soft failure for a client that cannot ask.
     """
 
     def __init__(self, *questions: Question, failure: Failure) -> None:
@@ -112,21 +114,20 @@ class Asked(BaseException):
 
 
 class Deferred(BaseException):
-    """Ends a call that goes on as a task, whatever the view catches."""
+    """Ends a call that becomes a task. It is no `Exception`, so that a view does not catch it."""
 
 
-# Notifications in a second.
-MOST = 10
+# The most notifications of progress.
+MAX_PER_SECOND = 10
 
 
 class Channel:
-    """The way from a running call to the client, and the news that the client is gone.
+    """Sends messages to the client while a call runs, and notices that the client is gone.
 
     Args:
-        send: takes the method and the params of a notification, and of a request its id.
-        is_live: whether what is sent arrives while the call runs, and an answer to it can be
-            received.
-        shares_threads: whether a call that waits takes one of the threads that receive answers.
+        send: called with the method and the params of a notification; for a request also its id.
+        is_live: whether a message arrives while the call runs, and the client can answer it.
+        shares_threads: whether a call that waits occupies a thread that could receive answers.
     """
 
     def __init__(
@@ -139,13 +140,13 @@ class Channel:
         self.callbacks: list[Callable[[], Any]] = []
 
     def cancel(self) -> None:
-        """Say that the client has gone: an async view is cancelled, others may look."""
+        """Note that the client is gone: an async view is cancelled, others see `is_cancelled`."""
         self.is_cancelled = True
         for callback in self.callbacks:
             callback()
 
     def limit(self, callback: Callable[..., Any]) -> Callable[..., Any]:
-        """Return an async callback that ends where the client is gone."""
+        """Return an async callback that is cancelled when the client is gone."""
 
         async def limited(*args: Any, **kwargs: Any) -> Any:
             loop = asyncio.get_running_loop()
@@ -167,27 +168,27 @@ class Progress:
     """The progress of one request.
 
     Args:
-        token: what the client knows the request by.
+        token: the client's token for the request.
     """
 
     def __init__(self, token: str | int, channel: Channel) -> None:
         self.token = token
         self.channel = channel
         self.last: float | None = None
-        self.times: deque[float] = deque(maxlen=MOST)
+        self.times: deque[float] = deque(maxlen=MAX_PER_SECOND)
 
     @classmethod
     def wanted(cls, meta: Mapping[str, Any], channel: Channel) -> Progress | None:
-        """Return the progress that a client asks for in its ``_meta``, None if it does not."""
+        """Return the progress that the ``_meta`` of a request asks for, None if it does not ask."""
         token = meta.get("progressToken")
         is_token = isinstance(token, (str, int)) and not isinstance(token, bool)
         return cls(token, channel) if is_token else None  # type: ignore[arg-type]
 
     def report(self, progress: float, total: float | None, message: str) -> None:
-        """Send a notification, unless there is no progress or it follows another too fast."""
+        """Send a notification, unless there is no progress or there were too many in a second."""
         now = time.monotonic()
         is_last = total is not None and progress >= total
-        is_fast = len(self.times) == MOST and now - self.times[0] < 1 and not is_last
+        is_fast = len(self.times) == MAX_PER_SECOND and now - self.times[0] < 1 and not is_last
         if is_fast or (self.last is not None and progress <= self.last):
             return
         self.last = progress
@@ -208,15 +209,15 @@ class Block:
 
     Attributes:
         members: the block as the protocol has it.
-        size: bytes of what it carries.
+        size: the bytes of its content.
 
     Args:
-        audience: whom it is for: ``user``, ``assistant`` or both; everybody by default.
+        audience: ``user``, ``assistant`` or both; by default the block is for both.
         priority: from 0 (may be left out) to 1 (must be seen).
-        last_modified: when what it carries was changed.
+        last_modified: when the content was changed.
 
     Raises:
-        ValueError: if the audience or the priority is none.
+        ValueError: if the audience or the priority is not allowed.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Questions that a view asks while it runs, each in the words of a serializer."""
+"""Questions that a view asks its user while it runs, such as the fields of a serializer."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Inquiry:
         errors = serializer.errors
         lacks_only = isinstance(errors, Mapping) and not own.keys() & errors.keys()
         if self.call is None or not lacks_only:
-            # Over plain HTTP, and where the arguments are wrong, only the caller can mend it.
+            # Over plain HTTP no user can be asked, and the caller has to correct wrong arguments.
             raise ValidationError(errors)
         key = key or re.sub(r"(?<!^)(?=[A-Z])", "_", serializer_class.__name__).lower()
         question = Question(key, force_str(message), describe_form(serializer, own))

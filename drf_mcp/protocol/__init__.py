@@ -1,4 +1,4 @@
-"""The wire: bytes to messages and back, in every served revision of MCP."""
+"""Messages of MCP: their reading and writing in every supported revision."""
 
 from drf_mcp.protocol.capability import Capability as Capability
 from drf_mcp.protocol.capability import join_name_parameters as join_name_parameters

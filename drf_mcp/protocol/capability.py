@@ -1,4 +1,4 @@
-"""What a server offers: its capabilities, with their methods and their lists in pages."""
+"""The capabilities of a server, and the context in which they answer a message."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Capability:
     """One capability of a server: its methods, and their place in the protocol.
 
     A subclass listed in `Server.capability_classes` is advertised and served in each revision
-    that `result_members` names. A handler takes a `RequestContext`, makes sure that the caller
-    is authenticated, and returns the members of the result.
+    that `result_members` names. A handler gets a `RequestContext`, has the caller authenticated,
+    and returns the members of the result.
 
     Attributes:
         name: the member of the capabilities object that advertises the capability.
         is_extension: whether the name is that of an extension, advertised among the others.
-        annotates: whether it adds to what other capabilities advertise, and is asked after them.
+        annotates: whether it adds to what other capabilities advertise, and so comes after them.
         methods: the name of the handler by MCP method.
         name_parameters: the member of ``params`` that the Mcp-Name header repeats, by method.
         result_members: the members of each result by revision and method. A method without an
@@ -49,7 +49,7 @@ class Capability:
 
     @property
     def is_on(self) -> bool:
-        """Whether the server offers the capability at all."""
+        """Whether the server offers the capability."""
         return True
 
     def get_capability_object(self, era: Era) -> Mapping[str, Any] | None:
@@ -94,8 +94,8 @@ def cut_page(
 
     Args:
         key: returns what identifies an item.
-        see: takes the index of the first item and the largest number of items, and returns the
-            items that the caller sees; None if the caller sees all.
+        see: gets the index of the first item and the most items, and returns those that the
+            caller sees; None if the caller sees all.
     """
     start, cursor = 0, params.get("cursor")
     if cursor is not None:
@@ -114,7 +114,7 @@ class MessageObserver:
     """Follows one message until it is answered; what it raises changes no answer."""
 
     def end_call(self, record: Any) -> None:
-        """Note that a call is over, with its outcome."""
+        """Note the `CallRecord` of a call that is over."""
 
     def fail(self, exc: Exception) -> None:
         """Note why a message made no call, or why its answer could not be sent."""
@@ -125,18 +125,21 @@ class MessageObserver:
 
 @dataclass
 class RequestContext:
-    """A request message, with what its method needs to answer it."""
+    """A request message, with what a capability needs to answer it.
+
+    Attributes:
+        caller: a `drf_mcp.access.authentication.Caller`.
+        headers: the HTTP headers, None without HTTP.
+        throttles: the throttles of the endpoint.
+        is_inner: whether another call makes this call, of which no result is written.
+    """
 
     message: Message
     era: Era
-    # A `drf_mcp.access.authentication.Caller`.
     caller: Any
-    # None at a door without headers.
     headers: Mapping[str, str] | None = None
-    # The throttles of the endpoint.
     throttles: Sequence[Any] = ()
     observers: Sequence[MessageObserver] = ()
-    # Whether another call of the caller makes it: no result is written of it.
     is_inner: bool = False
 
     @property
@@ -144,11 +147,12 @@ class RequestContext:
         return getattr(self.caller.request, "urlconf", None)
 
     def for_params(self, method: str, params: Mapping[str, Any]) -> RequestContext:
+        """Return the context of another message with the same ``_meta``."""
         members = {**params, "_meta": self.message.meta}
         return replace(self, message=Message(self.message.id, method, members))
 
     def for_inner_call(self, name: str, arguments: Any) -> RequestContext:
-        """Return the context of a call of a tool that another call of the caller makes."""
+        """Return the context of a call that this call makes."""
         meta = {n: value for n, value in self.message.meta.items() if n != "progressToken"}
         declared = meta.get(CLIENT_CAPABILITIES_KEY)
         if isinstance(declared, Mapping):
@@ -194,11 +198,17 @@ class MessageStream:
 
 @dataclass
 class Reply:
+    """What answers an HTTP body or a line of stdio.
+
+    Attributes:
+        status: the HTTP status.
+        body: a JSON-RPC response, an array of responses, or nothing.
+        stream: messages in the place of the body, where a response can be a stream.
+    """
+
     status: int
-    # One JSON-RPC response, an array of them, or nothing.
     body: bytes = b""
     headers: Mapping[str, str] | None = None
-    # In place of the body, at a door that can keep a response open.
     stream: MessageStream | None = None
 
 

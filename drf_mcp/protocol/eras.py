@@ -31,7 +31,7 @@ from drf_mcp.protocol.headers import HeaderValue, check_header
 from drf_mcp.protocol.jsonrpc import Message, RequestId, encode_error
 from drf_mcp.settings import mcp_settings
 
-# How much of the caller's own text an error repeats.
+# How many characters of the caller's text an error repeats.
 MAX_ECHO = 100
 Headers = Mapping[str, str] | None
 Names = Mapping[str, str]
@@ -76,7 +76,7 @@ class InputRequired(Unfinished):
         return {"method": "elicitation/create", "params": params | form}
 
 
-# What a client declares that shows forms to its user.
+# The capabilities of a client that can show forms to its user.
 FORM_CAPABILITIES: Mapping[str, Any] = {"elicitation": {"form": {}}}
 
 
@@ -143,7 +143,7 @@ class Era(ABC):
         self, result: Members | Unfinished, defined: frozenset[str], server_info: Members
     ) -> dict[str, Any]:
         """Return the members of a complete result, of a question or of a task."""
-        # Nearly every result is a dict, for which `isinstance` is not called.
+        # Nearly every result is a dict: the check of the type saves a call of `isinstance`.
         if type(result) is dict or not isinstance(result, Unfinished):
             return self.finish(result, defined, server_info)
         if not self.asks_for_input:
@@ -167,7 +167,7 @@ class Era(ABC):
     def tool_members(self, tool: Members) -> dict[str, Any]:
         defined = self.get_defined(tool, constants.TOOL_MEMBERS[self.revision])
         if "title" not in defined and "title" in tool:
-            # The annotations have the title where a tool has none of its own: in 2025-03-26.
+            # A tool of 2025-03-26 has no title, but its annotations do.
             hints = tool.get("annotations", {})
             defined["annotations"] = {"title": tool["title"], **hints}
         return defined
@@ -181,7 +181,7 @@ class Era(ABC):
 
 @functools.lru_cache(maxsize=64)
 def encode_server_info(members: tuple[tuple[str, Any], ...]) -> jsonrpc.Encoded:
-    """Return the ``_meta`` of a result as JSON, which nearly all results have in common."""
+    """Return the ``_meta`` of a result as JSON, which nearly all results share."""
     return jsonrpc.Encoded(jsonrpc.encode({constants.SERVER_INFO_KEY: dict(members)}))
 
 
@@ -219,7 +219,7 @@ class StatelessEra(Era):
     def validate(self, message: Message, headers: Headers, name_parameters: Names) -> None:
         meta = message.meta
         requested = meta.get(PROTOCOL_VERSION_KEY)
-        # Headers that differ from the body are an error even where the revision is not served.
+        # Headers that differ from the body are an error even in a revision that is not supported.
         if headers is not None:
             version = requested if isinstance(requested, str) else self.revision
             self.check_headers(headers, message, version, name_parameters.get(message.method))
@@ -260,7 +260,7 @@ class StatelessEra(Era):
         # (server/utilities/caching).
         finished = {"resultType": "complete", **self.get_defined(members, defined)}
         own = members.get("_meta")
-        # The discovery describes the server with lists as well.
+        # ``server/discover`` describes the server with lists, too, which cannot be cached.
         if own or not {*map(type, server_info.values())} <= {str}:
             finished["_meta"] = {**(own or {}), constants.SERVER_INFO_KEY: server_info}
         else:

@@ -23,7 +23,7 @@ ARGUMENT_PREFIX = "Mcp-Param-"
 
 _DECIMAL = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?")
 _FORBIDDEN = re.compile(r"[^\t\x20-\x7e]")
-# Nearly every value is such a text, which encoding does not change.
+# Nearly every value is such a text, which needs no encoding.
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 _short = reprlib.Repr()
@@ -64,7 +64,7 @@ class HeaderValue(str):
             return str(self)
         try:
             decoded = base64.b64decode(encoded[1], validate=True)
-            # The decoder lets stray bits and surplus padding pass.
+            # The decoder accepts stray bits and surplus padding.
             if base64.b64encode(decoded).decode() == encoded[1]:
                 return decoded.decode()
         except (binascii.Error, UnicodeDecodeError):

@@ -24,7 +24,7 @@ MAX_DEPTH = 100
 # Messages in one batch, by default.
 MAX_BATCH = 20
 
-# The largest integer of which a double knows every smaller one.
+# Up to here a double represents every integer exactly.
 MAX_EXACT = 2**53
 
 RequestId = str | int
@@ -74,21 +74,28 @@ class Message:
 
 @dataclass(frozen=True)
 class ClientResponse:
-    # That of the server's request, None if it is no valid id.
+    """The response of a client to a request of the server.
+
+    Attributes:
+        id: the id of the request, None if it is not valid.
+        result: any JSON value; None where the client sent an error.
+    """
+
     id: RequestId | None = None
-    # Any JSON value; None where the client sent an error.
     result: Any = None
 
 
 class Encoded(bytes):
-    """JSON that is encoded already; `encode_result` copies it as it is."""
+    """Encoded JSON, which `encode_result` copies into the response."""
 
     __slots__ = ()
 
 
 class StrictDecoder(json.JSONDecoder):
-    # RFC 7493, so that no two parsers read a body differently: unique keys, no lone surrogates,
-    # finite numbers.
+    """Reads JSON as RFC 7493 restricts it: unique keys, no lone surrogates, finite numbers.
+
+    Other JSON is read differently by different parsers.
+    """
 
     def __init__(self) -> None:
         super().__init__(
@@ -112,8 +119,8 @@ class StrictDecoder(json.JSONDecoder):
     def check(self, text: str, value: Any) -> None:
         if is_nested_deeper(text, MAX_DEPTH):
             raise self.make_depth_error()
-        # UTF-8 cannot hold a surrogate, so only an escape can have made one. A single character is
-        # found in a tenth of the time of several.
+        # UTF-8 has no surrogates, so only an escape can have made one. Finding a single character
+        # takes a tenth of the time.
         is_escaped = "\\" in text and ("\\ud" in text or "\\uD" in text)
         if is_escaped and _SURROGATE.search(encode_plain(value)):
             raise ParseError(_("A string of the body holds half of a surrogate pair."))
@@ -145,9 +152,12 @@ class StrictDecoder(json.JSONDecoder):
 def decode(
     body: bytes,
 ) -> Message | ClientResponse | list[Message | ClientResponse | ProtocolError]:
-    """Read one message, or a batch, in which each malformed item is the error that answers it.
+    """Read a message or a batch. A malformed item of a batch is returned as its error.
 
-    An error that is raised or listed carries the message's id where that could be read.
+    An error has the id of the message where it could be read.
+
+    Raises:
+        ProtocolError: if the body is malformed.
     """
     try:
         text = body.decode()
@@ -196,7 +206,7 @@ class Pairs(list[tuple[str, Any]]):
 
 
 def recover_id(text: str) -> RequestId | None:
-    # From JSON that is refused for another reason, such as a repeated key or NaN.
+    # Reads the id of JSON that `StrictDecoder` refuses, such as for a repeated key or NaN.
     try:
         value = json.loads(text, object_pairs_hook=Pairs)
     except (ValueError, RecursionError):
@@ -206,10 +216,10 @@ def recover_id(text: str) -> RequestId | None:
 
 
 def to_request_id(value: Any) -> RequestId | None:
-    # A bool is an int to Python only.
+    # By type, since a bool is an int in Python.
     if type(value) in (str, int):
         return value  # type: ignore[no-any-return]
-    # JSON has one kind of number: 1.0 is an integer as far as floats hold integers exactly.
+    # In JSON 1.0 is an integer, as far as a float represents it exactly.
     if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_EXACT:
         return int(value)
     return None
@@ -224,7 +234,7 @@ def encode(value: Any) -> bytes:
     try:
         return encode_plain(value).encode()
     except UnicodeEncodeError:
-        # A lone surrogate has no UTF-8 form, only an escaped one.
+        # A lone surrogate can only be written as an escape.
         return encode_ascii(value).encode()
 
 
@@ -240,7 +250,7 @@ def encode_result(id: RequestId | None, members: Mapping[str, Any]) -> bytes:
     response = encode({"jsonrpc": "2.0", "id": id, "result": values})
     if not spliced:
         return response
-    # Reopens the two objects that the response ends with.
+    # Before the braces that close the result and the response.
     return b"%b%b%b}}" % (response[:-2], b"," if values else b"", b",".join(spliced))
 
 

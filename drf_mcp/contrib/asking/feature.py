@@ -12,7 +12,13 @@ from drf_mcp.contrib.asking.open_questions import HEADER, OpenQuestions, Session
 from drf_mcp.contrib.asking.waiting import WaitingGuard
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.features import CallState, Feature, Guard, Setting
-from drf_mcp.interaction.exchange import ANSWER_SECONDS, INPUT_REQUESTS, SILENT, Answer, Exchange
+from drf_mcp.interaction.exchange import (
+    ANSWER_SECONDS,
+    INPUT_REQUESTS,
+    NOTHING_ASKED,
+    Answer,
+    Exchange,
+)
 from drf_mcp.json_text import hash_json
 from drf_mcp.option_types.kinds import Number
 from drf_mcp.outcomes import Outcome, Question
@@ -118,7 +124,7 @@ class InputRequests:
     def exchange(self) -> Exchange:
         """What was asked and answered before."""
         if not self.context.era.asks_for_input:
-            return SILENT
+            return NOTHING_ASKED
         message = self.context.message
         state = message.params.get(STATE)
         number, answers, memory = (0, {}, {}) if state is None else self.read_state(state)

@@ -16,7 +16,7 @@ from drf_mcp.contrib.prompts.prompt import Prompt
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.features import Feature
-from drf_mcp.interaction.exchange import SILENT, Exchange
+from drf_mcp.interaction.exchange import NOTHING_ASKED, Exchange
 from drf_mcp.introspection.forms import describe_form
 from drf_mcp.json_text import parse_json_text, to_bytes
 from drf_mcp.observability.records import record_call
@@ -142,7 +142,7 @@ class PromptArguments:
 
     @property
     def exchange(self) -> Exchange:
-        return SILENT if self.input_requests is None else self.input_requests.exchange
+        return NOTHING_ASKED if self.input_requests is None else self.input_requests.exchange
 
     def read(self, sent: Mapping[str, Any]) -> tuple[dict[str, Any], Any] | InputRequired:
         """Return the arguments and their values, or the question for those that are missing."""

@@ -18,7 +18,7 @@ from rest_framework.exceptions import Throttled
 
 from drf_mcp.exceptions import InternalError
 from drf_mcp.features import get_rows
-from drf_mcp.interaction.exchange import SILENT, Exchange
+from drf_mcp.interaction.exchange import NOTHING_ASKED, Exchange
 from drf_mcp.outcomes import Question
 from drf_mcp.protocol.eras import InputRequired
 from drf_mcp.settings import mcp_settings
@@ -55,7 +55,9 @@ class TaskStore:
     def expire(self) -> int:
         return int(self.rows.filter(expires__lte=django_timezone.now()).delete()[0])
 
-    def create(self, owner: str, tool: str, request: Any, exchange: Exchange = SILENT) -> Any:
+    def create(
+        self, owner: str, tool: str, request: Any, exchange: Exchange = NOTHING_ASKED
+    ) -> Any:
         """Return the row of a new task.
 
         Args:
