@@ -34,7 +34,7 @@ def get_truncation_warning(result) -> dict[str, Any]:
 
 
 @pytest.fixture
-def no_time(monkeypatch) -> None:
+def end_time(monkeypatch) -> None:
     monkeypatch.setattr(ContentReader, "max_stream_seconds", -1.0)
 
 
@@ -81,7 +81,7 @@ def test_a_cut_text_is_decoded_by_its_charset(serve):
     assert serve(view, MAX_CONTENT_BYTES=11).call().data == {"result": "é\né\né"}
 
 
-@pytest.mark.usefixtures("no_time")
+@pytest.mark.usefixtures("end_time")
 def test_a_stream_ends_after_the_first_chunk_over_the_time(serve):
     source = Source(itertools.repeat("tick\n"))
     result = serve(sending(source, "text/event-stream")).call()
@@ -96,7 +96,7 @@ def test_a_stream_ends_after_the_first_chunk_over_the_time(serve):
     )
 
 
-@pytest.mark.usefixtures("no_time")
+@pytest.mark.usefixtures("end_time")
 def test_a_stream_over_both_limits_is_reported_as_too_long(serve):
     result = serve(sending(itertools.repeat("tick\n")), MAX_CONTENT_BYTES=3).call()
     assert get_truncation_warning(result)["context"]["reason"] == "size_limit"

@@ -79,7 +79,7 @@ STYLES = list(SIZES)
 
 @pytest.fixture
 def pages(serve):
-    rows = Product.objects.filter(pk__in=list(known())).order_by("slug")
+    rows = Product.objects.filter(pk__in=list(get_product_ids())).order_by("slug")
 
     def mount(paginator: type | None, **mcp_settings: Any) -> Doors:
         view = Products.as_view(pagination_class=paginator, queryset=rows)
@@ -88,11 +88,11 @@ def pages(serve):
     return mount
 
 
-def known() -> Any:
+def get_product_ids() -> Any:
     return Product.objects.order_by("pk").values_list("pk", flat=True)[:COUNT]
 
 
-def walk(thing: Doors, arguments: dict[str, Any]) -> list[list[int]]:
+def read_pages(thing: Doors, arguments: dict[str, Any]) -> list[list[int]]:
     found, following = [], arguments
     while following is not None:
         result = thing.call(**following)
@@ -121,18 +121,18 @@ def walk_http(thing: Doors, parameters: dict[str, Any]) -> list[list[int]]:
 def test_next_leads_through_the_same_pages_as_the_links(pages, paginator, size):
     thing = pages(paginator)
     arguments = {SIZES[paginator]: size}
-    walked = walk(thing, arguments)
+    walked = read_pages(thing, arguments)
     assert walked == walk_http(thing, arguments)
     rows = [pk for page in walked for pk in page]
-    assert sorted(rows) == list(known())
+    assert sorted(rows) == list(get_product_ids())
     assert len(rows) == COUNT
 
 
 @pytest.mark.parametrize("paginator", STYLES)
 def test_next_leads_through_all_rows_from_a_call_without_arguments(pages, paginator):
     thing = pages(paginator)
-    assert walk(thing, {}) == walk_http(thing, {})
-    assert list(map(len, walk(thing, {}))) == [5, 5, 5, 5, 3]
+    assert read_pages(thing, {}) == walk_http(thing, {})
+    assert list(map(len, read_pages(thing, {}))) == [5, 5, 5, 5, 3]
 
 
 @pytest.mark.parametrize("paginator", STYLES)
@@ -141,8 +141,8 @@ def test_next_has_the_group_of_grouped_arguments(pages, paginator):
     size = SIZES[paginator]
     first = thing.call(query={size: 9}).envelope["meta"]["pagination"]["next"]
     assert set(first) == {"query"}
-    assert walk(thing, {"query": {size: 9}}) == walk_http(thing, {size: 9})
-    assert sum(map(len, walk(thing, {}))) == COUNT
+    assert read_pages(thing, {"query": {size: 9}}) == walk_http(thing, {size: 9})
+    assert sum(map(len, read_pages(thing, {}))) == COUNT
 
 
 @pytest.mark.parametrize("paginator", STYLES)
@@ -153,9 +153,9 @@ def test_next_keeps_filters_search_and_ordering(pages, paginator):
     page = thing.call(**arguments).envelope["meta"]["pagination"]
     assert arguments.items() <= page["next"].items()
     wanted = Product.objects.filter(
-        pk__in=list(known()), category=category, slug__contains="a"
+        pk__in=list(get_product_ids()), category=category, slug__contains="a"
     ).order_by("-id")
-    assert [pk for ids in walk(thing, arguments) for pk in ids] == [p.pk for p in wanted]
+    assert [pk for ids in read_pages(thing, arguments) for pk in ids] == [p.pk for p in wanted]
     assert len(wanted) > 1
 
 

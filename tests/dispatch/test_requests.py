@@ -184,26 +184,26 @@ def test_a_value_with_separators_of_a_form_adds_no_field(subtests, serve):
             )
 
 
-def renamed(value: Any, pattern: str, replacement: Any) -> Any:
+def rename_keys(value: Any, pattern: str, replacement: Any) -> Any:
     if isinstance(value, dict):
         return {
-            re.sub(pattern, replacement, key): renamed(member, pattern, replacement)
+            re.sub(pattern, replacement, key): rename_keys(member, pattern, replacement)
             for key, member in value.items()
         }
     if isinstance(value, list):
-        return [renamed(item, pattern, replacement) for item in value]
+        return [rename_keys(item, pattern, replacement) for item in value]
     return value
 
 
 class CamelCaseParser(parsers.JSONParser):
     def parse(self, stream, media_type=None, parser_context=None):
         data = super().parse(stream, media_type, parser_context)
-        return renamed(data, r"(?<=[a-z])([A-Z])", lambda m: f"_{m[1].lower()}")
+        return rename_keys(data, r"(?<=[a-z])([A-Z])", lambda m: f"_{m[1].lower()}")
 
 
 class CamelCaseRenderer(JSONRenderer):
     def render(self, data, accepted_media_type=None, renderer_context=None):
-        camel = renamed(dict(data), r"_([a-z])", lambda m: m[1].upper())
+        camel = rename_keys(dict(data), r"_([a-z])", lambda m: m[1].upper())
         return super().render(camel, accepted_media_type, renderer_context)
 
 

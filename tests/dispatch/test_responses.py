@@ -166,18 +166,18 @@ def test_nan_is_an_internal_error_even_without_strict_json(serve, settings, answ
     assert result.envelope["meta"]["request_id"] in result.envelope["error"]
 
 
-def camelized(value: Any) -> Any:
+def camelize_keys(value: Any) -> Any:
     if isinstance(value, dict):
         return {
-            re.sub(r"_(\w)", lambda match: match[1].upper(), key): camelized(member)
+            re.sub(r"_(\w)", lambda match: match[1].upper(), key): camelize_keys(member)
             for key, member in value.items()
         }
-    return [camelized(item) for item in value] if isinstance(value, list) else value
+    return [camelize_keys(item) for item in value] if isinstance(value, list) else value
 
 
 class CamelCaseRenderer(JSONRenderer):
     def render(self, data, accepted_media_type=None, renderer_context=None):
-        return super().render(camelized(data), accepted_media_type, renderer_context)
+        return super().render(camelize_keys(data), accepted_media_type, renderer_context)
 
 
 class AsciiRenderer(JSONRenderer):

@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 from tests.dispatch.views import answering
 
 
-def counted(calls: list[int]) -> Any:
+def make_counting_view(calls: list[int]) -> Any:
     class Counter(APIView):
         permission_classes = []
 
@@ -31,7 +31,7 @@ def counted(calls: list[int]) -> Any:
 
 def test_a_cached_view_runs_once(serve):
     calls: list[int] = []
-    view_class = method_decorator(cache_page(60), name="dispatch")(counted(calls))
+    view_class = method_decorator(cache_page(60), name="dispatch")(make_counting_view(calls))
     thing = serve(view_class.as_view())
     assert [thing.call().data for _ in range(3)] == [{"call": 1}] * 3
     assert len(calls) == 1
@@ -65,7 +65,7 @@ def test_a_conditional_view_never_answers_304(subtests, serve):
         never_cache,
     ]:
         with subtests.test(decorator=decorator):
-            view_class = method_decorator(decorator, name="dispatch")(counted([]))
+            view_class = method_decorator(decorator, name="dispatch")(make_counting_view([]))
             thing = serve(view_class.as_view())
             message, headers = thing.agent.frame(
                 "tools/call", {"name": thing.tool, "arguments": {}}
@@ -129,33 +129,33 @@ class Versioned(APIView):
         )
 
 
-def versioned(scheme: type, **members: Any) -> Any:
+def make_versioned_view(scheme: type, **members: Any) -> Any:
     own = type("Own", (scheme,), {"default_version": "v1", "allowed_versions": ["v1", "v2"]})
     return type("Versions", (Versioned,), {"versioning_class": own, **members}).as_view()
 
 
 def test_a_version_in_the_path_is_an_argument(serve):
-    thing = serve(versioned(versioning.URLPathVersioning), route="<str:version>/thing/")
+    thing = serve(make_versioned_view(versioning.URLPathVersioning), route="<str:version>/thing/")
     assert thing.call(version="v2").data == thing.get("/v2/thing/").json()
     assert thing.call(version="v9").code == "NOT_FOUND"
     assert thing.get("/v9/thing/").status_code == 404
 
 
 def test_a_version_in_the_query_is_sent_by_extra_query(serve):
-    thing = serve(versioned(versioning.QueryParameterVersioning), EXTRA_QUERY=True)
+    thing = serve(make_versioned_view(versioning.QueryParameterVersioning), EXTRA_QUERY=True)
     assert thing.call().data["version"] == "v1"
     assert thing.call(query={"version": "v2"}).data == thing.get(version="v2").json()
 
 
 def test_a_version_by_namespace_is_that_of_the_route(serve):
-    inner = [path("thing/", versioned(versioning.NamespaceVersioning))]
+    inner = [path("thing/", make_versioned_view(versioning.NamespaceVersioning))]
     thing = serve(path("v2/", include((inner, "shop"), namespace="v2")))
     assert thing.call().data == thing.get("/v2/thing/").json()
     assert thing.call().data["version"] == "v2"
 
 
 def test_a_version_by_accept_header_is_the_default(serve):
-    thing = serve(versioned(versioning.AcceptHeaderVersioning))
+    thing = serve(make_versioned_view(versioning.AcceptHeaderVersioning))
     over_http = thing.http.get("/thing/", headers={"accept": "application/json"})
     assert thing.call().data == over_http.json()
     assert thing.call().data["version"] == "v1"

@@ -61,12 +61,12 @@ def products(serve):
     return mount
 
 
-def sold() -> Product:
+def get_sold_product() -> Product:
     return OrderLine.objects.first().product
 
 
 def test_a_protected_row_is_answered_with_the_rows_that_protect_it_and_their_number(products):
-    doors, product = products(), sold()
+    doors, product = products(), get_sold_product()
     count = OrderLine.objects.filter(product=product).count()
     result = doors.agent.call("products_destroy", pk=product.pk)
     assert result.is_error
@@ -78,7 +78,7 @@ def test_a_protected_row_is_answered_with_the_rows_that_protect_it_and_their_num
 
 
 def test_a_conflict_that_is_500_over_http_is_logged_and_signalled(products, reported, caplog):
-    doors, product = products(), sold()
+    doors, product = products(), get_sold_product()
     assert doors.http.delete(f"/products/{product.pk}/").status_code == 500
     reported.clear()
     doors.agent.call("products_destroy", pk=product.pk)
@@ -118,13 +118,13 @@ class Rows(Lines):
 
 @pytest.mark.parametrize("lines", [Forbidden, Nothing, Torn])
 def test_rows_that_the_list_does_not_show_are_not_counted(products, lines):
-    result = products(lines).agent.call("products_destroy", pk=sold().pk)
+    result = products(lines).agent.call("products_destroy", pk=get_sold_product().pk)
     assert (result.code, result.envelope["error"]) == ("CONFLICT", REFUSED.format("order lines"))
 
 
 @pytest.mark.parametrize("lines", [Sliced, Rows])
 def test_rows_of_a_sliced_or_evaluated_list_are_counted(products, lines):
-    doors, product = products(lines), sold()
+    doors, product = products(lines), get_sold_product()
     shown = doors.agent.call("lines_list").data["results"]
     own = set(OrderLine.objects.filter(product=product).values_list("pk", flat=True))
     count = len(own & {row["id"] for row in shown})
@@ -135,7 +135,7 @@ def test_rows_of_a_sliced_or_evaluated_list_are_counted(products, lines):
 
 
 def test_only_rows_that_the_list_shows_are_counted(products):
-    result = products(Some).agent.call("products_destroy", pk=sold().pk)
+    result = products(Some).agent.call("products_destroy", pk=get_sold_product().pk)
     assert result.envelope["error"] == REFUSED.format("order lines (1 of them in lines_list)")
 
 
@@ -153,14 +153,14 @@ class Throttled(Lines):
 def test_counting_does_not_count_for_a_throttle(products):
     doors = products(Throttled)
     for _ in range(2):
-        refused = doors.agent.call("products_destroy", pk=sold().pk)
+        refused = doors.agent.call("products_destroy", pk=get_sold_product().pk)
         assert "in lines_list" in refused.envelope["error"]
     assert not doors.agent.call("lines_list").is_error
 
 
 def test_more_rows_than_the_maximum_are_not_counted(products, monkeypatch):
     monkeypatch.setattr("drf_mcp.dispatch.failures.MOST_ROWS", 0)
-    result = products().agent.call("products_destroy", pk=sold().pk)
+    result = products().agent.call("products_destroy", pk=get_sold_product().pk)
     assert result.envelope["error"] == REFUSED.format("order lines")
 
 
@@ -238,7 +238,7 @@ def execute(statement: str) -> list[tuple[Any, ...]]:
     return cursor.fetchall()
 
 
-def running(statement: str) -> Any:
+def make_view_with_statement(statement: str) -> Any:
     def write(request) -> Response:
         execute("INSERT INTO owner VALUES (7, 'seven', 1)")
         execute(statement)
@@ -267,7 +267,7 @@ def test_a_broken_constraint_is_a_conflict_and_leaves_the_rows_that_http_leaves(
     serve, accounts, statement, message
 ):
     # as_view() excludes the endpoint from the transactions of the databases that are known then.
-    doors = serve(running(statement), path("accounts/mcp", MCPView.as_view()))
+    doors = serve(make_view_with_statement(statement), path("accounts/mcp", MCPView.as_view()))
     doors.agent.path = "/accounts/mcp"
     assert doors.http.post("/thing/").status_code == 500
     left = execute("SELECT id FROM owner")
@@ -286,7 +286,7 @@ def test_a_broken_constraint_is_a_conflict_and_leaves_the_rows_that_http_leaves(
     ids=["check", "not null"],
 )
 def test_a_check_and_a_not_null_constraint_are_internal_errors(serve, accounts, statement):
-    result = serve(running(statement)).call()
+    result = serve(make_view_with_statement(statement)).call()
     assert (result.code, result.data["error_type"]) == ("INTERNAL_ERROR", "internal")
     assert "owner" not in str(result.raw)
 
@@ -294,7 +294,7 @@ def test_a_check_and_a_not_null_constraint_are_internal_errors(serve, accounts, 
 # --- Errors of the database drivers ----------------------------------------------------------
 
 
-def caused(cause: BaseException | None) -> IntegrityError:
+def make_integrity_error(cause: BaseException | None) -> IntegrityError:
     exc = IntegrityError("secret")
     exc.__cause__ = cause
     return exc
@@ -347,7 +347,7 @@ DRIVERS = [
 def test_the_error_code_of_the_driver_decides_which_constraint_broke(subtests):
     for cause, rule in DRIVERS:
         with subtests.test(cause=cause, rule=rule):
-            assert errors.find_broken_rule(caused(cause)) is rule
-            failure = ErrorMapper().from_exception(caused(cause), "req_1")
+            assert errors.find_broken_rule(make_integrity_error(cause)) is rule
+            failure = ErrorMapper().from_exception(make_integrity_error(cause), "req_1")
             assert failure.code == ("INTERNAL_ERROR" if rule is None else "CONFLICT")
             assert "secret" not in failure.message

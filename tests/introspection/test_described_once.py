@@ -49,7 +49,7 @@ class OtherParcel(Parcel):
 
 
 @pytest.fixture(autouse=True)
-def _nothing_made():
+def clear_made():
     MADE.clear()
 
 

@@ -117,13 +117,13 @@ class Actions(GenericViewSet):
         return Response([request.data["title"], request.data.get("notify")])
 
 
-def taken(view, *args):
+def find_listed(view, *args):
     fields = by_name(described(view, *args).body.fields)
     return {name: field.listed for name, field in fields.items()}
 
 
 def test_a_narrower_request_is_listed_and_the_fields_of_the_serializer_are_accepted():
-    assert taken(Narrowed, "POST") == {
+    assert find_listed(Narrowed, "POST") == {
         "title": True,
         "pages": False,
         "secret": False,
@@ -151,18 +151,18 @@ def test_the_files_of_an_open_body_are_known():
 
 def test_a_list_that_the_request_does_not_declare_is_listed():
     body = described(Rows, "POST").body
-    assert (body.kind, taken(Rows, "POST")) == ("either", {"title": True})
+    assert (body.kind, find_listed(Rows, "POST")) == ("either", {"title": True})
     assert find_uploads(body.value_info)
 
 
 def test_one_object_is_accepted_if_a_list_is_declared():
     assert described(ListOfNarrow, "POST").body.kind == "list"
-    assert taken(ListOfNarrow, "POST")["pages"] is False
+    assert find_listed(ListOfNarrow, "POST")["pages"] is False
 
 
 def test_excluded_fields_are_accepted_and_listed_only_if_required():
     view = type("View", (Annotated,), {"serializer_class": Trimmed})
-    assert taken(view, "POST") == {"name": True, "internal": False, "needed": True}
+    assert find_listed(view, "POST") == {"name": True, "internal": False, "needed": True}
 
 
 def test_excluded_fields_of_a_nested_serializer_are_not_in_the_schema():
@@ -180,11 +180,11 @@ def test_an_action_that_declares_and_reads_no_body_has_none():
 
 def test_an_action_that_declares_no_body_accepts_the_keys_that_it_reads():
     assert described(Actions, "POST", "reads_keys").body.kind == "none"
-    assert taken(Actions, "POST", "reads_keys") == {"reason": False}
+    assert find_listed(Actions, "POST", "reads_keys") == {"reason": False}
 
 
 def test_an_action_that_declares_no_body_accepts_the_fields_of_its_serializer():
-    assert taken(Actions, "POST", "reads_serializer") == {"title": False}
+    assert find_listed(Actions, "POST", "reads_serializer") == {"title": False}
 
 
 def test_an_action_that_declares_no_body_accepts_any_body_if_it_reads_the_whole():
@@ -193,7 +193,7 @@ def test_an_action_that_declares_no_body_accepts_any_body_if_it_reads_the_whole(
 
 
 def test_keys_that_the_handler_reads_besides_the_declared_request_are_accepted():
-    assert set(taken(Actions, "POST", "reads_further")) == {"title", "notify"}
+    assert set(find_listed(Actions, "POST", "reads_further")) == {"title", "notify"}
 
 
 def test_a_serializer_that_raises_is_no_finding_if_the_request_is_declared():
@@ -216,7 +216,7 @@ class Renamed(Narrowed):
 
 
 def test_unlisted_fields_are_renamed():
-    assert taken(Renamed, "POST") == {"title": True, "pageCount": False}
+    assert find_listed(Renamed, "POST") == {"title": True, "pageCount": False}
 
 
 def test_a_body_that_no_parser_reads_as_an_object_stays_a_document():

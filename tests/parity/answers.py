@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from example_project.shop.models import Customer, Order, OrderLine, Product, Ticket
-from tests.agents import Agent, Result
+from tests.agents import Result
 
 MODELS = [Customer, Product, Order, OrderLine, Ticket]
 # The error codes that a status may have.
@@ -69,10 +69,6 @@ def over_http(http: APIClient, method: str, path: str, body: Any = None, **heade
 
 def body_of(response: Any) -> Any:
     return json.loads(response.content) if response.content else None
-
-
-def called(agent: Agent, tool: str, arguments: dict[str, Any]) -> Result:
-    return Result(agent.result("tools/call", name=tool, arguments=arguments))
 
 
 def texts(value: Any) -> Iterator[str]:

@@ -41,18 +41,18 @@ class ShopRequest:
         """Return the request with keys in place of the names of rows."""
         return ShopRequest(
             self.tool,
-            filled(self.arguments, rows),
+            fill_in(self.arguments, rows),
             self.method,
-            filled(self.path, rows),
-            filled(self.body, rows),
+            fill_in(self.path, rows),
+            fill_in(self.body, rows),
         )
 
 
-def filled(value: Any, rows: dict[str, Any]) -> Any:
+def fill_in(value: Any, rows: dict[str, Any]) -> Any:
     if isinstance(value, dict):
-        return {key: filled(member, rows) for key, member in value.items()}
+        return {key: fill_in(member, rows) for key, member in value.items()}
     if isinstance(value, list):
-        return [filled(item, rows) for item in value]
+        return [fill_in(item, rows) for item in value]
     if not isinstance(value, str) or "{" not in value:
         return value
     return rows[value[1:-1]] if value[1:-1] in rows else value.format(**rows)

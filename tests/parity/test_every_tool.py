@@ -10,7 +10,6 @@ from drf_mcp.tools import registry
 from tests.parity.answers import (
     assert_same_answer,
     body_of,
-    called,
     expected_data,
     observed,
     over_http,
@@ -43,7 +42,7 @@ def test_a_tool_answers_and_does_the_same_as_the_request(username, http_of, agen
             sent = request.about(rows)
             send = functools.partial(over_http, http, sent.method, sent.path, sent.body)
             response, expected = observed(send)
-            call = functools.partial(called, agent, sent.tool, sent.arguments)
+            call = functools.partial(agent.call_with, sent.tool, sent.arguments)
             result, effect = observed(call)
             assert_same_answer(response, result, many="ids" in sent.arguments)
             assert effect.tables == expected.tables
@@ -63,7 +62,7 @@ def test_a_version_that_the_view_refuses_takes_only_the_query_of_the_authenticat
     """Over HTTP the request is refused before authentication."""
     http, agent = http_of("alice"), agent_of("alice")
     response, expected = observed(lambda: http.get("/api/v3/status/"))
-    result, effect = observed(lambda: called(agent, "status", {"version": "v3"}))
+    result, effect = observed(lambda: agent.call_with("status", {"version": "v3"}))
     assert_same_answer(response, result)
     assert expected.sql == []
     assert ["authtoken_token" in sql for sql in effect.sql] == [True]
@@ -82,13 +81,13 @@ def check_next_page(sent, http, agent) -> None:
     response = http.get(sent.path)
     if response.status_code >= 400:
         return
-    page, result = body_of(response), called(agent, sent.tool, sent.arguments)
+    page, result = body_of(response), agent.call_with(sent.tool, sent.arguments)
     pagination = result.envelope["meta"]["pagination"]
     assert pagination.get("total_count") == page.get("count")
     assert pagination["has_more"] is bool(page["next"])
     assert bool(pagination.get("next")) is bool(page["next"])
     if page["next"]:
-        following = called(agent, sent.tool, pagination["next"])
+        following = agent.call_with(sent.tool, pagination["next"])
         assert following.data == expected_data(body_of(http.get(page["next"])))
 
 
@@ -106,7 +105,7 @@ def test_next_leads_to_every_row_once(tool, path, username, http_of, agent_of):
     arguments, url, rows, expected = {}, f"/api/{path}/", [], []
     agent, http = agent_of(username), http_of(username)
     while arguments is not None:
-        result = called(agent, tool, arguments)
+        result = agent.call_with(tool, arguments)
         rows += result.data["results"]
         arguments = result.envelope["meta"]["pagination"].get("next")
     while url:

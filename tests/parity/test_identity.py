@@ -17,7 +17,6 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.test import APIClient
 
 from tests.agents import Agent
-from tests.parity.answers import called
 from tests.parity.probes import HasReadScope, KeyAuthentication, Probe, identity
 
 EVERYTHING = [KeyAuthentication, BasicAuthentication, TokenAuthentication, SessionAuthentication]
@@ -55,7 +54,7 @@ def test_the_view_sees_the_same_caller(db, expose, scheme, method, endpoint):
     probe = Probe.looking(identity, authentication_classes=EVERYTHING)
     expose(path("probe/", probe.as_view()), AUTHENTICATION_CLASSES=endpoint)
     client_by(scheme).generic(method, "/probe/")
-    called(Agent(client_by(scheme)), f"probe_{method.lower()}", {})
+    Agent(client_by(scheme)).call_with(f"probe_{method.lower()}", {})
     over_http, over_mcp = probe.seen
     assert over_mcp == over_http
 
@@ -66,7 +65,7 @@ def test_one_authentication_class_is_enough(db, expose, scheme):
     probe = Probe.looking(identity, authentication_classes=[classes.get(scheme, KeyAuthentication)])
     expose(path("probe/", probe.as_view()), AUTHENTICATION_CLASSES=probe.authentication_classes)
     client_by(scheme).get("/probe/")
-    called(Agent(client_by(scheme)), "probe_get", {})
+    Agent(client_by(scheme)).call_with("probe_get", {})
     assert probe.seen[0] == probe.seen[1]
 
 
@@ -79,7 +78,7 @@ def test_the_caller_is_authenticated_once(db, expose, keys, closed):
         AUTHENTICATION_CLASSES=[KeyAuthentication],
         PERMISSION_CLASSES=permissions,
     )
-    called(Agent(client_by("key")), "probe_get", {})
+    Agent(client_by("key")).call_with("probe_get", {})
     assert keys == ["alice read write"]
 
 
@@ -105,7 +104,7 @@ def test_a_permission_of_the_view_may_read_scopes(db, expose, classes):
     )
     expose(path("probe/", probe.as_view()), AUTHENTICATION_CLASSES=classes)
     result = {
-        scopes: called(Agent(APIClient(headers={"x-key": f"alice {scopes}"})), "probe_get", {})
+        scopes: Agent(APIClient(headers={"x-key": f"alice {scopes}"})).call_with("probe_get", {})
         for scopes in ("read", "write")
     }
     assert not result["read"].is_error
@@ -142,9 +141,9 @@ def test_a_view_with_other_authentication_authenticates_besides_the_endpoint(
         PERMISSION_CLASSES=[IsAuthenticated],
     )
     http = http_of("bob")
-    assert called(Agent(http), "probe_get", {}).code == "UNAUTHORIZED"
+    assert Agent(http).call_with("probe_get", {}).code == "UNAUTHORIZED"
     http.defaults["HTTP_X_KEY"] = "alice read"
-    assert called(Agent(http), "probe_get", {}).data == {"user": "alice"}
+    assert Agent(http).call_with("probe_get", {}).data == {"user": "alice"}
     assert [seen[:2] for seen in probe.seen] == [
         (KeyAuthentication, User.objects.get(username="alice"))
     ]

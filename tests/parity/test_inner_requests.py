@@ -21,7 +21,7 @@ from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
 from tests.agents import Agent
-from tests.parity.answers import called, over_http
+from tests.parity.answers import over_http
 from tests.parity.probes import Probe
 
 BODY = {"name": "Zoë", "lines": [{"n": 1}, None], "empty": ""}
@@ -88,17 +88,17 @@ def expose_probe(expose):
     return serve
 
 
-def seen_by_both(probe, http, method: str = "POST"):
+def call_both_ways(probe, http, method: str = "POST"):
     arguments = {"pk": 7, "query": QUERY, "body": BODY}
     over_http(http, method, f"/things/7/?{QUERY_STRING}", BODY)
-    assert not called(Agent(http), f"things_{method.lower()}", arguments).is_error
+    assert not Agent(http).call_with(f"things_{method.lower()}", arguments).is_error
     return probe.seen
 
 
 @pytest.mark.parametrize("method", ["POST", "PATCH"])
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
 def test_the_view_gets_the_same_request(expose_probe, client, look, method):
-    over_http, over_mcp = seen_by_both(expose_probe(look), client, method)
+    over_http, over_mcp = call_both_ways(expose_probe(look), client, method)
     assert over_mcp == over_http
 
 
@@ -112,7 +112,7 @@ def test_a_read_has_no_body(expose_probe, client, look):
 
     probe = expose_probe(looked)
     client.generic("GET", f"/things/7/?{QUERY_STRING}", content_type="")
-    called(Agent(client), "things_get", {"pk": 7, "query": QUERY})
+    Agent(client).call_with("things_get", {"pk": 7, "query": QUERY})
     assert probe.seen[0] == probe.seen[1]
 
 
@@ -131,7 +131,7 @@ def test_a_form_is_read_the_same(expose_probe, client, parser, look):
     else:
         text = "name=Zo%C3%AB+%26+Co&n=1&n=2"
         client.post("/things/7/", text, content_type="application/x-www-form-urlencoded")
-    assert not called(Agent(client), "things_post", {"pk": 7, "body": fields}).is_error
+    assert not Agent(client).call_with("things_post", {"pk": 7, "body": fields}).is_error
     assert probe.seen[0] == probe.seen[1]
 
 
@@ -158,14 +158,14 @@ def test_a_form_with_a_file_can_be_read_as_often_as_over_http(expose_probe, clie
     scan = SimpleUploadedFile("a.pdf", b"scanned", "application/pdf")
     client.post("/things/7/", {"scan": scan}, format="multipart")
     body = {"scan": "data:application/pdf;name=a.pdf;base64,c2Nhbm5lZA=="}
-    assert not called(Agent(client), "things_post", {"pk": 7, "body": body}).is_error
+    assert not Agent(client).call_with("things_post", {"pk": 7, "body": body}).is_error
     assert len(probe.seen) == 2
     assert probe.seen[0] == probe.seen[1]
 
 
 def test_is_mcp_request_is_true_in_a_tool_call_only(expose_probe, client):
     probe = expose_probe(lambda request: getattr(request, "is_mcp_request", False))
-    assert seen_by_both(probe, client) == [False, True]
+    assert call_both_ways(probe, client) == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -185,13 +185,13 @@ def test_a_header_about_the_outer_exchange_is_not_passed_on(expose_probe, client
     probe = expose_probe(lambda request: header in request.headers)
     name = f"HTTP_{header.upper().replace('-', '_')}"
     client.defaults[name] = '"x"'
-    assert seen_by_both(probe, client) == [True, False]
+    assert call_both_ways(probe, client) == [True, False]
 
 
 def test_the_view_gets_an_accept_header_for_json(expose_probe, client):
     probe = expose_probe(lambda request: request.headers["Accept"])
     client.defaults["HTTP_ACCEPT"] = "application/json, text/event-stream"
-    assert seen_by_both(probe, client)[1] == "application/json, */*;q=0.5"
+    assert call_both_ways(probe, client)[1] == "application/json, */*;q=0.5"
 
 
 def test_the_charset_of_the_message_does_not_change_the_query(expose_probe, client):
@@ -219,7 +219,7 @@ class Long(APIView):
 def test_decorators_for_compression_and_caching_do_nothing(expose, alice, decorate):
     expose(path("long/", decorate(Long.as_view())))
     alice.http.defaults |= {"HTTP_ACCEPT_ENCODING": "gzip", "HTTP_IF_NONE_MATCH": '"x"'}
-    assert called(alice, "long", {}).data == {"text": "long " * 100}
+    assert alice.call_with("long", {}).data == {"text": "long " * 100}
 
 
 PREFIXED = ["path", "full path", "absolute URI", "reversed URI", "script name", "repr"]
@@ -232,7 +232,7 @@ def test_a_script_name_is_part_of_the_path(expose_probe, client, settings, look,
         settings.FORCE_SCRIPT_NAME = "/forced"
     else:
         client.defaults["SCRIPT_NAME"] = "/shop"
-    over_http, over_mcp = seen_by_both(expose_probe(LOOKS[look]), client)
+    over_http, over_mcp = call_both_ways(expose_probe(LOOKS[look]), client)
     assert over_mcp == over_http
 
 
@@ -246,7 +246,7 @@ def test_headers_of_a_proxy_are_used(expose_probe, client, settings, look):
         "HTTP_X_FORWARDED_HOST": "shop.example",
         "HTTP_X_FORWARDED_PORT": "8443",
     }
-    over_http, over_mcp = seen_by_both(expose_probe(LOOKS[look]), client)
+    over_http, over_mcp = call_both_ways(expose_probe(LOOKS[look]), client)
     assert over_mcp == over_http
 
 

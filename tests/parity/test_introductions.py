@@ -14,13 +14,12 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.test import APIClient
 
 from tests.agents import Agent
-from tests.parity.answers import called
 from tests.parity.probes import HasReadScope, KeyAuthentication, Probe, identity
 
 STEPS = ("initial", "dispatch", "initialize_request", "setup", "perform_authentication")
 
 
-def passing_on(step):
+def call_super(step):
     def method(self, request, *args, **kwargs):
         return getattr(super(self.own, self), step)(request, *args, **kwargs)
 
@@ -29,13 +28,13 @@ def passing_on(step):
 
 def make_probe(*steps, base=Probe, look=identity, **members):
     """Return a probe that overrides steps by calling those of REST framework."""
-    own = {step: passing_on(step) for step in steps}
+    own = {step: call_super(step) for step in steps}
     probe = base.looking(look, **{"authentication_classes": [KeyAuthentication], **own, **members})
     probe.own = probe
     return probe
 
 
-def by_key(key="alice read write") -> APIClient:
+def make_key_client(key="alice read write") -> APIClient:
     return APIClient(headers={"x-key": key} if key else {})
 
 
@@ -47,7 +46,7 @@ def keys(monkeypatch) -> list[str]:
 
 
 @pytest.fixture
-def served(db, expose):
+def serve(db, expose):
     def serve(probe, classes=(KeyAuthentication,), permissions=(IsAuthenticated,), **options):
         target = probe if not isinstance(probe, type) else probe.as_view(**options)
         expose(
@@ -61,34 +60,34 @@ def served(db, expose):
 
 
 def send(key, tool="probe_get", arguments=None):
-    agent = Agent(by_key(key))
+    agent = Agent(make_key_client(key))
     return agent.post(*agent.frame("tools/call", {"name": tool, "arguments": arguments or {}}))
 
 
 @pytest.mark.parametrize("steps", [[step] for step in STEPS] + [STEPS])
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_the_view_sees_the_caller_of_http_after_one_authentication(served, keys, steps, method):
-    probe = served(make_probe(*steps))
-    by_key().generic(method, "/probe/")
+def test_the_view_sees_the_caller_of_http_after_one_authentication(serve, keys, steps, method):
+    probe = serve(make_probe(*steps))
+    make_key_client().generic(method, "/probe/")
     del keys[:]
-    called(Agent(by_key()), f"probe_{method.lower()}", {})
+    Agent(make_key_client()).call_with(f"probe_{method.lower()}", {})
     assert keys == ["alice read write"]
     assert probe.seen[0] == probe.seen[1]
 
 
 @pytest.mark.parametrize("key", ["alice read", "machine read", None])
-def test_one_authentication_is_enough_for_several_authentication_classes(served, keys, key):
+def test_one_authentication_is_enough_for_several_authentication_classes(serve, keys, key):
     classes = [BasicAuthentication, KeyAuthentication]
     probe = make_probe("initial", authentication_classes=classes)
-    served(probe, classes, [AllowAny])
-    by_key(key).get("/probe/")
+    serve(probe, classes, [AllowAny])
+    make_key_client(key).get("/probe/")
     del keys[:]
-    called(Agent(by_key(key)), "probe_get", {})
+    Agent(make_key_client(key)).call_with("probe_get", {})
     assert keys == [key] * (key is not None)
     assert probe.seen[0] == probe.seen[1]
 
 
-def test_a_viewset_has_all_attributes_that_its_router_gives_it(served, keys, expose):
+def test_a_viewset_has_all_attributes_that_its_router_gives_it(serve, keys, expose):
     seen = []
 
     class Things(viewsets.ViewSet):
@@ -107,22 +106,22 @@ def test_a_viewset_has_all_attributes_that_its_router_gives_it(served, keys, exp
     router = SimpleRouter()
     router.register("things", Things, basename="thing")
     expose(*router.urls, AUTHENTICATION_CLASSES=[KeyAuthentication])
-    called(Agent(by_key()), "things_retrieve", {"pk": "7"})
+    Agent(make_key_client()).call_with("things_retrieve", {"pk": "7"})
     over_mcp, seen[:] = list(seen), []
-    by_key().get("/things/7/")
+    make_key_client().get("/things/7/")
     assert over_mcp == seen
     assert len(keys) == 2
 
 
 @pytest.mark.parametrize(("key", "status"), [("banned", 403), ("nobody", 401), (None, 401)])
-def test_nothing_of_the_view_runs_before_the_endpoint_admits_the_caller(served, keys, key, status):
+def test_nothing_of_the_view_runs_before_the_endpoint_admits_the_caller(serve, keys, key, status):
     ran = []
 
     def note(self, *args, **kwargs):
         ran.append(self)
         super(self.own, self).__init__(*args, **kwargs)
 
-    served(make_probe("dispatch", "setup", __init__=note))
+    serve(make_probe("dispatch", "setup", __init__=note))
     # Describing the tool makes an instance as well.
     send("alice read")
     del keys[:], ran[:]
@@ -132,13 +131,13 @@ def test_nothing_of_the_view_runs_before_the_endpoint_admits_the_caller(served, 
     assert ("WWW-Authenticate" in response.headers) is (status == 401)
 
 
-def test_a_permission_of_the_endpoint_is_checked_before_the_view(served, keys):
-    probe = served(make_probe("dispatch"), permissions=[HasReadScope])
+def test_a_permission_of_the_endpoint_is_checked_before_the_view(serve, keys):
+    probe = serve(make_probe("dispatch"), permissions=[HasReadScope])
     assert [send(key).status_code for key in ("alice read", "alice")] == [200, 403]
     assert len(probe.seen) == 1
 
 
-def test_before_it_authenticates_the_view_sees_the_user_of_http(served):
+def test_before_it_authenticates_the_view_sees_the_user_of_http(serve):
     early = []
 
     class Early(Probe):
@@ -146,9 +145,9 @@ def test_before_it_authenticates_the_view_sees_the_user_of_http(served):
             early.append((str(request.user), hasattr(request, "auth")))
             return super().dispatch(request, *args, **kwargs)
 
-    probe = served(Early.looking(identity, authentication_classes=[KeyAuthentication]))
-    by_key().get("/probe/")
-    called(Agent(by_key()), "probe_get", {})
+    probe = serve(Early.looking(identity, authentication_classes=[KeyAuthentication]))
+    make_key_client().get("/probe/")
+    Agent(make_key_client()).call_with("probe_get", {})
     assert early == [("AnonymousUser", False)] * 2
     assert probe.seen[0] == probe.seen[1]
 
@@ -167,38 +166,38 @@ class NotingAuthentication(KeyAuthentication):
         return super().authenticate(request)
 
 
-def test_a_view_whose_credential_is_in_the_body_authenticates_itself(served):
+def test_a_view_whose_credential_is_in_the_body_authenticates_itself(serve):
     probe = make_probe("initial", authentication_classes=[BodyAuthentication])
     probe.look = staticmethod(lambda request: request.user)
-    served(probe, [BodyAuthentication], [AllowAny])
+    serve(probe, [BodyAuthentication], [AllowAny])
     send("alice read", "probe_post", {"body": {"key": "a guest"}})
     assert probe.seen == ["a guest"]
 
 
-def test_a_view_authenticates_itself_if_its_authenticator_sets_attributes_of_the_request(served):
+def test_a_view_authenticates_itself_if_its_authenticator_sets_attributes_of_the_request(serve):
     probe = make_probe("initial", look=lambda request: request.tenant)
     probe.authentication_classes = [NotingAuthentication]
-    served(probe, [NotingAuthentication])
+    serve(probe, [NotingAuthentication])
     send("alice read")
     assert probe.seen == ["north"]
 
 
-def test_get_authenticators_of_the_view_is_used(served, keys):
+def test_get_authenticators_of_the_view_is_used(serve, keys):
     probe = make_probe(get_authenticators=lambda self: [])
-    served(probe)
+    serve(probe)
     send("alice read")
     assert [seen[0] for seen in probe.seen] == [type(None)]
     assert keys == ["alice read"]
 
 
-def test_a_request_that_the_view_makes_is_authenticated_again(served):
+def test_a_request_that_the_view_makes_is_authenticated_again(serve):
     class Own(Probe):
         def initialize_request(self, request, *args, **kwargs):
             super().initialize_request(request, *args, **kwargs)
             return Request(request)
 
-    probe = served(Own.looking(identity, authentication_classes=[KeyAuthentication]))
-    by_key().get("/probe/")
+    probe = serve(Own.looking(identity, authentication_classes=[KeyAuthentication]))
+    make_key_client().get("/probe/")
     send("alice read write")
     assert probe.seen[0] == probe.seen[1]
     assert str(probe.seen[1][1]) == "AnonymousUser"
@@ -214,8 +213,8 @@ def test_the_view_runs_in_the_transactions_of_its_callback(db, expose, settings,
         AUTHENTICATION_CLASSES=[KeyAuthentication],
     )
     try:
-        by_key().get("/probe/")
-        called(Agent(by_key()), "probe_get", {})
+        make_key_client().get("/probe/")
+        Agent(make_key_client()).call_with("probe_get", {})
     finally:
         settings.DATABASES["default"]["ATOMIC_REQUESTS"] = False
     assert probe.seen[0] == probe.seen[1]

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from drf_mcp.tools import mcp_viewset, registry
 from drf_mcp.tools.endpoints import find_endpoints
-from tests.parity.answers import called
 from tests.parity.probes import Probe
 
 HOSTILE = [
@@ -76,14 +75,14 @@ PATTERNS = {
 }
 
 
-def captured(request) -> str:
+def get_captured(request) -> str:
     context = request.parser_context
     return [*context["args"], *context["kwargs"].values()][0]
 
 
 @pytest.fixture(params=PATTERNS)
 def files(request, expose):
-    files, neighbour = Probe.looking(captured), Probe.looking()
+    files, neighbour = Probe.looking(get_captured), Probe.looking()
     near = [
         path("files/", neighbour.as_view()),
         path("files/x/delete/", neighbour.as_view()),
@@ -105,7 +104,7 @@ def test_a_value_reaches_only_its_own_route(files, alice):
     (argument,) = registry.tools()[name].input_schema["required"]
     for value in HOSTILE:
         files.seen.clear()
-        result = called(alice, name, {argument: value})
+        result = alice.call_with(name, {argument: value})
         assert files.neighbour.seen == [], value
         if result.is_error:
             assert result.code == "NOT_FOUND", value
@@ -117,9 +116,9 @@ def test_a_value_reaches_only_its_own_route(files, alice):
 @pytest.mark.parametrize("name", ["str", "slug", "path", "segment"])
 def test_a_number_reaches_a_route_for_text_as_text(expose, alice, name):
     """Lists give primary keys as numbers."""
-    probe = Probe.looking(captured)
+    probe = Probe.looking(get_captured)
     expose(PATTERNS[name](probe.as_view()))
-    assert not called(alice, "files_get", {"name": 9}).is_error
+    assert not alice.call_with("files_get", {"name": 9}).is_error
     assert probe.seen == ["9"]
 
 
@@ -127,21 +126,21 @@ def test_a_value_that_changes_the_other_argument_is_not_found(expose, alice):
     """The route would match, with another folder and another file."""
     probe = Probe.looking(lambda request: request.parser_context["kwargs"]["name"])
     expose(re_path(r"^files/(?P<folder>[^/]+)/(?P<name>.+)$", probe.as_view()))
-    assert not called(alice, "files_get", {"folder": "a", "name": "b/c"}).is_error
+    assert not alice.call_with("files_get", {"folder": "a", "name": "b/c"}).is_error
     assert probe.seen == ["b/c"]
-    result = called(alice, "files_get", {"folder": "a/b", "name": "c"})
+    result = alice.call_with("files_get", {"folder": "a/b", "name": "c"})
     assert result.code == "NOT_FOUND"
     assert len(probe.seen) == 1
 
 
 def test_a_value_that_an_earlier_route_matches_is_not_found(expose, alice):
-    earlier, probe = Probe.looking(captured), Probe.looking(captured)
+    earlier, probe = Probe.looking(get_captured), Probe.looking(get_captured)
     expose(
         path("files/<slug:name>/", mcp_viewset(name="earlier")(earlier).as_view()),
         path("files/<str:name>/", mcp_viewset(name="later")(probe).as_view()),
     )
-    assert not called(alice, "later_get", {"name": "a b"}).is_error
-    assert called(alice, "later_get", {"name": "a"}).code == "NOT_FOUND"
+    assert not alice.call_with("later_get", {"name": "a b"}).is_error
+    assert alice.call_with("later_get", {"name": "a"}).code == "NOT_FOUND"
     assert (earlier.seen, probe.seen) == ([], ["a b"])
 
 
@@ -152,7 +151,7 @@ def test_a_value_reaches_the_view_as_from_its_quoted_url(expose, alice, value):
     probe = Probe.looking(lambda request: (request.path, request.build_absolute_uri()))
     expose(path("files/<str:name>/", probe.as_view()))
     alice.http.get(f"/files/{quote(value, safe='')}/")
-    called(alice, "files_get", {"name": value})
+    alice.call_with("files_get", {"name": value})
     assert probe.seen[0] == probe.seen[1]
 
 

@@ -23,7 +23,7 @@ from rest_framework.routers import SimpleRouter
 from drf_mcp.tools import registry
 from example_project.shop.models import Customer, Product
 from example_project.shop.serializers import ProductSerializer
-from tests.parity.answers import assert_same_answer, called, observed, over_http
+from tests.parity.answers import assert_same_answer, observed, over_http
 from tests.parity.probes import KeyAuthentication, Probe
 
 
@@ -66,9 +66,9 @@ def test_callers_list_the_tools_that_they_may_call(open_endpoint, agent_of):
 
 def test_an_action_has_its_own_permissions(expose_products, agent_of):
     expose_products(permission_classes=[AllowAny])
-    assert called(agent_of("alice"), "products_restock", {}).code == "FORBIDDEN"
+    assert agent_of("alice").call_with("products_restock", {}).code == "FORBIDDEN"
     assert not Product.objects.filter(stock=9).exists()
-    assert called(agent_of("carol"), "products_restock", {}).data == {"restocked": 41}
+    assert agent_of("carol").call_with("products_restock", {}).data == {"restocked": 41}
 
 
 def test_a_call_of_a_hidden_tool_is_forbidden(agent_of):
@@ -83,16 +83,16 @@ def test_model_permissions_decide_the_list_and_the_calls(expose_products, agent_
     expose_products(permission_classes=[DjangoModelPermissions])
     reading = {"products_list", "products_retrieve"}
     assert set(agent_of("alice").tools()) == reading
-    assert called(agent_of("alice"), "products_destroy", {"pk": 1}).code == "FORBIDDEN"
+    assert agent_of("alice").call_with("products_destroy", {"pk": 1}).code == "FORBIDDEN"
     alice = User.objects.get(username="alice")
     alice.user_permissions.add(Permission.objects.get(codename="change_product"))
     assert set(agent_of("alice").tools()) == reading | {
         "products_update",
         "products_partial_update",
     }
-    result = called(agent_of("alice"), "products_partial_update", {"pk": 1, "stock": 3})
+    result = agent_of("alice").call_with("products_partial_update", {"pk": 1, "stock": 3})
     assert result.data["stock"] == 3
-    assert called(agent_of("alice"), "products_destroy", {"pk": 1}).code == "FORBIDDEN"
+    assert agent_of("alice").call_with("products_destroy", {"pk": 1}).code == "FORBIDDEN"
 
 
 @pytest.mark.parametrize("username", ["alice", "bob", "admin"])
@@ -106,7 +106,7 @@ def test_object_permissions_are_checked(expose_products, http_of, agent_of, user
     User.objects.get(username="bob").user_permissions.set(may)
     http, agent = http_of(username), agent_of(username)
     response, expected = observed(lambda: over_http(http, method, f"/products/{kite.pk}/", {}))
-    result, effect = observed(lambda: called(agent, f"products_{tool}", {"pk": kite.pk}))
+    result, effect = observed(lambda: agent.call_with(f"products_{tool}", {"pk": kite.pk}))
     assert_same_answer(response, result)
     assert effect == expected
 
@@ -127,8 +127,8 @@ def test_a_permission_that_reads_the_path_is_checked_in_the_call(expose, alice):
     probe = Probe.looking(permission_classes=[OnlyOnFridays])
     expose(path("probe/<str:pk>/", probe.as_view()))
     assert "probe_get" in alice.tools()
-    assert called(alice, "probe_get", {"pk": "2"}).code == "FORBIDDEN"
-    assert not called(alice, "probe_get", {"pk": "1"}).is_error
+    assert alice.call_with("probe_get", {"pk": "2"}).code == "FORBIDDEN"
+    assert not alice.call_with("probe_get", {"pk": "1"}).is_error
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_a_permission_that_reads_the_path_is_checked_in_the_call(expose, alice):
 def test_composed_permissions_are_checked_as_a_whole(expose, alice, composed, listed):
     expose(path("probe/", Probe.looking(permission_classes=[composed]).as_view()))
     assert ("probe_get" in alice.tools()) is listed
-    assert called(alice, "probe_get", {}).is_error is not listed
+    assert alice.call_with("probe_get", {}).is_error is not listed
 
 
 class PerMethod(Probe):

@@ -15,7 +15,6 @@ from rest_framework.test import APIClient
 
 from drf_mcp.tools import registry
 from tests.agents import Agent
-from tests.parity.answers import called
 from tests.parity.probes import KeyAuthentication, Probe
 
 CLOSED = {"PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"]}
@@ -30,7 +29,7 @@ METHODS = [
 ]
 
 
-def sent(agent: Agent, method: str = "tools/call", params: dict | None = None):
+def send(agent: Agent, method: str = "tools/call", params: dict | None = None):
     params = params or {"name": "probe_get", "arguments": {}}
     return agent.post(*agent.frame(method, params))
 
@@ -47,7 +46,7 @@ def test_a_bad_token_gets_401_for_every_method(db, expose, method, params, close
     probe = Probe.looking()
     expose(path("probe/", probe.as_view()), **(CLOSED if closed else {}))
     agent = Agent(APIClient(headers={"authorization": "Token bad"}))
-    assert_challenged(sent(agent, method, params))
+    assert_challenged(send(agent, method, params))
     assert probe.seen == []
 
 
@@ -55,7 +54,7 @@ def test_a_bad_token_gets_401_for_every_method(db, expose, method, params, close
 def test_a_missing_token_gets_401_if_one_is_needed(agent_of, expose, method, params):
     probe = Probe.looking()
     expose(path("probe/", probe.as_view()), **CLOSED)
-    assert_challenged(sent(agent_of(None), method, params))
+    assert_challenged(send(agent_of(None), method, params))
     assert probe.seen == []
 
 
@@ -73,7 +72,7 @@ def test_an_inactive_user_gets_401(agent_of, expose):
     expose(path("probe/", probe.as_view()))
     agent = agent_of("bob")
     User.objects.filter(username="bob").update(is_active=False)
-    assert_challenged(sent(agent))
+    assert_challenged(send(agent))
     assert probe.seen == []
 
 
@@ -82,7 +81,7 @@ def test_an_authenticator_may_answer_403(db, expose, classes):
     """It may be an authentication class of the endpoint or only of the view."""
     probe = Probe.looking(authentication_classes=[KeyAuthentication])
     expose(path("probe/", probe.as_view()), AUTHENTICATION_CLASSES=classes)
-    response = sent(Agent(APIClient(headers={"x-key": "banned"})))
+    response = send(Agent(APIClient(headers={"x-key": "banned"})))
     assert (response.status_code, probe.seen) == (403, [])
     assert response.json()["error"]["message"] == "This key is banned."
 
@@ -93,7 +92,7 @@ def test_a_valid_credential_without_a_user_is_answered_with_the_reason(db, expos
     key = f"{KeyAuthentication.__module__}.{KeyAuthentication.__qualname__}"
     expose(path("probe/", view), AUTHENTICATION_CLASSES=[key], **CLOSED)
     agent = Agent(APIClient(headers={"x-key": "machine read"}))
-    response = sent(agent, params={"name": tool, "arguments": {}})
+    response = send(agent, params={"name": tool, "arguments": {}})
     assert response.status_code == 403
     message = response.json()["error"]["message"]
     assert message.startswith("The credential is valid, but belongs to no user")
@@ -114,14 +113,14 @@ def test_permissions_of_the_endpoint_are_checked_before_the_view_and_have_their_
 ):
     probe = Probe.looking()
     expose(path("probe/", probe.as_view()), PERMISSION_CLASSES=[Closed])
-    response = sent(agent_of("alice"))
+    response = send(agent_of("alice"))
     assert (response.status_code, probe.seen) == (403, [])
     assert response.json()["error"]["message"] == "Not on Sundays."
     assert "WWW-Authenticate" not in response.headers
-    assert not called(agent_of("carol"), "probe_get", {}).is_error
+    assert not agent_of("carol").call_with("probe_get", {}).is_error
 
 
-def noting(step):
+def record_step(step):
     def note(self, *args, **kwargs):
         self.seen.append(step)
         return getattr(super(type(self), self), step)(*args, **kwargs)
@@ -146,39 +145,39 @@ STEPS = [
 
 @pytest.mark.parametrize("step", STEPS)
 def test_no_step_of_a_view_runs_for_a_refused_caller(agent_of, expose, step):
-    probe = Probe.looking(**{step: noting(step)})
+    probe = Probe.looking(**{step: record_step(step)})
     expose(path("probe/", probe.as_view()), **CLOSED)
     assert registry.tool("probe_get").input_schema
     probe.seen.clear()  # describing the tool runs steps as well
-    assert_challenged(sent(agent_of(None)))
+    assert_challenged(send(agent_of(None)))
     assert probe.seen == []
-    assert not called(agent_of("alice"), "probe_get", {}).is_error
+    assert not agent_of("alice").call_with("probe_get", {}).is_error
     assert step in probe.seen
 
 
 def test_a_view_without_authentication_does_not_admit_a_refused_caller(agent_of, expose):
     probe = Probe.looking(perform_authentication=lambda self, request: None)
     expose(path("probe/", probe.as_view()), **CLOSED)
-    assert_challenged(sent(agent_of(None)))
-    assert_challenged(sent(Agent(APIClient(headers={"authorization": "Token bad"}))))
+    assert_challenged(send(agent_of(None)))
+    assert_challenged(send(Agent(APIClient(headers={"authorization": "Token bad"}))))
     assert probe.seen == []
 
 
 def test_a_view_without_authentication_classes_does_not_admit_a_refused_caller(agent_of, expose):
     probe = Probe.looking(authentication_classes=[])
     expose(path("probe/", probe.as_view()), **CLOSED)
-    assert_challenged(sent(agent_of(None)))
-    assert called(agent_of("alice"), "probe_get", {}).data == {"user": "AnonymousUser"}
+    assert_challenged(send(agent_of(None)))
+    assert agent_of("alice").call_with("probe_get", {}).data == {"user": "AnonymousUser"}
     assert len(probe.seen) == 1
 
 
 def test_a_cached_page_is_not_for_a_refused_caller(agent_of, expose):
     probe = Probe.looking()
     expose(path("probe/", cache_page(60)(probe.as_view())), **CLOSED)
-    first = called(agent_of("alice"), "probe_get", {})
-    assert called(agent_of("alice"), "probe_get", {}).data == first.data
+    first = agent_of("alice").call_with("probe_get", {})
+    assert agent_of("alice").call_with("probe_get", {}).data == first.data
     assert len(probe.seen) == 1
-    assert_challenged(sent(agent_of(None)))
+    assert_challenged(send(agent_of(None)))
 
 
 def test_a_decorator_does_not_run_for_a_refused_caller(agent_of, expose):
@@ -191,9 +190,9 @@ def test_a_decorator_does_not_run_for_a_refused_caller(agent_of, expose):
         return view(request, *args, **kwargs)
 
     expose(path("probe/", decorated), **CLOSED)
-    assert_challenged(sent(agent_of(None)))
+    assert_challenged(send(agent_of(None)))
     assert ran == []
-    called(agent_of("alice"), "probe_get", {})
+    agent_of("alice").call_with("probe_get", {})
     assert len(ran) == len(probe.seen) == 1
 
 
@@ -204,5 +203,5 @@ def test_an_exception_that_is_being_handled_outside_is_not_the_callers(agent_of,
     try:
         raise AuthenticationFailed("Some other service said so.")
     except AuthenticationFailed:
-        result = called(agent, "probe_get", {})
+        result = agent.call_with("probe_get", {})
     assert result.data == {"user": "alice"}

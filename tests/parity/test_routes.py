@@ -17,7 +17,6 @@ from rest_framework.routers import DefaultRouter, SimpleRouter
 from rest_framework.views import APIView
 
 from drf_mcp.tools import registry
-from tests.parity.answers import called
 from tests.parity.middleware import URLCONFS
 from tests.parity.probes import Probe
 
@@ -57,7 +56,7 @@ def match(request) -> tuple:
 UUID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
 
 
-def inside(prefix, *patterns, **options):
+def make_include(prefix, *patterns, **options):
     return path(prefix, include(list(patterns)), options)
 
 
@@ -90,12 +89,16 @@ ROUTES = {
         "/probe/1/",
     ),
     "defaults of an include": (
-        lambda v: [inside("a/<slug:tenant>/", path("<int:pk>/", v, {"n": 1}), kind="x")],
+        lambda v: [make_include("a/<slug:tenant>/", path("<int:pk>/", v, {"n": 1}), kind="x")],
         {"tenant": "t", "pk": 2},
         "/a/t/2/",
     ),
     "three includes": (
-        lambda v: [inside("a/<int:a>/", inside("b/<int:b>/", inside("c/<int:c>/", path("", v))))],
+        lambda v: [
+            make_include(
+                "a/<int:a>/", make_include("b/<int:b>/", make_include("c/<int:c>/", path("", v)))
+            )
+        ],
         {"a": 1, "b": 2, "c": 3},
         "/a/1/b/2/c/3/",
     ),
@@ -151,7 +154,7 @@ def test_a_call_is_matched_like_its_url(expose, alice, patterns, arguments, url)
     (name,) = (n for n, tool in registry.tools().items() if tool.endpoint.method == "GET")
     response = alice.http.get(url)
     assert response.status_code == 200
-    result = called(alice, name, arguments)
+    result = alice.call_with(name, arguments)
     assert not result.is_error, result.envelope
     assert probe.seen[0] == probe.seen[1]
 
@@ -178,15 +181,15 @@ def test_a_router_may_be_included_with_any_prefix(expose, alice, router_class, u
     for prefix in ("", "api/"):
         expose(path(prefix, include(router.urls)))
         expected = alice.http.get(f"/{prefix}things/7/").json()
-        assert called(alice, "things_retrieve", {"pk": "7"}).data == expected
+        assert alice.call_with("things_retrieve", {"pk": "7"}).data == expected
 
 
 def test_one_viewset_at_two_routes_has_two_sets_of_tools(expose, alice):
     callback = Things.as_view({"get": "list"})
     expose(path("red/things/", callback), path("<slug:colour>/blue/things/", callback))
     red, blue = registry.tools()
-    assert called(alice, red, {}).data == {"route": "red/things/"}
-    assert called(alice, blue, {"colour": "x"}).data == {
+    assert alice.call_with(red, {}).data == {"route": "red/things/"}
+    assert alice.call_with(blue, {"colour": "x"}).data == {
         "route": "<slug:colour>/blue/things/",
         "colour": "x",
     }
@@ -196,32 +199,32 @@ def test_a_route_that_an_earlier_one_hides_is_not_found(expose, alice):
     """Over HTTP the first route that matches answers."""
     first, second = Probe.looking(), Probe.looking()
     expose(path("<slug:name>/", first.as_view()), path("hidden/", second.as_view()))
-    assert called(alice, "hidden_get", {}).code == "NOT_FOUND"
+    assert alice.call_with("hidden_get", {}).code == "NOT_FOUND"
     assert first.seen == second.seen == []
 
 
-def localized(settings):
+def activate_locales(settings):
     settings.LANGUAGES = [("en", "English"), ("de", "German")]
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, "django.middleware.locale.LocaleMiddleware"]
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_a_route_in_the_language_of_the_caller(expose, settings, http_of, agent_of, language):
-    localized(settings)
+    activate_locales(settings)
     probe = Probe.looking(lambda request: (request.path, request.resolver_match.route))
     expose(*i18n_patterns(path("things/<int:pk>/", probe.as_view())))
     http, agent = http_of("alice"), agent_of("alice")
     agent.http.defaults["HTTP_ACCEPT_LANGUAGE"] = language
     http.get(f"/{language}/things/1/")
-    called(agent_of("alice"), "en_things_get", {"pk": 1})
-    assert not called(agent, "en_things_get", {"pk": 1}).is_error
+    agent_of("alice").call_with("en_things_get", {"pk": 1})
+    assert not agent.call_with("en_things_get", {"pk": 1}).is_error
     over_http, in_english, in_the_callers = probe.seen
     assert over_http == in_the_callers
     assert in_english[0] == "/en/things/1/"
 
 
 def test_a_translated_route(expose, settings, agent_of):
-    localized(settings)
+    activate_locales(settings)
     words = {"en": "things/<int:pk>/", "de": "dinge/<int:pk>/"}
     translated = lazy(lambda: words[get_language()], str)
 
@@ -231,7 +234,7 @@ def test_a_translated_route(expose, settings, agent_of):
     (name, *_) = registry.tools()
     for language in ("en", "de", "en"):
         agent.http.defaults["HTTP_ACCEPT_LANGUAGE"] = language
-        assert not called(agent, name, {"pk": 1}).is_error
+        assert not agent.call_with(name, {"pk": 1}).is_error
     assert probe.seen == ["/things/1/", "/dinge/1/", "/things/1/"]
 
 
@@ -246,7 +249,7 @@ def test_a_urlconf_that_middleware_sets(expose, settings, alice, monkeypatch):
     alice.http.defaults["HTTP_X_URLCONF"] = "other"
     assert "theirs_get" in alice.tools()
     assert "ours_get" not in alice.tools()
-    assert not called(alice, "theirs_get", {"pk": 3}).is_error
+    assert not alice.call_with("theirs_get", {"pk": 3}).is_error
     alice.http.get("/theirs/3/")
     assert theirs.seen[0] == theirs.seen[1]
 

@@ -8,7 +8,6 @@ from django.urls import path
 from rest_framework.test import APIClient
 
 from tests.agents import Agent
-from tests.parity.answers import called
 from tests.parity.probes import Probe
 
 TOKEN = "k" * 32
@@ -33,7 +32,7 @@ def browser(db) -> APIClient:
 @pytest.mark.parametrize("tool", ["probe_get", "probe_post"])
 def test_a_call_with_the_csrf_token_is_the_users(probe, browser, tool):
     browser.defaults["HTTP_X_CSRFTOKEN"] = TOKEN
-    assert called(Agent(browser), tool, {}).data == {"user": "alice"}
+    assert Agent(browser).call_with(tool, {}).data == {"user": "alice"}
 
 
 @pytest.mark.parametrize("tool", ["probe_get", "probe_post", None])
@@ -56,13 +55,13 @@ def test_a_token_in_the_authorization_header_needs_no_csrf_token(probe, browser,
     http = http_of("bob")
     http.handler.enforce_csrf_checks = True
     http.cookies = browser.cookies
-    assert called(Agent(http), "probe_post", {}).data == {"user": "bob"}
+    assert Agent(http).call_with("probe_post", {}).data == {"user": "bob"}
 
 
 def test_an_ended_session_is_anonymous(probe, browser):
     browser.session.flush()
     browser.defaults["HTTP_X_CSRFTOKEN"] = TOKEN
-    assert called(Agent(browser), "probe_get", {}).data == {"user": "AnonymousUser"}
+    assert Agent(browser).call_with("probe_get", {}).data == {"user": "AnonymousUser"}
 
 
 def test_a_session_keeps_what_a_view_writes(expose, browser):
@@ -73,8 +72,8 @@ def test_a_session_keeps_what_a_view_writes(expose, browser):
     probe = Probe.looking(count)
     expose(path("probe/", probe.as_view()))
     browser.defaults["HTTP_X_CSRFTOKEN"] = TOKEN
-    called(Agent(browser), "probe_post", {})
+    Agent(browser).call_with("probe_post", {})
     browser.post("/probe/")
-    called(Agent(browser), "probe_get", {})
+    Agent(browser).call_with("probe_get", {})
     assert probe.seen == [1, 2, 3]
     assert browser.session["count"] == 3

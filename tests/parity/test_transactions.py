@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 from drf_mcp.exceptions import Conflict
 from drf_mcp.views import MCPView
 from tests.agents import Agent
-from tests.parity.answers import called, over_http
+from tests.parity.answers import over_http
 from tests.parity.probes import Probe
 
 ALIAS = "ledger"
@@ -47,7 +47,7 @@ def write(text: str) -> None:
     connections[ALIAS].cursor().execute("INSERT INTO entry VALUES (%s)", [text])
 
 
-def entries() -> list[str]:
+def read_entries() -> list[str]:
     cursor = connections[ALIAS].cursor()
     cursor.execute("SELECT text FROM entry ORDER BY rowid")
     return [text for (text,) in cursor.fetchall()]
@@ -72,7 +72,7 @@ class Write(APIView):
         return getattr(self, request.data.get("ending", "success"))()
 
     def success(self) -> Response:
-        return Response({"entries": len(entries())}, status=201)
+        return Response({"entries": len(read_entries())}, status=201)
 
     def returned_error(self) -> Response:
         return Response({"detail": "No."}, status=400)
@@ -140,39 +140,39 @@ def agent(expose, http_of):
     return make
 
 
-def left_by_both(agent: Agent, ending: str) -> tuple[list[str], list[str]]:
+def write_both_ways(agent: Agent, ending: str) -> tuple[list[str], list[str]]:
     arguments = {"text": "entry", "ending": ending}
     response = over_http(agent.http, "POST", "/write/", arguments)
-    over_http_left = entries()
+    over_http_left = read_entries()
     connections[ALIAS].cursor().execute("DELETE FROM entry")
-    result = called(agent, "write", arguments)
+    result = agent.call_with("write", arguments)
     assert result.is_error is (response.status_code >= 400)
-    return over_http_left, entries()
+    return over_http_left, read_entries()
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_call_leaves_the_entries_of_the_request(ledger, agent, ending):
-    expected, left = left_by_both(agent(), ending)
+    expected, left = write_both_ways(agent(), ending)
     assert left == expected
 
 
 @pytest.mark.parametrize("ending", ["invalid", "conflict", "crash", "in_an_atomic_block"])
 def test_only_atomic_requests_roll_back_the_writes_of_a_failed_call(ledger, agent, ending):
     """Django's documentation says so; the test above only compares."""
-    _, left = left_by_both(agent(), ending)
+    _, left = write_both_ways(agent(), ending)
     assert left == ([] if ledger.settings_dict["ATOMIC_REQUESTS"] else ["entry"])
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_non_atomic_view_is_non_atomic(ledger, agent, ending):
     leave_alone = transaction.non_atomic_requests(using=ALIAS)
-    expected, left = left_by_both(agent(leave_alone), ending)
+    expected, left = write_both_ways(agent(leave_alone), ending)
     assert left == expected
     assert left[:1] == ["entry"]
 
 
 def test_on_commit_runs_after_the_call_and_before_the_response(ledger, agent):
-    _, left = left_by_both(agent(), "after_commit")
+    _, left = write_both_ways(agent(), "after_commit")
     assert left == ["entry", "after commit"]
 
 
@@ -189,7 +189,7 @@ def test_a_failed_call_of_a_batch_does_not_affect_the_others(ledger, agent):
     assert failed == {0: False, 1: True, 2: True, 3: False}
     kept = [text for text, ending in endings if ending == "success"]
     atomic = ledger.settings_dict["ATOMIC_REQUESTS"]
-    assert entries() == (kept if atomic else [text for text, _ in endings])
+    assert read_entries() == (kept if atomic else [text for text, _ in endings])
 
 
 def test_a_call_runs_in_no_other_transaction_than_its_own(ledger, expose, http_of):
@@ -197,5 +197,5 @@ def test_a_call_runs_in_no_other_transaction_than_its_own(ledger, expose, http_o
     expose(path("probe/", probe.as_view()), path(ENDPOINT[1:], MCPView.as_view()))
     http = http_of("alice")
     http.get("/probe/")
-    called(Agent(http, path=ENDPOINT), "probe_get", {})
+    Agent(http, path=ENDPOINT).call_with("probe_get", {})
     assert probe.seen == [(ledger.settings_dict["ATOMIC_REQUESTS"], 0)] * 2

@@ -11,8 +11,8 @@ from rest_framework.permissions import IsAuthenticated
 
 from example_project.shop.models import Ticket
 from example_project.shop.serializers import TicketSerializer
-from tests.parity.answers import assert_same_answer, called, observed, over_http
-from tests.parity.shop_requests import TICKET, filled, rows_of_alice
+from tests.parity.answers import assert_same_answer, observed, over_http
+from tests.parity.shop_requests import TICKET, fill_in, rows_of_alice
 
 SENT: list[str] = []
 
@@ -42,7 +42,7 @@ def atomic(request, monkeypatch, expose, stopped_clock) -> bool:
 
 @pytest.fixture
 def ticket(db) -> dict:
-    return filled(TICKET, rows_of_alice())
+    return fill_in(TICKET, rows_of_alice())
 
 
 @pytest.mark.parametrize("body", ["fine", "forbidden"])
@@ -52,7 +52,7 @@ def test_perform_create_writes_the_same_rows_with_the_same_sql(
     ticket = {**ticket, "body": body}
     http, agent = http_of("alice"), agent_of("alice")
     response, expected = observed(lambda: over_http(http, "POST", "/tickets/", ticket))
-    result, effect = observed(lambda: called(agent, "tickets_create", ticket))
+    result, effect = observed(lambda: agent.call_with("tickets_create", ticket))
     assert_same_answer(response, result)
     assert effect == expected
 
@@ -65,5 +65,5 @@ def test_on_commit_functions_run_if_the_call_commits(
         sent = ["Ünwell"]
     agent = agent_of("alice")
     with django_capture_on_commit_callbacks(execute=True), transaction.atomic():
-        called(agent, "tickets_create", {**ticket, "body": body})
+        agent.call_with("tickets_create", {**ticket, "body": body})
     assert sent == SENT

@@ -52,7 +52,7 @@ def refused(patterns):
     return json.loads(ran.stdout)
 
 
-def emitted():
+def find_patterns():
     schemas = [[tool.input_schema, tool.schema.output] for tool in registry.tools().values()]
     return set(patterns_in(schemas))
 
@@ -64,13 +64,13 @@ def test_node_reports_a_wrong_pattern():
 @pytest.mark.parametrize("portable", [True, False])
 def test_every_pattern_of_the_nasty_project_compiles(nasty, portable):  # noqa: F811
     nasty(PORTABLE=portable)
-    patterns = emitted()
+    patterns = find_patterns()
     assert patterns
     assert refused(patterns) == []
 
 
 def test_every_pattern_of_the_example_project_compiles():
-    assert refused(emitted()) == []
+    assert refused(find_patterns()) == []
 
 
 PIECES = re.split(

@@ -20,7 +20,7 @@ ITEMS = [
 ]
 
 
-def stored_elsewhere(owner: str, archive_class: str, **django_settings: Any) -> list[str]:
+def store_elsewhere(owner: str, archive_class: str, **django_settings: Any) -> list[str]:
     program_input = {
         "owner": owner,
         "items": ITEMS,
@@ -44,7 +44,7 @@ def stored_elsewhere(owner: str, archive_class: str, **django_settings: Any) -> 
 
 
 def test_through_a_database(database_file):  # noqa: F811
-    archive_id, digest = stored_elsewhere(
+    archive_id, digest = store_elsewhere(
         "7", "DatabaseArchive", DATABASES={"default": database_file}
     )
     assert DatabaseArchive().fetch(archive_id, "7").items == ITEMS
@@ -60,7 +60,7 @@ def test_through_a_shared_cache(tmp_path, settings):
         }
     }
     settings.CACHES = shared
-    archive_id, digest = stored_elsewhere("7", "CacheArchive", CACHES=shared)
+    archive_id, digest = store_elsewhere("7", "CacheArchive", CACHES=shared)
     assert CacheArchive().fetch(archive_id, "7").items == ITEMS
     assert CacheArchive().find(digest, "7").archive_id == archive_id
     assert CacheArchive().fetch(archive_id, "8") is None

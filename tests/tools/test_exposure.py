@@ -77,7 +77,7 @@ def function(request) -> Response: ...
 def silent(request) -> Response: ...
 
 
-def routed(viewset, prefix: str = "boxes", router=SimpleRouter) -> list:
+def make_urls(viewset, prefix: str = "boxes", router=SimpleRouter) -> list:
     made = router()
     made.register(prefix, viewset, basename="thing")
     return made.urls
@@ -87,27 +87,27 @@ def routed(viewset, prefix: str = "boxes", router=SimpleRouter) -> list:
 
 
 def test_a_routed_view_is_not_exposed_by_default(exposed):
-    assert exposed(*routed(Boxes), path("silent/", silent)) == []
+    assert exposed(*make_urls(Boxes), path("silent/", silent)) == []
 
 
 def test_a_decorated_viewset_is_exposed_with_all_actions(exposed):
-    assert set(exposed(*routed(Decorated))) == {"boxes_list", "boxes_create", "boxes_shake"}
+    assert set(exposed(*make_urls(Decorated))) == {"boxes_list", "boxes_create", "boxes_shake"}
 
 
 def test_a_decorator_may_select_actions(exposed):
     cases = [(Some, {"boxes_list"}), (Others, {"boxes_create", "boxes_shake"})]
-    found = [set(exposed(*routed(viewset))) for viewset, _ in cases]
+    found = [set(exposed(*make_urls(viewset))) for viewset, _ in cases]
     assert found == [names for _, names in cases]
 
 
 def test_a_subclass_of_a_decorated_view_is_not_exposed(exposed):
     for heir in [Heir, DecideHeir]:
-        patterns = routed(heir) if heir is Heir else [path("decide/", heir.as_view())]
+        patterns = make_urls(heir) if heir is Heir else [path("decide/", heir.as_view())]
         assert exposed(*patterns) == [], heir
 
 
 def test_an_action_can_be_decorated_above_and_below_its_route(exposed):
-    assert set(exposed(*routed(OneAction))) == {"boxes_above", "boxes_below"}
+    assert set(exposed(*make_urls(OneAction))) == {"boxes_above", "boxes_below"}
 
 
 def test_a_decorated_view_is_exposed_with_all_methods(exposed):
@@ -133,7 +133,7 @@ def test_viewsets_views_and_functions_can_be_registered(exposed):
     ]:
         registry = Registry()
         registry.register(target)
-        patterns = [*routed(Boxes), path("plain/", Plain.as_view()), path("silent/", silent)]
+        patterns = [*make_urls(Boxes), path("plain/", Plain.as_view()), path("silent/", silent)]
         # One method of Plain is decorated and therefore always exposed.
         assert set(exposed(*patterns, registry=registry)) == names | {"plain_post"}
 
@@ -143,7 +143,9 @@ def test_a_registered_router_exposes_only_its_own_routes(exposed):
     router.register("boxes", Boxes, basename="box")
     registry = Registry()
     registry.register(router)
-    names = exposed(path("api/", include(router.urls)), *routed(Boxes, "other"), registry=registry)
+    names = exposed(
+        path("api/", include(router.urls)), *make_urls(Boxes, "other"), registry=registry
+    )
     assert set(names) == {"boxes_list", "boxes_create", "boxes_shake"}
 
 
@@ -157,13 +159,13 @@ def test_a_registration_may_select_actions_and_a_name(exposed):
     ]:
         registry = Registry()
         registry.register(Boxes, **options)
-        assert set(exposed(*routed(Boxes), registry=registry)) == names
+        assert set(exposed(*make_urls(Boxes), registry=registry)) == names
 
 
 def test_a_registered_class_is_exposed_under_each_route(exposed):
     registry = Registry()
     registry.register(Boxes, actions=["list"])
-    assert exposed(*routed(Boxes), *routed(Boxes, "crates"), registry=registry) == [
+    assert exposed(*make_urls(Boxes), *make_urls(Boxes, "crates"), registry=registry) == [
         "boxes_list",
         "crates_list",
     ]
@@ -178,7 +180,7 @@ def test_only_routers_and_api_views_can_be_registered(subtests):
 
 def test_a_view_that_is_registered_later_is_exposed(exposed):
     registry = Registry()
-    patterns = routed(Boxes)
+    patterns = make_urls(Boxes)
     assert exposed(*patterns, registry=registry) == []
     registry.register(Boxes, actions=["list"])
     assert exposed(*patterns, registry=registry) == ["boxes_list"]
@@ -191,7 +193,7 @@ def test_a_view_that_is_registered_later_is_exposed(exposed):
 class Invoices(Plain): ...
 
 
-LETTERS = [path("invoices/", Invoices.as_view()), path("function/", function), *routed(Boxes)]
+LETTERS = [path("invoices/", Invoices.as_view()), path("function/", function), *make_urls(Boxes)]
 
 
 def test_a_registry_has_the_exposed_tools_that_match_its_patterns(exposed):
@@ -217,7 +219,7 @@ class Closed(Exposure):
 
 def test_the_report_names_the_exposure_class_that_leaves_out_an_endpoint(settings):
     settings.DRF_MCP = {"EXPOSURE_CLASS": Closed}
-    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": routed(Decorated, "crates")})
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": make_urls(Decorated, "crates")})
     reasons = {found.reason for found in find_unexposed(Registry())}
     assert reasons == {"not exposed: Closed of EXPOSURE_CLASS leaves the endpoint out"}
 
@@ -235,7 +237,7 @@ def test_options_nearer_to_the_action_win(settings):
     )
     registry = Registry()
     registry.register(view, description="Registry", destructive=False, title="Registry")
-    urlconf = type("URLConf", (), {"urlpatterns": routed(view)})
+    urlconf = type("URLConf", (), {"urlpatterns": make_urls(view)})
     options = registry.tools(urlconf)["boxes_list"].options
     assert options.title == "Action"
     assert options.read_only is True

@@ -56,12 +56,12 @@ def with_options(view, **options):
     return mcp_tool(**options)(type("Own", (view,), {"__doc__": view.__doc__}))
 
 
-def furniture(**options):
+def make_route(**options):
     return path("furniture/", with_options(Furniture, **options).as_view())
 
 
 def test_examples_are_in_the_description_as_compact_json(tool_of):
-    tool = tool_of(furniture(examples=[SOFA, {"name": "Stühle"}]))
+    tool = tool_of(make_route(examples=[SOFA, {"name": "Stühle"}]))
     assert tool.description.splitlines()[1:] == [
         'Example: {"name":"sofa","places":3}',
         'Example: {"name":"Stühle"}',
@@ -70,14 +70,14 @@ def test_examples_are_in_the_description_as_compact_json(tool_of):
 
 
 def test_examples_are_a_keyword_if_portable_is_off(tool_of):
-    tool = tool_of(furniture(examples=[SOFA], portable=False))
+    tool = tool_of(make_route(examples=[SOFA], portable=False))
     assert tool.input_schema["examples"] == [SOFA]
     assert "Example" not in tool.description
 
 
 def test_a_declared_input_schema_is_not_changed(tool_of):
     own = {"type": "object", "properties": {"name": {}}}
-    tool = tool_of(furniture(examples=[{"name": "sofa"}], input_schema=own, portable=False))
+    tool = tool_of(make_route(examples=[{"name": "sofa"}], input_schema=own, portable=False))
     assert tool.input_schema == own
     assert 'Example: {"name":"sofa"}' in tool.description
 
@@ -87,7 +87,7 @@ def test_an_example_that_would_be_refused_is_left_out_and_a_finding(tool_of):
         ({"name": "sofa", "legs": 4}, "legs: Unknown argument."),
         ({"name": "sofa", "id": 4}, "id: This argument is read-only."),
     ]:
-        tool = tool_of(furniture(examples=[example, SOFA]))
+        tool = tool_of(make_route(examples=[example, SOFA]))
         assert tool.hints.examples == (SOFA,), example
         (finding,) = tool.findings
         assert finding.message == f"An example of furniture_create is left out: {words}"
@@ -102,12 +102,12 @@ def test_an_example_without_its_path_argument_is_left_out(tool_of):
 
 
 def test_grouped_arguments_have_grouped_examples(tool_of):
-    tool = tool_of(furniture(examples=[{"body": SOFA}, SOFA]), ARGUMENTS="grouped")
+    tool = tool_of(make_route(examples=[{"body": SOFA}, SOFA]), ARGUMENTS="grouped")
     assert tool.hints.examples == ({"body": SOFA},)
 
 
 def test_the_first_example_is_the_sample_call(tool_of):
-    tool = tool_of(furniture(examples=[SOFA, {"name": "chair"}]))
+    tool = tool_of(make_route(examples=[SOFA, {"name": "chair"}]))
     assert tool.hints.call == SOFA
     assert sample_arguments(tool) == SOFA
 
@@ -116,14 +116,14 @@ def test_the_first_example_is_the_sample_call(tool_of):
 def test_the_printed_call_has_the_example(expose):
     from drf_mcp.tools import registry
 
-    expose(furniture(examples=[SOFA]))
+    expose(make_route(examples=[SOFA]))
     tool = registry.tool("furniture_create")
     command = write_call(tool, find_example_call(tool, None))
     assert "name=sofa places=3" in command
 
 
 def test_keywords_follow_the_description(tool_of):
-    tool = tool_of(furniture(keywords=["couch", "settee"], examples=[SOFA]))
+    tool = tool_of(make_route(keywords=["couch", "settee"], examples=[SOFA]))
     first, second, third = tool.description.splitlines()
     assert first.endswith("Add a piece of furniture.")
     assert second == "Also: couch, settee."
@@ -131,18 +131,20 @@ def test_keywords_follow_the_description(tool_of):
 
 
 def test_keywords_follow_a_declared_description(tool_of):
-    tool = tool_of(furniture(description="Buy something.", keywords=["couch"]))
+    tool = tool_of(make_route(description="Buy something.", keywords=["couch"]))
     assert tool.description == "Buy something.\nAlso: couch."
 
 
 def test_keywords_are_a_hint_for_hosts_that_search_tools(tool_of):
-    tool = tool_of(furniture(title="Buy furniture", keywords=["couch", "settee"]))
+    tool = tool_of(make_route(title="Buy furniture", keywords=["couch", "settee"]))
     meta = tool.definition(None)["_meta"]
     assert meta == {"anthropic/searchHint": "Buy furniture: couch, settee"}
 
 
 def test_declared_meta_wins_over_the_options_for_hosts(tool_of):
-    tool = tool_of(furniture(keywords=["couch"], pinned=True, meta={"anthropic/alwaysLoad": False}))
+    tool = tool_of(
+        make_route(keywords=["couch"], pinned=True, meta={"anthropic/alwaysLoad": False})
+    )
     assert tool.definition(None)["_meta"]["anthropic/alwaysLoad"] is False
 
 
@@ -168,7 +170,7 @@ def test_meta_and_icons_are_listed_in_the_revisions_that_have_them(expose):
 
 
 def test_a_tool_without_hints_has_no_meta_and_no_icons(tool_of):
-    definition = tool_of(furniture()).definition(None)
+    definition = tool_of(make_route()).definition(None)
     assert {"icons", "_meta"}.isdisjoint(definition)
     assert definition["description"].endswith("Add a piece of furniture.")
     assert "\n" not in definition["description"]
@@ -177,7 +179,7 @@ def test_a_tool_without_hints_has_no_meta_and_no_icons(tool_of):
 # --- Examples for drf-spectacular ------------------------------------------------------------
 
 
-def annotated(**options):
+def make_annotated_route(**options):
     class Annotated(Furniture):
         @extend_schema(**options)
         def post(self, request, *args, **kwargs) -> Response:
@@ -192,13 +194,13 @@ def test_request_examples_of_extend_schema_are_used(tool_of):
         OpenApiExample("sofa", SOFA, request_only=True),
         OpenApiExample("chair", {"name": "chair"}),
     ]
-    tool = tool_of(annotated(examples=examples))
+    tool = tool_of(make_annotated_route(examples=examples))
     assert tool.hints.examples == (SOFA,)
     assert tool.description.endswith('Example: {"name":"sofa","places":3}')
 
 
 def test_read_only_fields_are_left_out_of_an_example_for_both_directions(tool_of):
-    tool = tool_of(annotated(examples=[OpenApiExample("bed", {"id": 1, "name": "bed"})]))
+    tool = tool_of(make_annotated_route(examples=[OpenApiExample("bed", {"id": 1, "name": "bed"})]))
     assert tool.hints.examples == ({"name": "bed"},)
 
 
@@ -209,13 +211,13 @@ def test_examples_that_are_too_long_or_no_arguments_are_not_used(tool_of):
         [OpenApiExample("long", {"name": "x" * 400})],
         [OpenApiExample("other", {"legs": 4})],
     ]:
-        tool = tool_of(annotated(examples=examples))
+        tool = tool_of(make_annotated_route(examples=examples))
         assert tool.hints.examples == (), examples
         assert not tool.findings, examples
 
 
 def test_examples_of_mcp_tool_replace_those_of_extend_schema(tool_of):
-    written = annotated(examples=[OpenApiExample("bed", {"name": "bed"})])
+    written = make_annotated_route(examples=[OpenApiExample("bed", {"name": "bed"})])
     written.callback.cls.mcp_tool = mcp_tool(examples=[SOFA])(Furniture).mcp_tool
     assert tool_of(written).hints.examples == (SOFA,)
 
@@ -244,7 +246,7 @@ def test_examples_of_a_serializer_and_of_a_request_are_used(tool_of):
 
     assert tool_of(path("x/", OfSerializer.as_view())).hints.examples == (SOFA,)
     request = OpenApiRequest(FurnitureSerializer, examples=[OpenApiExample("sofa", SOFA)])
-    assert tool_of(annotated(request=request)).hints.examples == (SOFA,)
+    assert tool_of(make_annotated_route(request=request)).hints.examples == (SOFA,)
 
 
 def test_an_example_for_a_list_body_is_put_into_a_list(tool_of):
@@ -302,6 +304,6 @@ def test_a_schema_in_an_option_may_have_examples(tool_of):
 
 
 def test_the_form_of_the_browsable_page_has_the_example(tool_of):
-    facts = find_field_facts(tool_of(furniture(examples=[SOFA])), {})
+    facts = find_field_facts(tool_of(make_route(examples=[SOFA])), {})
     examples = {pointer[1:]: known["example"] for pointer, known in facts.items()}
     assert examples == SOFA

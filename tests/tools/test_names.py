@@ -71,14 +71,14 @@ class Measure(Weigh): ...
 class MeasureAgain(Weigh): ...
 
 
-def routed(prefix: str, viewset=Boxes, router=SimpleRouter) -> list:
+def make_urls(prefix: str, viewset=Boxes, router=SimpleRouter) -> list:
     made = router()
     made.register(prefix, viewset, basename="thing")
     return made.urls
 
 
 def test_a_viewset_is_named_by_path_and_action(tools_of):
-    assert set(tools_of(*routed("boxes"))) == {
+    assert set(tools_of(*make_urls("boxes"))) == {
         "boxes_list",
         "boxes_create",
         "boxes_retrieve",
@@ -124,7 +124,7 @@ def test_prefixes_for_apis_and_versions_are_left_out(tools_of):
 
 
 def test_a_format_suffix_makes_no_further_tools(tools_of):
-    tools = tools_of(*routed("reading", Reading, DefaultRouter))
+    tools = tools_of(*make_urls("reading", Reading, DefaultRouter))
     assert list(tools) == ["reading_list"]
 
 
@@ -180,8 +180,8 @@ def test_a_function_at_the_root_is_named_without_its_suffix(tools_of):
 
 
 def test_two_versions_of_a_root_have_version_and_basename(tools_of):
-    boxes = routed("", Reading)
-    tools = tools_of(path("v1/", include(boxes)), path("v2/", include(routed("", Reading))))
+    boxes = make_urls("", Reading)
+    tools = tools_of(path("v1/", include(boxes)), path("v2/", include(make_urls("", Reading))))
     assert list(tools) == ["v1_thing_list", "v2_thing_list"]
 
 
@@ -225,7 +225,7 @@ class Shelf(viewsets.ViewSet):
 
 def test_two_methods_of_an_action_are_named_by_the_method(tools_of):
     for prefix in ["", "v1/"]:
-        tools = tools_of(path(prefix, include(routed("shelves", Shelf))))
+        tools = tools_of(path(prefix, include(make_urls("shelves", Shelf))))
         assert {tool.endpoint.method: name for name, tool in tools.items()} == {
             "GET": "shelves_photos_get",
             "POST": "shelves_photos_post",
@@ -265,8 +265,8 @@ def test_a_declared_name_wins_over_the_name_of_a_path(tools_of):
 
 
 def test_a_name_does_not_depend_on_other_tools(tools_of):
-    alone = list(tools_of(*routed("boxes")))
-    among = list(tools_of(*routed("boxes"), path("ping/", ping), *routed("new", Reading)))
+    alone = list(tools_of(*make_urls("boxes")))
+    among = list(tools_of(*make_urls("boxes"), path("ping/", ping), *make_urls("new", Reading)))
     assert among[: len(alone)] == alone
 
 

@@ -18,7 +18,7 @@ class Boxes(viewsets.ModelViewSet):
 
 
 @pytest.fixture
-def left(tools_of):
+def find_left(tools_of):
     router = SimpleRouter()
     router.register("boxes", Boxes, basename="box")
 
@@ -32,7 +32,7 @@ def left(tools_of):
 ALL = {"list", "create", "retrieve", "update", "partial_update", "destroy"}
 
 
-def test_a_standard_action_is_matched_as_a_whole(left):
+def test_a_standard_action_is_matched_as_a_whole(find_left):
     for pattern, gone in [
         ("*_update", {"update"}),
         ("boxes_*_update", set()),
@@ -44,7 +44,7 @@ def test_a_standard_action_is_matched_as_a_whole(left):
         ("patch /boxes/{pk}/", {"partial_update"}),
         (" DELETE /* ", {"destroy"}),
     ]:
-        assert left(pattern) == ALL - gone
+        assert find_left(pattern) == ALL - gone
 
 
 def test_an_action_of_the_project_is_matched_by_its_end(tools_of):

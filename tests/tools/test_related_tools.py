@@ -58,7 +58,7 @@ class Teams(Users):
     )
 
 
-def finder(tools) -> str:
+def describe_teams(tools) -> str:
     return tools["users_create"].input_schema["properties"]["teams"]["items"]["description"]
 
 
@@ -66,7 +66,7 @@ def test_a_list_of_the_view_that_has_single_objects_is_preferred(tools_of):
     router = SimpleRouter()
     router.register("groups", Groups)
     patterns = [path("trash/", Trash.as_view()), path("users/", Teams.as_view()), *router.urls]
-    assert finder(tools_of(*patterns)).endswith("From groups_list.")
+    assert describe_teams(tools_of(*patterns)).endswith("From groups_list.")
 
 
 def test_a_list_at_the_path_of_single_objects_is_preferred(tools_of):
@@ -76,12 +76,12 @@ def test_a_list_at_the_path_of_single_objects_is_preferred(tools_of):
         path("groups/", type("All", (Trash,), {"queryset": Group.objects.all()}).as_view()),
         path("groups/<int:pk>/", OneGroup.as_view()),
     ]
-    assert finder(tools_of(*patterns)).endswith("From groups_list.")
+    assert describe_teams(tools_of(*patterns)).endswith("From groups_list.")
 
 
 def test_without_a_preferred_list_the_first_is_named(tools_of):
     patterns = [path("trash/", Trash.as_view()), path("users/", Teams.as_view())]
-    assert finder(tools_of(*patterns)).endswith("From trash_list.")
+    assert describe_teams(tools_of(*patterns)).endswith("From trash_list.")
 
 
 def test_an_argument_with_the_name_of_the_list_does_not_name_it(tools_of):

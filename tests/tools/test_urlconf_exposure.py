@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.introspection import Describer
 from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
-from tests.tools.test_exposure import Boxes, Decorated, function, routed, silent
+from tests.tools.test_exposure import Boxes, Decorated, function, make_urls, silent
 
 
 class Page(APIView):
@@ -47,7 +47,7 @@ def test_every_api_view_is_exposed_and_no_other_view(tools_of):
         path("django/", View.as_view()),
         path("function/", lambda request: HttpResponse()),
         path("silent/", silent),
-        *routed(Boxes),
+        *make_urls(Boxes),
     )
     assert set(tools) == {"silent", "boxes_list", "boxes_create", "boxes_shake"}
 
@@ -63,7 +63,7 @@ def test_exclude_matches_methods_paths_names_and_tags(tools_of):
         (["post *_shake"], {"silent", "boxes_list", "boxes_create"}),
         (["GET  tag:internal"], {"silent", "boxes_create", "boxes_shake"}),
     ]:
-        tools = tools_of(*routed(Tagged), path("silent/", silent), EXCLUDE=patterns)
+        tools = tools_of(*make_urls(Tagged), path("silent/", silent), EXCLUDE=patterns)
         assert set(tools) == left
 
 
@@ -74,12 +74,12 @@ def test_include_selects_views(tools_of):
         (["nothing"], set()),
         (["POST boxes_*"], {"boxes_create", "boxes_shake"}),
     ]:
-        tools = tools_of(*routed(Boxes), path("silent/", silent), INCLUDE=patterns)
+        tools = tools_of(*make_urls(Boxes), path("silent/", silent), INCLUDE=patterns)
         assert set(tools) == names
 
 
 def test_exclude_wins_over_include_and_over_a_decorator(tools_of):
-    tools = tools_of(*routed(Decorated), INCLUDE=["boxes_*"], EXCLUDE=["boxes_list"])
+    tools = tools_of(*make_urls(Decorated), INCLUDE=["boxes_*"], EXCLUDE=["boxes_list"])
     assert set(tools) == {"boxes_create", "boxes_shake"}
 
 
@@ -154,7 +154,7 @@ def test_different_views_at_a_path_with_and_without_a_slash_are_exposed(tools_of
 def test_finding_the_tools_describes_none(tools_of, monkeypatch):
     described = []
     monkeypatch.setattr(Describer, "describe", described.append)
-    tools = tools_of(*routed(Boxes), path("silent/", silent))
+    tools = tools_of(*make_urls(Boxes), path("silent/", silent))
     assert len(tools) == 4
     known = {"name", "endpoint", "options", "related", "origin"}
     assert not any(set(vars(tool)) - known for tool in tools.values())

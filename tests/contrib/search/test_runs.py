@@ -21,7 +21,7 @@ from example_project.library.indexes import current_index
 from example_project.shop.models import Customer, Order, Ticket
 from tests.agents import Agent
 from tests.contrib.search.conftest import SearchAgent
-from tests.parity.answers import called, observed
+from tests.parity.answers import observed
 from tests.parity.conftest import NOW
 from tests.parity.shop_requests import REQUESTS, ShopRequest, rows_of_alice
 
@@ -56,10 +56,10 @@ def test_every_tool_answers_and_writes_as_when_it_is_called_itself(
 
 
 def check_run(agent: Agent, request: ShopRequest) -> None:
-    direct, expected = observed(lambda: called(agent, request.tool, request.arguments))
+    direct, expected = observed(lambda: agent.call_with(request.tool, request.arguments))
     runner = "tools_read" if registry.tool(request.tool).reads else "tools_write"
     arguments = {"name": request.tool, "arguments": request.arguments}
-    run, effect = observed(lambda: called(agent, runner, arguments))
+    run, effect = observed(lambda: agent.call_with(runner, arguments))
     assert run.is_error == direct.is_error, request
     if run.is_error:
         assert run.code == direct.code, request

@@ -85,12 +85,12 @@ def routes_of(view_class):
 
 
 @pytest.fixture
-def wholly(serve):
+def serve_all_or_none(serve):
     return serve(*routes_of(Wholly))
 
 
 @pytest.fixture
-def partly(serve):
+def serve_partial(serve):
     return serve(*routes_of(Partly))
 
 
@@ -98,32 +98,34 @@ def names() -> list[str]:
     return list(Group.objects.order_by("pk").values_list("name", flat=True))
 
 
-def test_each_created_item_is_answered_at_its_index(wholly, db):
-    data = wholly().call(CREATE, items=[{"name": "a"}, {"name": "b"}]).data
+def test_each_created_item_is_answered_at_its_index(serve_all_or_none, db):
+    data = serve_all_or_none().call(CREATE, items=[{"name": "a"}, {"name": "b"}]).data
     assert [row["name"] for row in data["results"]] == names() == ["a", "b"]
 
 
-def test_each_item_of_an_update_has_its_key_and_its_fields(wholly, ids):
+def test_each_item_of_an_update_has_its_key_and_its_fields(serve_all_or_none, ids):
     red, green, _ = ids
     sent = [{"pk": green, "name": "lime"}, {"pk": red, "name": "rose"}]
-    assert not wholly().call(UPDATE, items=sent).is_error
+    assert not serve_all_or_none().call(UPDATE, items=sent).is_error
     assert names() == ["rose", "lime", "secret"]
 
 
-def test_an_update_without_arguments_says_that_items_is_required(wholly, db):
-    (problem,) = wholly().call(UPDATE).problems
+def test_an_update_without_arguments_says_that_items_is_required(serve_all_or_none, db):
+    (problem,) = serve_all_or_none().call(UPDATE).problems
     assert (problem["pointer"], problem["code"]) == ("/items", "required")
 
 
-def test_one_object_can_be_written_without_items(wholly, ids):
-    assert not wholly().call(UPDATE, pk=ids[0], name="rose").is_error
-    assert not wholly().call(CREATE, name="a").is_error
+def test_one_object_can_be_written_without_items(serve_all_or_none, ids):
+    assert not serve_all_or_none().call(UPDATE, pk=ids[0], name="rose").is_error
+    assert not serve_all_or_none().call(CREATE, name="a").is_error
     assert names() == ["rose", "green", "secret", "a"]
 
 
-def test_if_one_item_is_refused_nothing_is_written_and_all_problems_are_returned(wholly, ids):
+def test_if_one_item_is_refused_nothing_is_written_and_all_problems_are_returned(
+    serve_all_or_none, ids
+):
     sent = [{"name": "a"}, {"name": ""}, {"name": "b"}, {"name": "red"}]
-    result = wholly().call(CREATE, items=sent)
+    result = serve_all_or_none().call(CREATE, items=sent)
     assert result.is_error
     assert result.envelope["error"].startswith("Nothing was written. 2 of 4 failed.")
     problems = [(problem["pointer"], problem["code"]) for problem in result.problems]
@@ -131,8 +133,10 @@ def test_if_one_item_is_refused_nothing_is_written_and_all_problems_are_returned
     assert names() == ["red", "green", "secret"]
 
 
-def test_two_items_that_break_a_unique_constraint_together_are_a_problem_of_the_second(wholly, db):
-    result = wholly().call(CREATE, items=[{"name": "a"}, {"name": "a"}])
+def test_two_items_that_break_a_unique_constraint_together_are_a_problem_of_the_second(
+    serve_all_or_none, db
+):
+    result = serve_all_or_none().call(CREATE, items=[{"name": "a"}, {"name": "a"}])
     (problem,) = result.problems
     assert (problem["pointer"], problem["code"]) == ("/items/1/name", "unique")
     assert names() == []
@@ -146,9 +150,11 @@ def test_items_after_one_that_the_database_refuses_are_still_checked(serve, ids)
     assert names() == ["red", "green", "secret"]
 
 
-def test_object_permissions_are_checked_for_each_item(wholly, ids):
+def test_object_permissions_are_checked_for_each_item(serve_all_or_none, ids):
     red, _, secret = ids
-    result = wholly().call(UPDATE, items=[{"pk": red, "name": "a"}, {"pk": secret, "name": "b"}])
+    result = serve_all_or_none().call(
+        UPDATE, items=[{"pk": red, "name": "a"}, {"pk": secret, "name": "b"}]
+    )
     (problem,) = result.problems
     assert (problem["pointer"], problem["code"]) == ("/items/1", "FORBIDDEN")
     assert result.code == "FORBIDDEN"
@@ -179,9 +185,11 @@ def test_an_unknown_argument_is_answered_with_the_names_for_its_place(
     assert problem["remediation"] == f"Use one of {names}."
 
 
-def test_unknown_arguments_and_missing_keys_are_refused_before_any_query(wholly, ids):
+def test_unknown_arguments_and_missing_keys_are_refused_before_any_query(serve_all_or_none, ids):
     with CaptureQueriesContext(connection) as queries:
-        result = wholly().call(UPDATE, items=[{"pk": ids[0], "nmae": "a"}, {"name": "b"}, 3])
+        result = serve_all_or_none().call(
+            UPDATE, items=[{"pk": ids[0], "nmae": "a"}, {"name": "b"}, 3]
+        )
     assert len(queries) == 0
     problems = [(problem["pointer"], problem["code"]) for problem in result.problems]
     assert problems == [
@@ -194,29 +202,29 @@ def test_unknown_arguments_and_missing_keys_are_refused_before_any_query(wholly,
 @pytest.mark.parametrize(
     ("items", "code"), [([], "empty"), ([{"name": "a"}] * 6, "max_length"), ("no", "not_a_list")]
 )
-def test_an_empty_list_and_too_many_items_are_refused(wholly, db, items, code):
-    (problem,) = wholly().call(CREATE, items=items).problems
+def test_an_empty_list_and_too_many_items_are_refused(serve_all_or_none, db, items, code):
+    (problem,) = serve_all_or_none().call(CREATE, items=items).problems
     assert (problem["pointer"], problem["code"]) == ("/items", code)
 
 
-def test_fields_of_an_item_are_refused_outside_items(wholly, ids):
-    result = wholly().call(UPDATE, items=[{"pk": ids[0]}], name="a", if_match="red")
+def test_fields_of_an_item_are_refused_outside_items(serve_all_or_none, ids):
+    result = serve_all_or_none().call(UPDATE, items=[{"pk": ids[0]}], name="a", if_match="red")
     assert {problem["pointer"] for problem in result.problems} == {"/name", "/if_match"}
 
 
-def test_each_item_has_its_own_if_match(wholly, ids):
+def test_each_item_has_its_own_if_match(serve_all_or_none, ids):
     red, green, _ = ids
     sent = [
         {"pk": red, "name": "a", "if_match": "red"},
         {"pk": green, "name": "b", "if_match": "blue"},
     ]
-    result = wholly().call(UPDATE, items=sent)
+    result = serve_all_or_none().call(UPDATE, items=sent)
     (problem,) = result.problems
     assert (problem["pointer"], problem["code"]) == ("/items/1/if_match", "stale")
     assert problem["context"]["current"] == {"id": green, "name": "green"}
     assert names() == ["red", "green", "secret"]
     sent[1]["if_match"] = "green"
-    assert not wholly().call(UPDATE, items=sent).is_error
+    assert not serve_all_or_none().call(UPDATE, items=sent).is_error
 
 
 def test_the_current_values_of_a_stale_item_are_at_its_index(serve, ids):
@@ -234,15 +242,15 @@ def test_the_current_values_of_a_stale_item_are_at_its_index(serve, ids):
     assert meta["if_match"][0] == "red"
 
 
-def test_each_item_has_its_own_undo(wholly, db):
-    result = wholly().call(CREATE, items=[{"name": "a"}, {"name": "b"}])
+def test_each_item_has_its_own_undo(serve_all_or_none, db):
+    result = serve_all_or_none().call(CREATE, items=[{"name": "a"}, {"name": "b"}])
     undone = [undo["arguments"] for undo in result.envelope["meta"]["undo"]]
     assert undone == [
         {"id": pk} for pk in Group.objects.order_by("pk").values_list("pk", flat=True)
     ]
 
 
-def test_partial_writes_keep_what_worked_and_every_envelope_names_the_rest(partly, ids):
+def test_partial_writes_keep_what_worked_and_every_envelope_names_the_rest(serve_partial, ids):
     red, green, _ = ids
     code = "PARTIAL_FAILURE"
     context = {"failed_items": [1], "successful_items": 1, "total_items": 2}
@@ -251,7 +259,7 @@ def test_partial_writes_keep_what_worked_and_every_envelope_names_the_rest(partl
     )
     for number, (envelope, read) in enumerate(READERS.items()):
         sent = [{"pk": red, "name": f"red {number}"}, {"pk": green, "name": "secret"}]
-        raw = partly(envelope).call(UPDATE, items=sent).raw
+        raw = serve_partial(envelope).call(UPDATE, items=sent).raw
         rows = [{"id": red, "name": f"red {number}"}, None]
         expected = {
             "response_v2": (True, rows, code, context),
@@ -264,8 +272,8 @@ def test_partial_writes_keep_what_worked_and_every_envelope_names_the_rest(partl
         assert names() == [f"red {number}", "green", "secret"]
 
 
-def test_a_partial_write_that_writes_nothing_is_an_error(partly, ids):
-    result = partly().call(CREATE, items=[{"name": "red"}, {"name": ""}])
+def test_a_partial_write_that_writes_nothing_is_an_error(serve_partial, ids):
+    result = serve_partial().call(CREATE, items=[{"name": "red"}, {"name": ""}])
     assert result.is_error
     assert [problem["pointer"] for problem in result.problems] == [
         "/items/0/name",
@@ -273,8 +281,8 @@ def test_a_partial_write_that_writes_nothing_is_an_error(partly, ids):
     ]
 
 
-def test_the_tool_describes_items_and_plain_http_ignores_them(wholly, ids):
-    agent = wholly()
+def test_the_tool_describes_items_and_plain_http_ignores_them(serve_all_or_none, ids):
+    agent = serve_all_or_none()
     schema = agent.tools()[UPDATE]["inputSchema"]
     items = schema["properties"]["items"]
     assert (items["maxItems"], items["items"]["required"]) == (5, ["id"])
@@ -300,10 +308,10 @@ def test_grouped_arguments_have_their_groups_in_each_item(tool_of):
 
 
 @given(valid=st.lists(st.booleans(), min_size=1, max_size=5))
-def test_each_pointer_has_the_index_of_the_refused_item(wholly, db, valid):
+def test_each_pointer_has_the_index_of_the_refused_item(serve_all_or_none, db, valid):
     before = names()
     sent = [{"name": f"n{place}" if good else ""} for place, good in enumerate(valid)]
-    result = wholly().call(CREATE, items=sent)
+    result = serve_all_or_none().call(CREATE, items=sent)
     wrong = [f"/items/{place}/name" for place, good in enumerate(valid) if not good]
     if wrong:
         assert [problem["pointer"] for problem in result.problems] == wrong

@@ -15,7 +15,7 @@ from tests.introspection.nasty.files import NoMultiPart
 
 
 @pytest.fixture
-def printed():
+def run_command():
     def run(*args):
         out = io.StringIO()
         call_command("mcp_tools", *args, stdout=out)
@@ -25,14 +25,14 @@ def printed():
 
 
 @pytest.mark.slow
-def test_every_report_on_the_nasty_project_works(nasty, printed):
+def test_every_report_on_the_nasty_project_works(nasty, run_command):
     cases = [(), ("--json",), ("size",), ("findings",)]
-    assert min(len(printed(*report)) for report in cases) > 60
+    assert min(len(run_command(*report)) for report in cases) > 60
 
 
 @pytest.mark.slow
-def test_findings_name_the_place_and_the_remedy(nasty, printed):
-    words = " ".join(" ".join(printed("findings")).split())
+def test_findings_name_the_place_and_the_remedy(nasty, run_command):
+    words = " ".join(" ".join(run_command("findings")).split())
     line = inspect.getsourcelines(NoMultiPart)[1]
     finding = "no_multipart_post: The view takes files but has no parser for them."
     assert f"tests/introspection/nasty/files.py:{line} {finding}" in words

@@ -214,7 +214,7 @@ class PlainSwitches(django_filters.FilterSet):
         fields = []
 
 
-def switched(listed, filterset_class, **attributes):
+def expose_filter_set(listed, filterset_class, **attributes):
     backends = [rest_filters.DjangoFilterBackend]
     return listed(filter_backends=backends, filterset_class=filterset_class, **attributes)
 
@@ -225,7 +225,7 @@ SWITCHED = [True, False, "True", "TRUE", "0", "1", 1, "2", "3", "yes", "null", 5
 @pytest.mark.slow
 def test_a_boolean_that_http_ignores_is_refused(listed):
     for filterset_class in [Switches, PlainSwitches]:
-        orders = switched(listed, filterset_class)
+        orders = expose_filter_set(listed, filterset_class)
         for value in SWITCHED:
             text = str(value).lower() if isinstance(value, bool) else str(value)
             filterset = filterset_class({"active": text}, Order.objects.all())
@@ -247,7 +247,7 @@ def test_a_boolean_that_the_filter_set_reads_itself_is_left_to_it(listed):
             rows = super().filter_queryset(queryset)
             return rows.none() if self.data.get("active") == "maybe" else rows
 
-    assert switched(listed, Own).ids(active="maybe") == []
+    assert expose_filter_set(listed, Own).ids(active="maybe") == []
 
 
 def test_a_boolean_with_its_own_form_field_is_left_to_it(listed):
@@ -263,7 +263,7 @@ def test_a_boolean_with_its_own_form_field_is_left_to_it(listed):
     class Own(rest_filters.FilterSet):
         active = YesFilter("customer__is_active")
 
-    assert len(switched(listed, Own).ids(active="yes")) == 5
+    assert len(expose_filter_set(listed, Own).ids(active="yes")) == 5
 
 
 class Lenient(rest_filters.DjangoFilterBackend):
