@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from benchmarks.comparing import Comparison
     from benchmarks.requests import Client, Request, Server
 
-# Turns of one measurement, and how often a figure over its bar is measured.
+# The most and the least turns of a measurement, and how often a figure over its bar is measured.
 ROUNDS, LEAST_ROUNDS, ATTEMPTS = 60, 10, 4
-# Processor seconds of a measurement; it ends after its turns or after these.
+# After the least turns, a measurement ends when it has taken these processor seconds.
 SECONDS = 4.0
 ROWS = 32_000
 # Processor time as a multiple of the plain request's: the aim of the design, and the most that

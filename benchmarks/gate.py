@@ -38,8 +38,8 @@ TOLERANCES = {
     "calls": Tolerance(part=0.01, much=5),
     "kilobytes": Tolerance(part=0.05),
 }
-# Tolerance where Python, Django or REST framework differ from those of the record.
-ELSEWHERE = {
+# With another Python, Django or REST framework than those of the record.
+OTHER_VERSION_TOLERANCES = {
     "calls": Tolerance(part=0.2, much=100),
     "kilobytes": Tolerance(part=0.2),
     "bytes": Tolerance(part=0.01),
@@ -95,7 +95,7 @@ def compare_with_record(
     """
     recorded: Figures = record.content.get("figures", {})
     is_elsewhere = record.content.get("versions") != versions
-    tolerances = ELSEWHERE if is_elsewhere else TOLERANCES
+    tolerances = OTHER_VERSION_TOLERANCES if is_elsewhere else TOLERANCES
     moves = [
         (subject, move)
         for subject in dict.fromkeys((*recorded, *found))

@@ -152,7 +152,7 @@ PROJECTS = (
     ),
 )
 
-# The questions about the last two are kept out of tuning: no change of the search is based on them.
+# The questions about `KEPT` are kept out of tuning: no change of the search is based on them.
 TUNED, KEPT = ("helpdesk", "boxoffice", "filing", "nursery"), ("clinic", "warehouse")
 DOMAINS = tuple(
     Project(

@@ -64,7 +64,7 @@ class RouteNames(Names):
             path = endpoint.route.path
             self.add(name, endpoint.method.upper(), path, own[name], routes)
         for tool, route in routes.items():
-            # Where our list has no tool for a method, the route decides.
+            # A PUT of the other list has the arguments of our PATCH at the same path.
             method, path = route["method"], blank(route["path"])
             owners = [name for name, its in self.paths.items() if its == path]
             if tool not in self.data_names and owners and method == "PUT":
@@ -72,7 +72,7 @@ class RouteNames(Names):
 
     @classmethod
     def find_common_paths(cls, paths: Iterable[str]) -> list[str]:
-        """Return the other list's paths that have a tool of ours for at least one user."""
+        """Return the other list's paths that have a tool of ours, for any user."""
         routes = [tool.endpoint.route.path for tool in registry.tools().values()]
         patterns = [re.compile(make_pattern(route)) for route in routes]
         return [path for path in paths if any(each.fullmatch(path) for each in patterns)]
