@@ -10,7 +10,7 @@ import pytest
 
 from drf_mcp.management.console import CLOSED_PIPE
 from tests.documentation.pages import ROOT
-from tests.management.test_terminal import tell
+from tests.management.test_terminal import run_command
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from tests.management.test_terminal import tell
     ],
 )
 def test_bash_completes_the_names_of_tools(tmp_path, line, completed):
-    script = tell("mcp_tools", "completion", "bash")
+    script = run_command("mcp_tools", "completion", "bash")
     # A script in place of the project, so that Django is not started for each line.
     fake = tmp_path / "manage.py"
     fake.write_text("#!/bin/sh\necho orders_refund; echo orders_retrieve; echo tickets_list\n")
