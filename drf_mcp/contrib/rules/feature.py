@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.core.checks import CheckMessage, Warning
@@ -64,6 +64,8 @@ class RulesFeature(Feature):
                 ),
                 query=argument,
                 output_schema=None,
+                # The result of the call has been shortened to the budget of its own tool.
+                max_result_tokens=0,
             ),
             ServerTool.make(
                 WITHDRAW,
@@ -141,6 +143,14 @@ class ProposalId(serializers.Serializer):  # type: ignore[type-arg]
     id = serializers.CharField()
 
 
+def show_once(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    # The first block of content repeats the structured content.
+    result = answer.get("result", {})
+    if "structuredContent" not in result:
+        return answer
+    return {"result": {**result, "content": result["content"][1:]}}
+
+
 class ProposalView(ServerToolView):
     """Shows callers their own proposals, and withdraws them."""
 
@@ -164,7 +174,7 @@ class ProposalView(ServerToolView):
         if is_offered and row.answer is not None:
             # The answer to a call that was not made has no terms.
             if not row.terms or StoredAnswer.may_read(call.caller, tool, row.terms):
-                facts["answer"] = row.answer
+                facts["answer"] = show_once(row.answer)
             else:
                 message = StoredAnswer.explain_withheld(row.terms)
                 facts["answer"] = {"error": {"message": message}}

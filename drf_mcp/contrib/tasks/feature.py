@@ -262,7 +262,9 @@ class TasksCapability(Capability):
         tool = self.get_tool(row, context)
         if "job" in row.request:
             return self.ask_job(row, context)
-        if row.status != COMPLETED or StoredAnswer.may_read(context.caller, tool, row.terms):
+        # The answer to a call that was not made has no terms.
+        is_open = row.status != COMPLETED or not row.terms
+        if is_open or StoredAnswer.may_read(context.caller, tool, row.terms):
             return self.store.describe_fully(row)
         said = _(CALL_AGAIN) if tool.reads else StoredAnswer.explain_withheld(row.terms)
         return self.describe_failed(row, said)

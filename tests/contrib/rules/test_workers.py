@@ -97,6 +97,13 @@ class GroupStart(APIView):
         return Response({"id": group.pk}, status=202, headers={"Location": f"/jobs/{group.pk}"})
 
 
+@mcp_tool(name="groups_report", dry_run=True)
+class GroupReport(APIView):
+    def post(self, request) -> Response:
+        Group.objects.create(name="reported")
+        return Response([{"id": number, "note": "about the weather " * 5} for number in range(600)])
+
+
 class Job(APIView):
     def get(self, request, pk) -> Response:
         return Response({"status": "running"})
@@ -121,7 +128,7 @@ def approved(request, agent, settings, monkeypatch):
     """Call a tool that has to be approved, approve the call, and return the proposal once made."""
     urls = settings.ROOT_URLCONF.urlpatterns
     urls += [path("start", GroupStart.as_view()), path("jobs/<int:pk>", Job.as_view())]
-    urls += [path("asking", AskingView.as_view())]
+    urls += [path("asking", AskingView.as_view()), path("report", GroupReport.as_view())]
     registry.reload()
     if request.param == "the caller":
         monkeypatch.setattr("drf_mcp.contrib.rules.proposing.keep_request", lambda *args: None)
@@ -154,7 +161,42 @@ def test_the_job_of_an_approved_call_is_in_the_result_of_the_proposal(approved, 
     assert task["result"]["resultType"] == task["resultType"] == "complete"
 
 
+@pytest.mark.parametrize("approved", ["a worker"], indirect=True)
+def test_the_result_of_a_proposal_is_as_long_as_that_of_the_call(approved, agent, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": "drf_mcp.archive.DatabaseArchive"}
+    row = approved("groups_report")
+    result = agent.result("tools/call", name="proposals_retrieve", arguments={"id": row.pk})
+    retrieved = result["structuredContent"]
+    assert "content_fidelity" not in retrieved["meta"]
+    answer = retrieved["data"]["answer"]["result"]
+    assert answer["structuredContent"] == row.answer["result"]["structuredContent"]
+    # It is given once.
+    assert answer["content"] == []
+
+
 def test_an_approved_call_that_asks_its_caller_fails(approved):
     row = approved("groups_asking")
     assert (row.status, Group.objects.filter(name="asked").exists()) == ("failed", False)
     assert "it asks its caller" in str(row.answer)
+
+
+def test_a_task_ends_where_the_call_is_refused_before_the_rules(agent, settings):
+    """Such as by a throttle of the endpoint."""
+
+    @rule("groups_destroy")
+    def ask(call):
+        return Ruling.ask("People look at it.")
+
+    group = Group.objects.create(name="a group")
+    call = {"name": "groups_destroy", "arguments": {"pk": group.pk}}
+    agent.result("tools/call", **call, _meta=META)
+    row = Proposal.objects.get()
+    ProposalStore().approve(row, User.objects.get(username="admin"), row.fingerprint)
+    settings.DRF_MCP = {**settings.DRF_MCP, "READ_ONLY": True}
+    run_proposal(row.pk)
+    row.refresh_from_db()
+    assert (row.status, row.terms) == ("failed", {})
+    settings.DRF_MCP = {**settings.DRF_MCP, "READ_ONLY": False}
+    task = agent.result("tasks/get", taskId=row.task_id, _meta=META)
+    assert task["status"] == "completed"
+    assert task["result"]["isError"]
