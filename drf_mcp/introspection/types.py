@@ -49,7 +49,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class MemberNames:
-    """The members of an object that a serializer reads, and those that it only writes."""
+    """The members of an object that a serializer takes, and those that are read-only."""
 
     writable: tuple[str, ...]
     read_only: frozenset[str]
@@ -89,7 +89,7 @@ class ValueInfo:
 
 
 NO_INFO = ValueInfo()
-# What is known of the values in an argument, by their places.
+# What is known of an argument and of the values in it, by their places.
 ValueInfos: TypeAlias = Mapping[Place, ValueInfo]
 
 

@@ -58,7 +58,8 @@ class HandlerReading:
     """What a handler, and the code that it calls, does with the request.
 
     Attributes:
-        calls: the names of the view's methods that are called, those of asynchronous twins too.
+        calls: the names of the view's methods that are called; an asynchronous twin of one of REST
+            framework's methods has the name of this method.
         reads_body: whether the body is read.
         reads_whole: whether the body is read as a whole, not only by keys.
         reads_parts: whether the view's serializer is given other data than the body.

@@ -39,20 +39,18 @@ class InputMethod:
         return self.evaluates_super(getattr(self.find_beginning(body, field), "value", None))
 
     def find_beginning(self, body: list[ast.stmt], field: Any) -> ast.stmt | None:
+        """Return the first statement, in the branches of ``if self.flag`` that the field takes."""
         for statement in body:
-            flag = self.find_flag(statement) if isinstance(statement, ast.If) else None
-            value = None if flag is None else inspect.getattr_static(field, flag, None)
+            test = statement.test if isinstance(statement, ast.If) else None
+            value: Any = None
+            if isinstance(test, ast.Attribute) and is_name(test.value, self.own):
+                value = inspect.getattr_static(field, test.attr, None)
             if not isinstance(statement, ast.If) or not isinstance(value, bool):
                 return statement
             beginning = self.find_beginning(statement.body if value else statement.orelse, field)
             if beginning is not None:
                 return beginning
         return None
-
-    def find_flag(self, statement: ast.If) -> str | None:
-        test = statement.test
-        is_own = isinstance(test, ast.Attribute) and is_name(test.value, self.own)
-        return test.attr if is_own else None  # type: ignore[attr-defined]
 
     def evaluates_super(self, node: ast.AST | None) -> bool:
         # Only the part that is always evaluated, and first, counts.
