@@ -54,8 +54,8 @@ class Command(MCPCommand):
             "arguments",
             nargs="*",
             metavar="key=value",
-            help="""its arguments: page=2 tier='["gold"]' address.city=Bonn, or as JSON: """
-            """'{"page": 2}'""",
+            help="""the arguments of the tool: page=2 tier='["gold"]' address.city=Bonn, or """
+            """as JSON: '{"page": 2}'""",
         )
         self.add_user_argument(add, "the user who calls, by USERNAME_FIELD; anonymous by default")
         add(
@@ -76,7 +76,7 @@ class Command(MCPCommand):
             nargs="?",
             const=DEFAULT_ORIGIN,
             metavar="ORIGIN",
-            help="call nothing: print the equivalent HTTP request as a curl command, for the "
+            help="do not call, but print the same HTTP request as a curl command for the "
             f"host at ORIGIN ({DEFAULT_ORIGIN})",
         )
 

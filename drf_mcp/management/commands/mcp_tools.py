@@ -60,14 +60,18 @@ class Command(MCPCommand):
         self._add_choice(parser)
         self._add_names(parser)
         verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-        listed = verbs.add_parser("list", help="the tools by view; what is done without a verb")
-        shown = verbs.add_parser("show", help="one tool whole, and a command line that calls it")
-        shown.add_argument("name", metavar="TOOL", help="the tool, as it is listed")
+        listed = verbs.add_parser("list", help="list the tools by view (the default)")
+        shown = verbs.add_parser(
+            "show", help="show all of one tool, and a command line that calls it"
+        )
+        shown.add_argument("name", metavar="TOOL", help="the name of the tool")
         for each in (listed, shown):
             self._add_choice(each, default=SUPPRESS)
         self._add_names(listed, default=SUPPRESS)
-        script = verbs.add_parser("completion", help="the script that completes names in a shell")
-        script.add_argument("shell", choices=SCRIPTS, help="which shell reads the script")
+        script = verbs.add_parser(
+            "completion", help="print the script that completes names in a shell"
+        )
+        script.add_argument("shell", choices=SCRIPTS, help="the shell that reads the script")
         for report in add_reports(verbs):
             self._add_choice(report, default=SUPPRESS)
 
@@ -77,11 +81,11 @@ class Command(MCPCommand):
         self.add_user_argument(
             add, "only the tools that this user sees; anonymous for a caller who is not signed in"
         )
-        add("--json", action="store_true", help="print it as JSON")
+        add("--json", action="store_true", help="print JSON")
         self.add_endpoint_argument(add)
 
     def _add_names(self, parser: ArgumentParser, **kwargs: Any) -> None:
-        help = "the names of the tools alone, a line each"
+        help = "print only the names of the tools, one on each line"
         parser.add_argument("--names", action="store_true", help=help, **kwargs)
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -30,7 +30,7 @@ class Command(MCPCommand):
     the file is not used, else with 0.
     """
 
-    help = "Describe the tools of every endpoint, and tell their number, seconds and bytes."
+    help = "Describe the tools of every endpoint, and print how many they are and what it takes."
     # A check may describe tools, and what they know then is not recorded.
     requires_system_checks = ()
 
@@ -39,7 +39,7 @@ class Command(MCPCommand):
         parser.add_argument(
             "--check",
             action="store_true",
-            help="only say whether processes with this code and these settings use the file",
+            help="only check whether processes with this code and these settings use the file",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -33,7 +33,7 @@ class Command(MCPCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
         self.add_user_argument(add, "of this user; anonymous for calls of no user")
-        add("--tool", help="of this tool")
+        add("--tool", help="only calls of this tool")
         add(
             "--verdict",
             metavar="VERDICT",
@@ -41,14 +41,19 @@ class Command(MCPCommand):
         )
         add("--request", metavar="ID", dest="request_id", help="the call with this request id")
         moment = "a date, a date with a time, or an age such as 30m, 12h, 7d"
-        add("--since", type=self.read_moment, metavar="WHEN", help=f"from then on: {moment}")
-        add("--until", type=self.read_moment, metavar="WHEN", help="before then")
-        add("--limit", type=int, default=SHOWN, help=f"how many are shown ({SHOWN})")
-        add("--json", action="store_true", help="print those shown as JSON lines")
+        add(
+            "--since",
+            type=self.read_moment,
+            metavar="WHEN",
+            help=f"only calls from this time on: {moment}",
+        )
+        add("--until", type=self.read_moment, metavar="WHEN", help="only calls before this time")
+        add("--limit", type=int, default=SHOWN, help=f"how many calls are shown ({SHOWN})")
+        add("--json", action="store_true", help="print the shown calls as JSON lines")
         add(
             "--export",
             action="store_true",
-            help="print all that match as JSON lines, oldest first",
+            help="print all matching calls as JSON lines, the oldest first",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

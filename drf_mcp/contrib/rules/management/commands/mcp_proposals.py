@@ -29,23 +29,27 @@ class Command(MCPCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         commands = parser.add_subparsers(dest="action", required=True)
         helps = {
-            "list": "the proposals that wait, the newest first",
-            "show": "one proposal, with what the call would do",
-            "approve": "approve a call, as `show` shows it",
+            "list": "list the proposals that wait, the newest first",
+            "show": "show a proposal, with what the call would do",
+            "approve": "approve a call as `show` prints it",
             "decline": "decline a call for good",
-            "run": "make the calls that are approved",
+            "run": "make the approved calls",
         }
         verbs = {name: commands.add_parser(name, help=text) for name, text in helps.items()}
-        verbs["list"].add_argument("--all", action="store_true", help="those that have ended too")
+        verbs["list"].add_argument(
+            "--all", action="store_true", help="also list proposals that have ended"
+        )
         for name in ("show", "approve", "decline"):
-            verbs[name].add_argument("proposal", metavar="PROPOSAL", help="the id, as listed")
+            verbs[name].add_argument("proposal", metavar="PROPOSAL", help="the id of the proposal")
         verbs["approve"].add_argument("--fingerprint", help="the hash that `show` printed")
-        reason = "why, in a sentence for the caller"
+        reason = "the reason, in a sentence for the caller"
         verbs["decline"].add_argument("--reason", required=True, help=reason)
         for name in ("approve", "decline"):
-            self.add_user_argument(verbs[name].add_argument, "who decides, by USERNAME_FIELD")
+            self.add_user_argument(
+                verbs[name].add_argument, "the user who decides, by USERNAME_FIELD"
+            )
         for verb in verbs.values():
-            verb.add_argument("--json", action="store_true", help="print it as JSON")
+            verb.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         store.end_late()

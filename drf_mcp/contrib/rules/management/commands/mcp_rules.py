@@ -23,19 +23,26 @@ class Command(MCPCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         commands = parser.add_subparsers(dest="action", required=True)
-        listed = commands.add_parser("list", help="the rules, the first that decides first")
-        listed.add_argument("--tool", help="only those about this tool")
-        tried = commands.add_parser("test", help="which rule decides about a call; nothing is run")
+        listed = commands.add_parser(
+            "list", help="list the rules, in the order in which they decide"
+        )
+        listed.add_argument("--tool", help="only the rules about this tool")
+        tried = commands.add_parser(
+            "test", help="show which rule decides about a call, without the call"
+        )
         tried.add_argument("name", metavar="TOOL", help="the tool, as mcp_tools lists it")
         tried.add_argument(
-            "arguments", nargs="*", metavar="key=value", help="its arguments, as of mcp_call"
+            "arguments",
+            nargs="*",
+            metavar="key=value",
+            help="the arguments of the tool, as for mcp_call",
         )
         self.add_user_argument(
             tried.add_argument, "who calls, by USERNAME_FIELD; an anonymous caller by default"
         )
         for each in (listed, tried):
             self.add_endpoint_argument(each.add_argument)
-            each.add_argument("--json", action="store_true", help="print what is found as JSON")
+            each.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.endpoint = self.find_endpoint(options)

@@ -34,18 +34,42 @@ class Command(MCPCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         commands = parser.add_subparsers(dest="action", required=True)
-        create = commands.add_parser("create", help="make a token, and print it this once")
-        create.add_argument("user", help="whose rights the agent has, by USERNAME_FIELD")
-        create.add_argument("name", help="which agent has it")
+        create = commands.add_parser(
+            "create", help="make a token and print it, which is possible only once"
+        )
+        create.add_argument("user", help="the user whose rights the agent has, by USERNAME_FIELD")
+        create.add_argument("name", help="the name of the agent")
         add = create.add_argument
-        add("--tools", nargs="+", default=[], metavar="PATTERN", help="as in INCLUDE; all tools")
+        add(
+            "--tools",
+            nargs="+",
+            default=[],
+            metavar="PATTERN",
+            help="patterns as in INCLUDE; by default all tools",
+        )
         add("--read-only", action="store_true", help="only tools that change nothing")
-        add("--expires", metavar="DATE", help="the last day, 2030-12-31, or days, 90d; never")
-        add("--networks", nargs="+", default=[], metavar="CIDR", help="203.0.113.0/24; everywhere")
-        listed = commands.add_parser("list", help="list the tokens, and when they were used")
-        self.add_user_argument(listed.add_argument, "only those of this user")
-        listed.add_argument("--all", action="store_true", help="expired and revoked ones as well")
-        why = commands.add_parser("why", help="what decides over a call with a token, one by one")
+        add(
+            "--expires",
+            metavar="DATE",
+            help="the last day (2030-12-31) or a number of days (90d); by default never",
+        )
+        add(
+            "--networks",
+            nargs="+",
+            default=[],
+            metavar="CIDR",
+            help="networks such as 203.0.113.0/24; by default all",
+        )
+        listed = commands.add_parser(
+            "list", help="list the tokens, with the time of their last use"
+        )
+        self.add_user_argument(listed.add_argument, "only the tokens of this user")
+        listed.add_argument(
+            "--all", action="store_true", help="also list expired and revoked tokens"
+        )
+        why = commands.add_parser(
+            "why", help="show what decides about a call with a token, step by step"
+        )
         why.add_argument("token", metavar="TOKEN", help="as listed: mcp_ab12cd34")
         why.add_argument("tool", metavar="TOOL", help="the tool, as mcp_tools lists it")
         revoke = commands.add_parser("revoke", help="revoke tokens for good")
