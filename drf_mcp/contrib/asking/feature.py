@@ -104,7 +104,7 @@ class AskingFeature(Feature):
 
 
 class InputRequests:
-    """The rounds of one request, of which each is a request of its own.
+    """One round of a call that asks its user; the client sends each round as a new request.
 
     Args:
         context: the request of this round.

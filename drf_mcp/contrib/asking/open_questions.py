@@ -218,7 +218,7 @@ class WaitingCalls:
                 if not ids:
                     self.thread = None
                     break
-            # The next look may find a database again that was away.
+            # A database that cannot be reached may be there at the next look.
             for question_id in contain(partial(read_answers, ids), forget_connections):
                 self.wake(question_id)
         connections.close_all()

@@ -63,8 +63,8 @@ class WaitingInputRequests:
 class WaitingGuard(Guard):
     """Asks what a call asks, waits, and makes the call again with the answers.
 
-    It is outside of the time limit, of transactions and of idempotency: each round is a call of its
-    own for them, by the caller as they are known then. Throttles of the endpoint and the audit
+    It is outside of the time limit, of transactions and of idempotency, for which each round is
+    another call, with the rights that the caller has then. Throttles of the endpoint and the audit
     count one call.
 
     Args:
@@ -105,7 +105,7 @@ class WaitingGuard(Guard):
         caller.channel = call.channel
         caller.authenticate()
         call.caller, call.context = caller, replace(call.context, caller=caller)
-        # Arguments may name rows, which the view reads anew.
+        # Arguments are bound again, since they may name rows.
         vars(call).pop("bound", None)
 
     def ask(
@@ -149,7 +149,7 @@ class WaitingGuard(Guard):
             raise NoAnswer(text % {"seconds": seconds})
         found: dict[str, Answer] = {}
         for question_id, question in zip(ids, questions, strict=True):
-            # A client may answer with an error, or with what is no answer.
+            # A client may answer with an error, or with something else than an object.
             answer = (answers or {}).get(question_id) or [None]
             if not isinstance(answer[0], Mapping):
                 raise NoAnswer()

@@ -185,7 +185,7 @@ class Auditor:
         if isinstance(caught.exception, (OperationalError, InterfaceError)):
             logger.warning("The audit of %d calls waits for its database", len(rows))
             return records
-        # One row that the database refuses takes no other with it.
+        # The database refuses a row, so each is written by itself.
         for row in rows:
             contain(partial(self.save, row), report_unwritten)
         return ()
@@ -239,7 +239,7 @@ class RecordBatch:
         batches.add(self)
 
     def begin(self) -> None:
-        # What waits when a process forks is written by the parent, whose thread the child has not.
+        # After a fork, the parent writes what waits: the child does not have the parent's thread.
         self.waiting: list[Record] = []
         self.thread: threading.Thread | None = None
         self.late = 0.0
@@ -309,7 +309,7 @@ def flush_at_signal() -> None:
 
     def stop(number: int, frame: Any) -> None:
         RecordBatch.is_stopping.set()
-        # Not here: the signal may interrupt a statement of this very thread.
+        # The other threads write: the signal may have interrupted a statement of this thread.
         for thread in [batch.thread for batch in batches]:
             if thread is not None:
                 thread.join(1.0)

@@ -197,9 +197,9 @@ class RecordGuard(Guard):
     order = 300
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        # No row is written for arguments that are refused.
+        # Arguments that cannot be bound are refused here, before a row is written.
         call.bound  # noqa: B018 - reading it binds them
-        # The row names the caller; a caller who is refused gets no row here.
+        # A caller without a valid credential is refused here, before a row is written.
         call.caller.authenticate()
         observers = call.context.observers if call.context else ()
         try:

@@ -1,1 +1,1 @@
-"""An app of its own: typed clients of the tools, in Python and TypeScript."""
+"""Typed clients of the tools, in Python and TypeScript."""

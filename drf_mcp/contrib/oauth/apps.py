@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class OAuthConfig(AppConfig):
-    """Signs people in for agents, with pages of its own."""
+    """Signs people in for agents, with a page of consent and one of connections."""
 
     name = "drf_mcp.contrib.oauth"
     label = "drf_mcp_oauth"

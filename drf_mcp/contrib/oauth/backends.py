@@ -19,7 +19,7 @@ from drf_mcp.access.authentication import OTHER_AUDIENCE, Caller
 from drf_mcp.access.resources import FoundEndpoint, WellKnownConverter, is_endpoint
 from drf_mcp.access.scopes import is_gone
 from drf_mcp.contrib.oauth.documents import PERSON, NotNow, reading_for
-from drf_mcp.contrib.oauth.models import belongs_to_client, record_use
+from drf_mcp.contrib.oauth.models import belongs_to_client, recorder
 from drf_mcp.settings import mcp_settings
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -38,8 +38,8 @@ class EndpointCore(OAuthLibCore):  # type: ignore[misc]
     checks_endpoints = True
 
     def verify_request(self, request: Any, scopes: Any) -> tuple[bool, Any]:
-        # The view of a tool gets headers and an address that are made of arguments; the token is
-        # verified for the request to the endpoint.
+        # The address and headers of a view's request are made of arguments of the tool, so the
+        # token is verified for the request to the endpoint.
         caller = getattr(request, "caller", None)
         called = caller.request if isinstance(caller, Caller) else request
         valid, found = super().verify_request(called, scopes)
@@ -48,7 +48,8 @@ class EndpointCore(OAuthLibCore):  # type: ignore[misc]
                 text = gettext(OTHER_AUDIENCE)
                 found.oauth2_error = {"error": "invalid_token", "error_description": text}
                 return False, found
-            record_use(found.access_token)
+            token = found.access_token
+            recorder.record(token.user_id, token.application_id)
         return valid, found
 
     def create_token_response(self, request: Any) -> tuple[Any, dict[str, str], str, int]:
@@ -79,7 +80,7 @@ def find_endpoints_of(request: HttpRequest, resources: Sequence[str]) -> list[Fo
 def get_default_resources(request: HttpRequest) -> list[str]:
     """Return the resources of a token whose client names none: the endpoints."""
     uris = list(find_resources(request))
-    # The token for an endpoint opens the endpoints below it.
+    # An endpoint below another needs no resource: the token for the upper one opens both.
     return [
         uri
         for uri in uris
@@ -110,7 +111,7 @@ def opens_address(request: HttpRequest, token: Any) -> bool:
     """Return whether RESOURCE opens an address, which is no endpoint, to a token."""
     own = [uri for uri, e in find_resources(request).items() if e.view.get_resource()]
     own += [mcp_settings.RESOURCE] if mcp_settings.RESOURCE else []
-    # Tokens of before this app was installed name no resource.
+    # A token that was given out before this app was installed names no resource.
     resources = token.resource or get_default_resources(request)
     named = [each for each in resources if any(is_same_resource(uri, each) for uri in own)]
     address = request.build_absolute_uri(request.path)
@@ -129,7 +130,7 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
     """The rules of django-oauth-toolkit, and rules for clients that introduced themselves."""
 
     def _load_application(self, client_id: str, request: Any) -> Any:
-        # Documents are read for people who signed in; a client with a code is known already.
+        # Documents are read for people who signed in. A client that sends a code is known already.
         token = reading_for.set(request.headers.get(PERSON))
         try:
             return super()._load_application(client_id, request)

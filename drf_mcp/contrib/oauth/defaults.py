@@ -31,7 +31,7 @@ AGENTS: dict[str, Any] = {
     # Clients introduce themselves by a document that they publish; registering is off.
     "CIMD_ENABLED": True,
     "CIMD_METADATA_FETCHER": "drf_mcp.contrib.oauth.documents.BoundedFetcher",
-    # A document that could not be read is asked for again soon: the reader has limits of its own.
+    # A document that could not be read is soon read again: the fetcher limits how often.
     "CIMD_FAILURE_BACKOFF_SECONDS": 5,
     "CIMD_MAX_CONCURRENT_FETCHES": None,
     "DCR_ENABLED": False,

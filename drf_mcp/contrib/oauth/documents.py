@@ -98,7 +98,7 @@ class ReaderCounts:
 
 
 class OpenSockets:
-    """The sockets of one fetch, which are all closed when its time is over."""
+    """The sockets of one fetch, which are closed when the time of the fetch is over."""
 
     def __init__(self) -> None:
         self.sockets: list[socket.socket] = []
@@ -109,7 +109,7 @@ class OpenSockets:
         with self.lock:
             if self.is_over:
                 raise CIMDError("The time for the document is over.")
-            # TLS detaches the socket itself.
+            # A copy, because TLS detaches the socket.
             self.sockets.append(made.dup())
 
     def close(self) -> None:
@@ -179,7 +179,8 @@ class BoundedFetcher(SafeMetadataFetcher):  # type: ignore[misc]
             sockets.close()
 
     def read(self, client_id: str, sockets: OpenSockets) -> tuple[dict[str, Any], int]:
-        # As the toolkit does: connects to the checked addresses, under the name of the host.
+        # As in django-oauth-toolkit, the connection goes to a checked address, and TLS checks the
+        # name of the host.
         place = _validate_client_id_url(client_id)
         port = place.port or 443
         path = f"{place.path}?{place.query}" if place.query else place.path

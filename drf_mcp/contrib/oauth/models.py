@@ -94,10 +94,6 @@ def belongs_to_client(token: Any) -> bool:
     return bool(token is not None and token.user_id and token.application_id)
 
 
-def record_use(token: Any) -> None:
-    recorder.record(token.user_id, token.application_id)
-
-
 @receiver(app_authorized, dispatch_uid="drf_mcp.contrib.oauth")
 def begin_connection(sender: Any, token: Any, **kwargs: Any) -> None:
     if belongs_to_client(token):

@@ -179,7 +179,7 @@ class PromptArguments:
         return parse_json_text(value, dict) if isinstance(field, OBJECTS) else value
 
     def limit_relations(self, fields: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
-        # A prompt takes only objects that a list shows the caller.
+        # An argument names only objects that a list shows the caller.
         for name in fields.keys() & arguments.keys():
             field = getattr(fields[name], "child_relation", fields[name])
             if getattr(field, "queryset", None) is not None:
@@ -189,7 +189,7 @@ class PromptArguments:
         model, capability = rows.model, self.server.tools_capability
         exposed = capability.get_tools(self.context)
         if ListedRows(self.context.caller, exposed).find_list(model) is None:
-            # No tool lists the model: the field's own queryset counts.
+            # No tool lists the model, so the field takes the objects of its own queryset.
             return rows
         shown = ListedRows(self.context.caller, capability.get_offered_tools(self.context))
         listing = shown.find_list(model)

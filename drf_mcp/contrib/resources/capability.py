@@ -49,7 +49,7 @@ RESULTS: Mapping[str, frozenset[str]] = {
     "resources/read": frozenset({"contents", "_meta"}),
 }
 STATELESS = {name: members | CACHE_MEMBERS | {"resultType"} for name, members in RESULTS.items()}
-# What a caller may not read is as if it were not there.
+# Failures after which a resource counts as missing.
 HIDDEN = frozenset({Category.NOT_FOUND, Category.AUTHORIZATION, Category.AUTHENTICATION})
 REMARKS = "#remarks"
 
@@ -151,7 +151,7 @@ class ResourcesCapability(Capability):
         for document in self.get_documents(context):
             if document.get_uri(self.uris) == uri:
                 return document
-        # One that is taken away from the caller is refused by a guard.
+        # A guard refuses a resource whose tool is taken away from the caller.
         routes = self.get_routes(self.server.tools_capability.get_tools(context).values())
         for match, query in self.uris.find_matches(uri, context.urlconf):
             for route in routes:
@@ -203,9 +203,9 @@ class BodyEnvelope(PlainEnvelope):
         return str(rendered) if is_text else encode(rendered)
 
     def remarks(self, outcome: Outcome) -> Any:
-        # What is for the next call of the tool says nothing of the body.
-        is_told = outcome.warnings or outcome.fidelity is not None
-        return super().remarks(outcome) if is_told else None
+        # Remarks for the next call of the tool are of no use to a reader of the resource.
+        is_about_body = outcome.warnings or outcome.fidelity is not None
+        return super().remarks(outcome) if is_about_body else None
 
 
 class Reading:
@@ -224,7 +224,7 @@ class Reading:
         self.uri = uri
         # The dispatcher of the tools, with its guards.
         self.dispatcher = copy.copy(server.tools_capability.get_dispatcher())
-        # The body of a view's own envelope is all of it.
+        # A view with an envelope of the project's own is read with that envelope.
         self.dispatcher.recognize = None
 
     def get_contents(self) -> list[dict[str, Any]]:

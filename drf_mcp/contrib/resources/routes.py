@@ -17,7 +17,7 @@ from drf_mcp.tools.arguments.binding import Arguments
 from drf_mcp.tools.arguments.call import QUERY, Call
 from drf_mcp.tools.tool import Tool
 
-# Schemes with a meaning of their own: a server of such a name has another.
+# Schemes that mean something else: a server with such a name gets another scheme.
 TAKEN = frozenset({"data", "file", "git", "http", "https", "skill", "ui"})
 # What a path may hold as it is (RFC 3986, section 3.3).
 PLAIN = "/:@!$&'()*+,;=-._~"
@@ -142,7 +142,7 @@ class RouteResource(Tool):
         for name, text in parse_qsl(self.query, keep_blank_values=True):
             query.appendlist(name, text)
         sent = self.arguments.from_request(self.path_kwargs, query)
-        # What is left is refused with the nearest known name.
+        # An unknown query parameter is refused with the nearest known name.
         taken = [a for a in self.arguments.arguments if a.location == QUERY and not a.whole]
         left = query.keys() - {argument.parameter.name for argument in taken}
         return self.arguments.bind({**sent, **{name: query[name] for name in left}})
@@ -223,7 +223,7 @@ class RouteResource(Tool):
 
 
 def get_tool_of_one(tool: Tool) -> Tool:
-    # A URI names one object, whatever the tool takes. Described once, as the tool itself.
+    # A URI names one object, also where the tool takes several. It is described once.
     endpoint, options = tool.endpoint, tool.options
     one = replace(tool, endpoint=replace(endpoint, many=None), options=replace(options, many=None))
     kept: Tool = vars(tool).setdefault("of_one", one)

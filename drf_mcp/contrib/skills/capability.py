@@ -141,7 +141,7 @@ def read_frontmatter(content: bytes) -> dict[str, Any]:
         read = yaml.safe_load(found[1]) if found else None
     except (yaml.YAMLError, UnicodeDecodeError):
         read = None
-    # Dates, which YAML knows and JSON does not, are the texts that the author wrote.
+    # YAML reads dates, which JSON does not have, so they are written as texts.
     return json.loads(json.dumps(read, default=str)) if isinstance(read, dict) else {}
 
 

@@ -127,7 +127,7 @@ def write_list_topics(user_pks: Iterable[Any] | None, names: Iterable[str] = LIS
 
 def write_row_topic(column: Column, value: Any) -> str:
     model, field = column
-    # A URL's text, such as a UUID in capitals, and a row's value give the same topic.
+    # The text of a URL, such as a UUID in capitals, has to give the topic of the row's value.
     with contextlib.suppress(ValidationError):
         value = field.to_python(value)
     name = f"{model._meta.label_lower}.{field.name}"
@@ -270,10 +270,10 @@ def announce_row(sender: Any, instance: Model, using: str | None = None, **kwarg
     if kwargs.get("raw") or OWN_APP.match(sender._meta.app_label):
         return
     is_deleted = "created" not in kwargs
-    # A new user has no listener yet, and each sign-in saves ``last_login``.
+    # A new user listens to nothing yet, and each sign-in saves ``last_login``.
     is_user = hasattr(instance, "is_authenticated") and not kwargs.get("created")
     is_user = is_user and set(kwargs.get("update_fields") or ("all",)) != {"last_login"}
-    # The row that was deleted no longer says whose rights end.
+    # A row that is deleted no longer shows whose rights end.
     is_right = is_deleted and sender._meta.label_lower in ("auth.group", "auth.permission")
     # The instance may have other values before the commit.
     key, values = instance.pk, dict(vars(instance))
@@ -299,8 +299,8 @@ def announce_rights(
     is_users = find_rights_tables().get(sender)
     if is_users is None or not action.startswith("post_") or pk_set == set():
         return
-    # The members of a group are not looked up, and those of one that was cleared are unknown: all
-    # users are notified.
+    # All users are notified of a change of a group: its members are not looked up, and those of a
+    # group that was cleared are unknown.
     keys = (pk_set if reverse else {instance.pk}) if is_users else None
     publish(lambda: write_list_topics(keys), using)
 

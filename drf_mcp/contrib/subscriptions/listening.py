@@ -98,7 +98,7 @@ class Listener:
         # The state of each task and document that the client was sent last, as a hash.
         self.states = dict(states)
         self.meta = {SUBSCRIPTION_ID: context.message.id}
-        # What was heard of, and whether it is deleted: one message for any number of changes.
+        # What has changed, and whether it was deleted: any number of changes is one message.
         self.heard: dict[Listened, bool] = {}
         self.free_slot: Callable[[], Any] = lambda: None
 
@@ -117,7 +117,7 @@ class Listener:
                     await asyncio.wait_for(self.has_heard.wait(), min(left, KEEP_ALIVE))
                 except asyncio.TimeoutError:
                     yield NOTHING
-                    # No signal says that a worker was killed, or that a file was written.
+                    # No signal is sent when a worker is killed, or a file is written.
                     read = (s for s in self.subjects[EVERYTHING] if s.kind in ("task", "document"))
                     self.heard.update(dict.fromkeys(read, False))
                 self.has_heard.clear()
@@ -134,7 +134,7 @@ class Listener:
             self.free_slot()
 
     def hear(self, text: str) -> None:
-        """Have the stream say what the topics of a text are about; called in any thread."""
+        """Note what the topics of a text are about, for the stream to send; runs in any thread."""
         topics = [(each.removeprefix(DELETED), each[0] == DELETED) for each in json.loads(text)]
         if not any(topic in self.subjects for topic, _deleted in topics):
             return
@@ -145,18 +145,18 @@ class Listener:
                     self.heard[subject] = self.heard.get(subject, False) or is_deleted
             self.has_heard.set()
 
-        # A loop that is closed is of a server that stops.
+        # The loop is closed where the server is stopping.
         with contextlib.suppress(RuntimeError):
             self.loop.call_soon_threadsafe(note)
 
     def select(self, heard: Mapping[Listened, bool]) -> list[bytes] | None:
         """Return the messages that the client may get, None where its rights cannot be checked.
 
-        The client has to listen anew then, and to read again what may have changed.
+        The stream ends then. The client listens again, and reads what may have changed.
         """
         try:
             with catch() as caught:
-                # Rights may have ended since: those of the credential, too.
+                # The credential, or rights of the caller, may have ended since.
                 context = replace(self.context, caller=self.context.caller.renew())
                 context.caller.authenticate()
                 return list(self.find_messages(heard, context))
@@ -198,8 +198,8 @@ async def run_reading(function: Callable[..., Result], *args: Any) -> Result:
     try:
         return await sync_to_async(function, thread_sensitive=False, executor=READERS)(*args)
     finally:
-        # End the thread that asgiref keeps for the synchronous code of a request; an executor that
-        # is given to the context is its giver's.
+        # End the thread that asgiref keeps for the synchronous code of a request. An executor that
+        # was given to the context belongs to the code that gave it.
         context = SyncToAsync.thread_sensitive_context.get(None)
         if context is not None and getattr(context, "_executor", None) is None:
             executor = SyncToAsync.context_to_thread_executor.pop(context, None)
