@@ -1,8 +1,8 @@
-"""Log records, signals and spans of calls; none is made without a handler, receiver or tracer.
+"""Log records, signals and spans of calls, made only for a handler, a receiver or a tracer.
 
 The logger ``drf_mcp.calls`` gets one record for each call of a tool (INFO) and for each message
 that was refused before the call (DEBUG). The fields are attributes of the record, as with
-``extra``. Installed apps open observers of their own for a message.
+``extra``. Installed apps may observe a message as well.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from drf_mcp.exceptions import ProtocolError, contain
+from drf_mcp.exceptions import ProtocolError, catch, contain
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Message
@@ -37,7 +37,7 @@ SHOWN = ("tool", "outcome", "status", "duration_ms", "user_id", "request_id")
 
 @dataclass(frozen=True)
 class CallRecord:
-    """A call that is over, as logs, signals and spans describe it."""
+    """A call that is over, for observers, logs and spans."""
 
     tool: Any
     outcome: Outcome
@@ -68,7 +68,7 @@ class CallRecord:
     def fields(self) -> dict[str, Any]:
         message = self.context.message
         pk = getattr(self.context.caller.authenticate().user, "pk", None)
-        # Handshake revisions do not name the client in each message.
+        # Only the messages of 2026-07-28 name the client.
         info = message.meta.get(CLIENT_INFO_KEY)
         client = info.get("name") if isinstance(info, dict) else None
         return {
@@ -91,12 +91,9 @@ class CallRecord:
 def record_call(
     context: RequestContext, tool: Any, outcome: Outcome, result: Mapping[str, Any], started: float
 ) -> None:
-    """Give a call that is over to observers, log, span and signals; they change no answer."""
-    is_logged, tracing, observers = (
-        calls.isEnabledFor(logging.INFO),
-        get_tracing(),
-        context.observers,
-    )
+    """Give a call that is over to observers, log, span and signals, none of which changes it."""
+    is_logged, tracing = calls.isEnabledFor(logging.INFO), get_tracing()
+    observers = context.observers
     if not (is_logged or tracing or observers or tool_called.receivers or tool_failed.receivers):
         return
     duration = round((time.perf_counter() - started) * 1000, 2)
@@ -139,21 +136,18 @@ def write_record(level: int, line: str, args: tuple[Any, ...], fields: Mapping[s
 
 
 def trace_message(context: RequestContext, registry: Any) -> AbstractContextManager[Any]:
-    """Return the span in which a message is served; what it raises changes no answer."""
+    """Return the span in which a message is answered; a failure to start it is only logged."""
     tracing = get_tracing()
     if tracing is None:
         return UNTRACED
-
-    def leave_out(exc: Exception) -> AbstractContextManager[Any]:
-        logger.error("A span could not be started", exc_info=exc)
-        return UNTRACED
-
-    return contain(lambda: tracing.ServerSpan.of_request(context, registry), leave_out)
+    with catch() as caught:
+        return tracing.ServerSpan.of_request(context, registry)  # type: ignore[no-any-return]
+    logger.error("A span could not be started", exc_info=caught.exception)
+    return UNTRACED
 
 
 def get_tracing() -> Any:
-    # A process with a tracer provider has imported OpenTelemetry. In other processes it is not
-    # imported here.
+    # OpenTelemetry is not imported here: a process with a tracer provider has imported it.
     trace = sys.modules.get("opentelemetry.trace")
     # Another thread may be importing the module now.
     get_provider = getattr(trace, "get_tracer_provider", None)
@@ -167,7 +161,7 @@ def get_tracing() -> Any:
 
 
 def open_observers(message: Any, caller: Any) -> Sequence[MessageObserver]:
-    """Return the observers of a message; None is a message that was not read."""
+    """Return the observers of a request, or of None, a message that was not read."""
     observers: list[MessageObserver] = []
     if message is not None and (type(message) is not Message or message.id is None):
         return observers

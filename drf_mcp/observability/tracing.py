@@ -25,7 +25,7 @@ CALL, READ, PROMPT = "tools/call", "resources/read", "prompts/get"
 
 
 class ServerSpan:
-    """The context in which a message is served, with a span of its own."""
+    """A context manager with the span of a message."""
 
     def __init__(self, parent: Context, span: Span) -> None:
         self.parent = parent
@@ -44,7 +44,7 @@ class ServerSpan:
         if name == CALL:
             attributes["gen_ai.operation.name"] = "execute_tool"
             tool = request.message.params.get("name")
-            # Unknown names are left out: callers could make any number of them.
+            # Unknown names are left out, since callers could send any number of them.
             if isinstance(tool, str) and tool in registry.tools(request.urlconf):
                 attributes["gen_ai.tool.name"] = tool
                 name = f"{name} {tool}"
@@ -100,7 +100,7 @@ def mark_failed(span: Span, error_type: str, description: str | None = None) -> 
 
 
 def describe_call(call: Any) -> None:
-    # Of a `CallRecord`.
+    # The call is a `CallRecord`.
     span = trace.get_current_span()
     if call.context.message.method == CALL:
         # A call may have been redirected to another tool.

@@ -1,6 +1,6 @@
-"""Paste-ready configuration of the widely used MCP clients, for HTTP and for stdio.
+"""Configuration of the widely used MCP clients, for HTTP and for stdio.
 
-What each client reads changes now and then; the formats are those of 2026-11.
+The formats are those of 2026-11.
 """
 
 from __future__ import annotations
@@ -220,10 +220,10 @@ def write_authorization(token: str, scheme: str) -> str:
 
 
 def issue_authorization(user: Any, name: str, classes: Classes | None = None) -> str | None:
-    """Return the value of an Authorization header that is made for a user, None if none can be.
+    """Return the value of an Authorization header with a new credential, None if none can be made.
 
-    An authentication class of the endpoint makes it that has a class method
-    ``issue_authorization(user, name)``, else the one of REST framework's for tokens.
+    An authentication class of the endpoint makes it by a class method
+    ``issue_authorization(user, name)``, or it is a token of REST framework's TokenAuthentication.
 
     Args:
         name: what the credential is for, such as the title of a client.

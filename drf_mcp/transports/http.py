@@ -32,10 +32,13 @@ from drf_mcp.settings import mcp_settings
 
 
 def _open_chunked_body(request: HttpRequest, limit: int) -> int:
-    """Let Django read a body without a Content-Length (RFC 9112, 7.1), which it takes for empty."""
-    # Returns how many bytes the body may have. One more is read, so that a longer body is noticed.
+    """Have Django read a body without a Content-Length (RFC 9112, 7.1), which it would skip.
+
+    Returns:
+        How many bytes the body may have. One byte more is read, to notice a longer body.
+    """
     stream = request.META.get("wsgi.input")
-    # Under ASGI Django reads every body to its end.
+    # Under ASGI Django reads every body.
     if stream is None or vars(request).get("_body"):
         return limit
     if request.META.get("wsgi.input_terminated"):
@@ -45,7 +48,7 @@ def _open_chunked_body(request: HttpRequest, limit: int) -> int:
         request._read_started = False  # type: ignore[attr-defined]
         request._stream = LimitedStream(stream, limit + 1)  # type: ignore[assignment]
     elif request.META.get("HTTP_TRANSFER_ENCODING"):
-        # The WSGI server does not say where the chunks end.
+        # The WSGI server does not mark the end of the chunks.
         raise Refused(411, _("Send the body with a Content-Length header."))
     return limit
 
@@ -73,11 +76,11 @@ def find_request_id(request: HttpRequest) -> jsonrpc.RequestId | None:
 def _refuse_body(exc: Exception) -> NoReturn:
     if isinstance(exc, RequestDataTooBig):
         raise _make_length_error(settings.DATA_UPLOAD_MAX_MEMORY_SIZE) from None
-    # Middleware has read the stream: no fault of the client.
+    # Middleware has read the stream, which is a fault of the project.
     if isinstance(exc, RawPostDataException):
         raise exc
-    # Django raises UnreadablePostError for a stream that breaks off. Servers raise exceptions of
-    # their own for malformed chunks: gunicorn's are no OSError.
+    # A broken stream raises UnreadablePostError; malformed chunks raise exceptions of the server,
+    # of which those of gunicorn are no OSError.
     raise Refused(400, _("The request body could not be read.")) from exc
 
 
@@ -99,17 +102,17 @@ def make_json_response(
 EVENT_STREAM = "text/event-stream"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 TOKEN, CALL = b'"progressToken"', b'"tools/call"'
-# Of a client that declared, when it shook hands, that its user can be asked.
+# The header of a client that declared at the handshake that its user can be asked.
 SESSION_META = "HTTP_MCP_SESSION_ID"
 KEEP_ALIVE = b":\n\n"
-# Between two comments, which keep proxies and clients from closing the connection.
+# Seconds between two comments, which keep proxies and clients from closing the connection.
 KEEP_ALIVE_SECONDS = 5.0
 
 Respond = Callable[[], HttpResponse]
 
 
 def is_stream_wanted(request: HttpRequest, body: bytes) -> bool:
-    """Return whether a client accepts events, and wants progress or may be asked."""
+    """Return whether a client accepts events, and asks for progress or can be asked itself."""
     meta = request.META
     may_be_asked = SESSION_META in meta and CALL in body and has_other_threads(request)
     return (TOKEN in body or may_be_asked) and EVENT_STREAM in meta.get("HTTP_ACCEPT", "")
@@ -137,7 +140,7 @@ def make_response(reply: Reply) -> Any:
 
 
 class BufferedStream:
-    """Sends the notifications together with the response."""
+    """Sends notifications and the response together, when the call has ended."""
 
     def __init__(self, respond: Respond) -> None:
         self.respond = respond
@@ -156,20 +159,20 @@ class BufferedStream:
 
 
 class LiveStream(BufferedStream):
-    """Sends each notification at once: the call runs in a thread, with connections of its own.
+    """Sends each notification at once. The call runs in a thread, with its own connections.
 
-    The stream begins with the first notification, and at the latest after KEEP_ALIVE_SECONDS: the
-    next comment then shows whether the client is still there.
+    The stream begins with the first notification, or after KEEP_ALIVE_SECONDS: then a comment
+    finds out whether the client is still connected.
     """
 
     def __init__(self, respond: Respond) -> None:
         super().__init__(respond)
         self.response: HttpResponse | None = None
-        # Set by each notification, and by the answer.
+        # Set by each notification and by the response.
         self.news = threading.Event()
         self.ended = False
         self.wake: Callable[[], Any] = self.news.set
-        # What Django keeps for a thread; contexts alone do not carry it to another.
+        # The state of a thread that Django keeps outside of contextvars.
         self.language = translation.get_language()
         self.time_zone = timezone.get_current_timezone()
         self.urlconf = get_urlconf()
@@ -193,7 +196,7 @@ class LiveStream(BufferedStream):
             with translation.override(self.language), timezone.override(self.time_zone):
                 self.response = self.respond()
         except asyncio.CancelledError:
-            # The client is gone, so the async view was cancelled.
+            # The client has disconnected, so the async view was cancelled.
             pass
         finally:
             connections.close_all()
@@ -228,21 +231,21 @@ class AsyncStream(LiveStream):
             if self.response is not None:
                 yield encode_event(self.response.content)
         finally:
-            # The loop may end before the call does.
+            # The event loop may end before the call.
             self.wake = self.news.set
             if not self.ended:
                 self.channel.cancel()
 
 
 class ThreadStream(LiveStream):
-    """A live stream under WSGI: the server's thread writes what the call's thread sends."""
+    """A live stream under WSGI: the thread of the request writes what the call's thread sends."""
 
     def __init__(self, respond: Respond, *, has_others: bool) -> None:
         super().__init__(respond)
         self.channel.is_live = self.channel.shares_threads = has_others
 
     def get_response(self) -> HttpResponse | StreamingHttpResponse:
-        # A request has one connection to each database at a time.
+        # So that a request does not have two connections to a database.
         for connection in connections.all(initialized_only=True):
             connection.close()
         return super().get_response()
@@ -263,17 +266,17 @@ class ThreadStream(LiveStream):
         finally:
             if not self.ended:
                 self.channel.cancel()
-            # The server's thread is free when the call has ended: its threads bound the calls.
+            # The thread waits for the call: the server's threads limit the number of calls.
             self.thread.join()
 
 
 def open_stream(request: HttpRequest, respond: Respond) -> BufferedStream:
-    """Return the stream of a response: a live one, where the call can run in another thread."""
+    """Return the stream of a response, a live one where the call can run in another thread."""
     if hasattr(request, "scope"):
         return AsyncStream(respond)
     # uWSGI runs threads with --enable-threads only.
     has_threads = "uwsgi.version" not in request.META or request.META.get("wsgi.multithread")
-    # Another thread is in no transaction of this one, such as that of a test.
+    # Another thread would not see the transaction of this one, such as that of a test.
     opened = connections.all(initialized_only=True)
     if not has_threads or any(connection.in_atomic_block for connection in opened):
         return BufferedStream(respond)

@@ -1,3 +1,5 @@
+"""The plain HTTP request of a tool call, for tests of parity and for ``mcp_call --http``."""
+
 from __future__ import annotations
 
 import shlex
@@ -15,7 +17,7 @@ SAFE = "!$&'()*+,;=/~:@"
 
 @dataclass(frozen=True)
 class EquivalentRequest:
-    """The plain HTTP request of a tool call; ``path`` has the query, and all is encoded."""
+    """The plain HTTP request of a tool call; ``path`` is encoded and has the query."""
 
     method: str
     path: str
@@ -27,8 +29,8 @@ class EquivalentRequest:
     def of_call(cls, tool: Tool, arguments: Any) -> EquivalentRequest | None:
         """Return the request of a tool call.
 
-        None if no path can be written for its arguments, or if no request is answered alike.
-        A call about several objects is several requests: this is the first.
+        None if no path can be written for the arguments, or if the tool has no HTTP request.
+        A call about several objects makes several requests, of which this is the first.
         """
         call = tool.bind(arguments).requests[0]
         if not tool.endpoint.has_http_request:

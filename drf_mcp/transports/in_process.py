@@ -1,4 +1,4 @@
-"""Endpoints, callers and a client in this process, without HTTP: for stdio, commands and checks."""
+"""Endpoints, callers and a client without HTTP: for stdio, commands and checks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,14 @@ DEFAULT_PATH = "/mcp"
 
 
 class LocalEndpoint:
-    """An endpoint that answers callers of this process."""
+    """An endpoint for callers of this process: that of a path, or one with the settings alone.
+
+    Args:
+        path: the path of the endpoint in the URLconf; None for the settings alone.
+
+    Raises:
+        LookupError: if there is no endpoint at the path.
+    """
 
     def __init__(self, path: str | None = None) -> None:
         self.path = path or DEFAULT_PATH
@@ -87,8 +94,11 @@ class LocalEndpoint:
         return self.registry.narrow(every, self.make_caller().narrowings)
 
     def make_caller(self, user: Any = None, authorization: str | None = None) -> Caller:
-        """Return a caller."""
-        # A user needs no credential. Without one, the Authorization header says who is calling.
+        """Return a caller: a user, who needs no credential, or the sender of a header.
+
+        Args:
+            authorization: the value of the Authorization header.
+        """
         request = self.make_request(user, authorization)
         view = self.make_view(request)
         if view is None:
@@ -106,7 +116,7 @@ class LocalEndpoint:
         return throttles
 
     def make_request(self, user: Any = None, authorization: str | None = None) -> Any:
-        # ".example.com" allows example.com itself, and "*" any host.
+        # ".example.com" allows example.com as well. "*" is no host.
         hosts = [host.removeprefix(".") for host in settings.ALLOWED_HOSTS if host != "*"]
         environ = {
             "REQUEST_METHOD": "POST",
@@ -132,15 +142,18 @@ class LocalEndpoint:
 
 @dataclass
 class InProcessClient:
-    """Sends requests through the pipeline without HTTP."""
+    """Sends requests to a server of this process.
 
-    # None for an anonymous caller.
+    Attributes:
+        user: None for an anonymous caller.
+        envelope_class: the envelope of every result; None for the envelopes of the tools.
+        on_progress: called with the params of each notification of progress.
+    """
+
     user: Any = None
     revision: str = STATELESS_REVISION
-    # None for the envelopes of the tools.
     envelope_class: type[Envelope] | None = None
     endpoint: LocalEndpoint = field(default_factory=LocalEndpoint)
-    # Gets the params of each notification of progress.
     on_progress: Callable[[Mapping[str, Any]], None] | None = None
 
     def send(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -176,11 +189,17 @@ class InProcessClient:
 
 @dataclass(frozen=True)
 class PreloadedEndpoint:
+    """What was described of an endpoint.
+
+    Attributes:
+        tools: the number of tools.
+        bytes: the size of their definitions in one revision.
+        seconds: how long it took.
+    """
+
     path: str
-    # The number of tools, and the size of their definitions in one revision.
     tools: int
     bytes: int
-    # How long it took.
     seconds: float
 
 
@@ -196,12 +215,12 @@ def preload() -> list[PreloadedEndpoint]:
     found = describe_endpoints()
     for connection in connections.all(initialized_only=True):
         connection.close()
-        # A pool has threads, which no forked process has.
+        # The threads of a pool do not exist in a forked process.
         if hasattr(connection, "close_pool"):
             connection.close_pool()
     close_caches()
     forget_trees()
-    # Processes share memory until one writes into it, as a collection would.
+    # Processes share memory until one writes into it, as the garbage collector does.
     gc.collect()
     gc.freeze()
     return found

@@ -1,4 +1,4 @@
-"""The stdio door: one message a line (2026-07-28, basic/transports/stdio)."""
+"""MCP over stdin and stdout, one message a line (2026-07-28, basic/transports/stdio)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rest_framework.exceptions import APIException, AuthenticationFailed, NotAut
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.error_bodies import find_sentence
 from drf_mcp.dispatch.failures import report_unexpected
-from drf_mcp.exceptions import ParseError, ProtocolError, Refused, contain
+from drf_mcp.exceptions import ParseError, ProtocolError, Refused, catch
 from drf_mcp.interaction.exchange import Channel
 from drf_mcp.protocol import ClientResponse, HandshakeEra, Message, encode_era_error, jsonrpc
 from drf_mcp.protocol.constants import (
@@ -38,13 +38,16 @@ SECONDS_TO_FINISH = 3.0
 
 @dataclass(eq=False)
 class Work:
-    """A line of the client, which is answered unless the client cancels it."""
+    """A line of the client, which is answered unless the client cancels it.
+
+    Attributes:
+        headers: the headers that name the revision, as in an HTTP request.
+        channel: sends notifications while the line is answered.
+    """
 
     decoded: Decoded
-    # The headers that name the revision, as in an HTTP request.
     headers: dict[str, str] | None = None
     cancelled: bool = False
-    # Sends notifications while the line is answered.
     channel: Channel | None = None
 
     @property
@@ -60,27 +63,33 @@ class Work:
 
 
 class StdioConnection:
+    """Reads and answers the lines of one client.
+
+    Attributes:
+        revision: what ``initialize`` negotiated, for the later messages of that era.
+        session_headers: the headers of the answer to ``initialize``, for each later message.
+        stateless: whether a message of 2026-07-28 was received.
+        has_threads: whether lines are received while a call waits for one.
+    """
+
     def __init__(
         self, server: Server, make_caller: Callable[[], Caller], write: Callable[[bytes], None]
     ) -> None:
         self.server = server
         self.make_caller = make_caller
         self.write = write
-        # As ``initialize`` negotiated it, for every later message of that era.
         self.revision: str | None = None
-        # Those of the answer to ``initialize``, which come back with every later message.
         self.session_headers: Mapping[str, str] = {}
         self.stateless = False
-        # Whether lines are received while a call waits for one.
         self.has_threads = True
         self._open: dict[Any, Work] = {}
         self._lock = threading.Lock()
         self._writing = threading.Lock()
 
     def receive(self, line: bytes | ProtocolError) -> Work | None:
-        """Read a line, or the error of reading it; None where there is nothing to answer.
+        """Read a line, or take the error of reading it; None where there is nothing to answer.
 
-        Lines are received in their order, and answered in any order.
+        Lines are received one after the other, and answered in any order.
         """
         if isinstance(line, bytes) and not line.strip():
             return None
@@ -100,7 +109,7 @@ class StdioConnection:
         work, revision = Work(decoded), self.revision
         if isinstance(decoded, Message) and PROTOCOL_VERSION_KEY in decoded.meta:
             self.stateless, revision = True, None
-        # An unreadable line is answered in the revision of the lines before.
+        # An unreadable line is answered in the revision of the earlier lines.
         elif revision is None and self.stateless and isinstance(decoded, ProtocolError):
             revision = STATELESS_REVISION
         if revision is not None:
@@ -110,7 +119,7 @@ class StdioConnection:
         return work
 
     def cancel(self, request_id: Any) -> None:
-        """Cancel a request: one that waits is not begun, one that runs is not answered.
+        """Cancel a request: one that waits does not start, one that runs is not answered.
 
         A request in a batch is not cancelled: a batch is answered as a whole.
         """
@@ -129,26 +138,23 @@ class StdioConnection:
     def answer(self, work: Work) -> None:
         body = b""
         if not work.cancelled:
-            # At these signals Django closes old connections and resets caches.
+            # On these signals Django closes old connections and resets caches.
             request_started.send(sender=type(self), environ={})
             try:
-                body = contain(
-                    lambda: self.reply(work),
-                    lambda exc: self.refuse(work, report_unexpected(exc, None)),
-                )
+                body = self.reply(work)
             finally:
                 request_finished.send(sender=type(self))
         with self._lock:
             for request_id in work.ids:
                 if self._open.get(request_id) is work:
                     del self._open[request_id]
-        # A lock of its own: lines are received while the client is slow to read answers.
+        # Another lock, so that lines are received while the client is slow to read.
         with self._writing:
             if body and not work.cancelled:
                 self.write(body)
 
     def reply(self, work: Work) -> bytes:
-        try:
+        with catch() as caught:
             caller = self.make_caller()
             caller.channel = work.channel = Channel(
                 partial(self.send, work), is_live=self.has_threads, shares_threads=True
@@ -161,10 +167,12 @@ class StdioConnection:
             if isinstance(work.decoded, Message) and work.decoded.method == "initialize":
                 self.session_headers = reply.headers or {}
             return reply.body
-        except APIException as exc:
-            unknown = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
-            status = 401 if unknown else exc.status_code
-            return self.refuse(work, Refused(status, find_sentence(exc.detail)))
+        exc = caught.exception
+        if not isinstance(exc, APIException):
+            return self.refuse(work, report_unexpected(exc, None))
+        unknown = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
+        status = 401 if unknown else exc.status_code
+        return self.refuse(work, Refused(status, find_sentence(exc.detail)))
 
     def send(
         self, work: Work, method: str, params: Mapping[str, Any], id: str | None = None
@@ -185,6 +193,8 @@ class Stopped(BaseException):
 
 
 class StdioServer:
+    """Answers the lines of a stream, in threads."""
+
     def __init__(self, connection: StdioConnection, threads: int) -> None:
         self.connection = connection
         self.waiting: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
@@ -193,7 +203,7 @@ class StdioServer:
     def serve(self, stream: BinaryIO) -> None:
         """Answer lines until the stream ends or `Stopped` is raised.
 
-        At the end of the stream every request is answered; when stopped, only running ones are.
+        At the end of the stream every request is answered; when stopped, only those that run.
         """
         self.connection.has_threads = len(self.workers) > 1
         for worker in self.workers:
