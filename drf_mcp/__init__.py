@@ -11,10 +11,12 @@ __all__ = ["__version__", "call_context", "mcp_tool", "mcp_viewset", "preload", 
 
 
 def import_on_use(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a package's ``__getattr__``: INSTALLED_APPS imports it before models can be imported.
+    """Return the ``__getattr__`` of a package that imports its modules on first use.
+
+    INSTALLED_APPS imports the package before models can be imported.
 
     Args:
-        modules: the module of the package that has each name.
+        modules: the module of each name.
     """
 
     def get(name: str) -> Any:

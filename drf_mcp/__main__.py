@@ -1,6 +1,6 @@
-"""``python -m drf_mcp manage.py mcp_stdio``: for projects that print while they start.
+"""``python -m drf_mcp manage.py mcp_stdio``, for projects that print while they start.
 
-The streams of the protocol are taken before anything of the project is imported.
+It takes stdin and stdout for the protocol before it imports the project.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ USAGE = "Usage: python -m drf_mcp MANAGE_PY mcp_stdio [options]"
 
 
 def main() -> None:
-    """Run a project's ``manage.py`` with nothing but stderr to print to."""
+    """Run a project's ``manage.py``, whose prints go to stderr."""
     if len(sys.argv) < 3 or sys.argv[2] != "mcp_stdio":
         sys.exit(USAGE)
     take_streams()

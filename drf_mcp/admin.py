@@ -1,4 +1,4 @@
-"""The admin site shows what is kept between calls."""
+"""Archived content in the admin site."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from drf_mcp.models import ArchivedContent
 
-# How much of a content a page shows.
+# How many characters of a content a page shows.
 MAX_SHOWN = 100_000
 
 
@@ -27,13 +27,13 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        # Rows go by age: ``mcp_expire`` and ``mcp_audit --expire``.
+        # ``mcp_expire`` and ``mcp_audit --expire`` delete rows by age.
         return False
 
 
 @admin.register(ArchivedContent)
 class ArchivedContentAdmin(ReadOnlyAdmin):
-    """What results had no room for, newest first, read-only."""
+    """Content that did not fit into results, newest first, read-only."""
 
     list_display = ("archive_id", "tool", "owner", "size", "created", "expires")
     list_filter = ("tool", "created")

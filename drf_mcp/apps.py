@@ -16,7 +16,7 @@ class DRFMCPConfig(AppConfig):
     label = "drf_mcp"
     verbose_name = _("MCP tools")
     default_auto_field = "django.db.models.BigAutoField"
-    # Of this process: a file that is newer is not what the process runs.
+    # When the process started: it does not run the code of a file that is newer.
     started = time.time()
 
     def ready(self) -> None:

@@ -14,7 +14,7 @@ def gettext_noop(text: str) -> str:
 
 
 class Category(str, enum.Enum):
-    """The kind of a failure, which decides what the caller can do about it."""
+    """The category of a failure, which decides what the caller can do about it."""
 
     VALIDATION = "validation"
     AUTHENTICATION = "authentication"
@@ -122,7 +122,7 @@ STATUS_CODES: Mapping[int, str] = {
     503: "UNAVAILABLE",
 }
 
-# The standard codes of the codes of ErrorDetail: REST framework's own, this package's.
+# The standard code of each code of an ErrorDetail of REST framework and of this package.
 CAUSES: Mapping[str, str] = {
     "parse_error": "INVALID_FORMAT",
     "unsupported_media_type": "INVALID_FORMAT",
@@ -148,7 +148,7 @@ WARNING_SEVERITIES: Mapping[str, Severity] = {
     "FALLBACK_USED": Severity.INFO,
 }
 
-# Codes of warnings whose sentence says everything, where they have this severity.
+# Codes of warnings of which, with this severity, only the sentence is written.
 PLAIN_WARNINGS: Mapping[str, Severity] = {
     "WARNING": Severity.WARNING,
     "EMPTY_LIST": Severity.INFO,

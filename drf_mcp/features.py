@@ -26,29 +26,28 @@ from drf_mcp.tools.arguments.uploads import finding_files
 
 
 class CallState:
-    """What one call of a tool carries, from its arguments to its result.
+    """The state of one call of a tool, from its arguments to its result.
 
     Attributes:
         tool: the `Tool` that is called.
-        arguments: what the caller sent, any JSON value.
+        arguments: the arguments that the caller sent, any JSON value.
         caller: who is calling.
-        request_id: the id under which the log knows the call.
-        context: the request message, None for a call that no message asks for.
-        sent: the request message as the client sent it, where a feature makes another call of it.
+        request_id: the id of the call in the log.
+        context: the request message, None for a call without a message.
+        sent: the request message as the client sent it, before any `redirect`.
         server: the `Server` that answers the message.
         dispatcher: the `Dispatcher` that makes the call.
-        throttles: those of the endpoint that count the call.
-        deadline: when the call has to end, None for never.
-        channel: the way to the client while the call runs, None where there is none.
-        progress: sends how far the call is, None for a client that does not ask for it.
+        throttles: the throttles of the endpoint, which count the call.
+        deadline: when the call has to end, None for no limit.
+        channel: sends messages to the client while the call runs, None where that is impossible.
+        progress: sends the progress of the call, None for a client that does not ask for it.
         result_limit: the most tokens of a result that comes in slices, None for any number.
-        is_rerun: whether the call passed the guards before, and a worker makes it now.
-        is_counted: whether the throttles of the view counted each request of the call before.
-        is_trial: whether nothing that the call changes is kept.
-        guards: what goes before the view, the outermost first.
-        explain: returns what a guard answers in the place of an exception of the view, None for
-            the exception itself.
-        locate: returns an outcome in terms of the arguments that the client sent.
+        is_rerun: whether the call has passed the guards before, such as a task that a worker runs.
+        is_counted: whether the throttles of the view have counted the requests of the call before.
+        is_trial: whether the changes of the call are rolled back.
+        guards: the guards around the view, the outermost first.
+        explain: returns an APIException in the place of an exception of the view, or None.
+        locate: returns an outcome with pointers into the arguments that the client sent.
         slots: what features keep of the call: see `Slot`.
     """
 
@@ -82,13 +81,13 @@ class CallState:
 
     @cached_property
     def bound(self) -> Call:
-        """The arguments as the view gets them.
+        """The arguments as parts of the view's request.
 
         They are bound when a guard or the dispatcher first reads them, so that a guard can refuse
-        a tool whatever its arguments are.
+        a tool before.
 
         Raises:
-            ArgumentsRefused: if no request can be made of them.
+            ArgumentsRefused: if no request can be made of the arguments.
         """
         if features.hooks["find_file"] and self.tool.arguments.uploading:
             with finding_files(self.find_file):
@@ -96,7 +95,7 @@ class CallState:
         return self.tool.bind(self.arguments)  # type: ignore[no-any-return]
 
     def find_file(self, text: str) -> UploadedFile[Any] | None:
-        # What a feature finds for a text in the place of a file.
+        # The file that a feature finds for a text, None for no file.
         found = (feature.find_file(text, self) for feature in features.hooks["find_file"])
         return next((file for file in found if file is not None), None)
 
@@ -104,9 +103,9 @@ class CallState:
         """Call another tool in the place of this one.
 
         Args:
-            name: the other tool.
-            arguments: what the other tool gets.
-            tool: the other tool itself, where the server has it under no name.
+            name: the name of the other tool.
+            arguments: the arguments of the other tool.
+            tool: the other tool, where the server does not have it by its name.
 
         Raises:
             UnknownTool: if the server has no such tool.
@@ -144,13 +143,13 @@ Proceed: TypeAlias = Callable[[CallState], Outcome]
 
 
 class Guard:
-    """Lets a call pass, refuses it, or does something around it.
+    """Lets a call pass, refuses it, or does something before and after it.
 
-    A guard keeps nothing of a call: what it has to remember goes into a `Slot`.
+    A guard has no state of a call; it keeps that in a `Slot`.
 
     Attributes:
-        order: guards with a lower number are further out: 100 for what takes tools away, 200 for
-            limits, 300 for records, 400 for the time limit, 500 for writes, 900 for tasks.
+        order: a guard with a lower number is further out: 100 for narrowings, 200 for limits, 300
+            for records, 400 for the time limit, 500 for writes, 900 for tasks.
         is_for_each: whether the guard also guards each request of a call that makes several.
     """
 
@@ -158,13 +157,13 @@ class Guard:
     is_for_each: ClassVar[bool] = False
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        """Return the outcome of a call: that of ``proceed(call)``, or one of the guard's."""
+        """Return the outcome of a call: that of ``proceed(call)``, or another one."""
         return proceed(call)
 
     def find_made(self, call: CallState, message: str) -> Outcome | None:
-        """Return the outcome of a call whose change was made before, None if it was not.
+        """Return the outcome of a call whose change was made before, None for any other call.
 
-        For a guard further out, which answers a call that it would refuse by now.
+        A guard further out asks for it before it refuses the call.
 
         Args:
             message: why the answer of the change is not given.

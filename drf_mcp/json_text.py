@@ -19,8 +19,8 @@ MAX_TEXT_DEPTH = 100
 
 
 def make_encode(*, ensure_ascii: bool, is_canonical: bool = False) -> Callable[[Any], str]:
-    # `JSONEncoder.encode` makes its encoder in C for each value: of a small value that is half the
-    # work. Plain values hold no value twice in one another.
+    # `JSONEncoder.encode` makes an encoder in C for each value, which is half the work for a small
+    # value. `check_circular` is off, since plain values contain no circles.
     encoder = json.JSONEncoder(
         ensure_ascii=ensure_ascii,
         check_circular=False,
@@ -34,7 +34,7 @@ def make_encode(*, ensure_ascii: bool, is_canonical: bool = False) -> Callable[[
         options = (encoder.sort_keys, False, encoder.allow_nan)
         write = make_encoder(None, encoder.default, quote, None, ":", ",", *options)
     except TypeError:
-        # Python promises neither that there is one, nor its arguments.
+        # Not every Python has this function with these arguments.
         return encoder.encode
     return lambda value: "".join(write(value, 0))
 
@@ -91,7 +91,7 @@ class JSONPointer(str):
 
     @property
     def dotted(self) -> str:
-        # The most frequent pointer names one argument.
+        # Most pointers have the name of one argument.
         if self[1:].isidentifier():
             return self[1:]
         parts = (f"[{name}]" if name.isdecimal() else f".{name}" for name in self.path)
@@ -175,6 +175,6 @@ class JSONBody:
 
 
 def hash_json(value: Any) -> str:
-    """Return the hash of a value whose members may have any order, for tokens of the server."""
+    """Return the hash of a value, whatever the order of its members, for tokens of the server."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()

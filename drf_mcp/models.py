@@ -1,4 +1,4 @@
-"""What is kept between calls: the content that results had no room for."""
+"""The table of the archive: content that did not fit into results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class ArchivedContent(models.Model):
-    """What was left out of one result, until it expires."""
+    """Content that was left out of one result, until it expires."""
 
     archive_id = models.CharField(_("archive id"), max_length=64, primary_key=True)
     owner = models.CharField(_("owner"), max_length=255, blank=True)
@@ -33,7 +33,7 @@ class ArchivedContent(models.Model):
 
 
 class ArchivedChunk(models.Model):
-    """A later part of an archived content: one row holds so much that every database takes it."""
+    """A later part of archived content, of a size that every database takes."""
 
     content = models.ForeignKey(ArchivedContent, models.CASCADE, related_name="chunks")
     position = models.PositiveIntegerField(_("position"))

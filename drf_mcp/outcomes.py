@@ -169,7 +169,7 @@ def iso_time(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class RateLimit:
-    """The rest of the tightest quota of the view's throttles.
+    """The rest of the quota of a throttle.
 
     Attributes:
         limit: calls allowed per period.
@@ -207,14 +207,14 @@ class Fidelity:
 
 @dataclass(frozen=True)
 class Question:
-    """A question for the client, or its user, which a call has to wait for.
+    """A question for the client or its user, which has to be answered before a call can go on.
 
     Attributes:
         key: the key of the answer, unique in the call.
         message: the question, in words that a person reads.
         schema: the form's JSON Schema, a flat object (client/elicitation, "Requested Schema").
         url: the page that asks in place of a form.
-        memory: JSON that comes back, signed, with the answer.
+        memory: a JSON value that the client sends back, signed, with the answer.
         request: a request of another method, such as ``{"method": "roots/list"}``.
     """
 

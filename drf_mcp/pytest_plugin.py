@@ -1,4 +1,4 @@
-"""Fixtures for pytest, found by their entry point; nothing of Django is imported before use."""
+"""Fixtures for pytest, which finds them by their entry point. Django is imported on first use."""
 
 from __future__ import annotations
 

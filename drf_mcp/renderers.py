@@ -1,4 +1,4 @@
-"""Renders responses of plain HTTP in the envelope of tool results."""
+"""A renderer that writes responses of plain HTTP in the envelope of tool results."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class EnvelopeJSONRenderer(JSONRenderer):
         response, view = context.get("response"), context.get("view")
         if response is None or view is None or response.status_code in BODILESS:
             return super().render(data, accepted_media_type, renderer_context)
-        # On the response, which a cache may keep with the bytes of the envelope.
+        # An attribute of the response, since a cache may keep the response with its bytes.
         response.is_enveloped = True
         request = view.request
         urlconf = getattr(request, "urlconf", None)
@@ -79,7 +79,7 @@ class EnvelopeJSONRenderer(JSONRenderer):
             query_string=request.META.get("QUERY_STRING", ""),
         )
         body: Any = {}
-        # A view that worked may have left the body unread.
+        # The body is needed for errors only, and a view that worked may not have read it.
         if response.exception or answer.status >= 400:
             try:
                 body = request.data
@@ -101,6 +101,8 @@ class EnvelopeJSONRenderer(JSONRenderer):
 
 
 class RequestPointers(ArgumentLocator):
+    """Finds the values of a plain HTTP request that an error is about."""
+
     def __init__(self, request: Any, body: Any) -> None:
         self.body = body
         self.query = request.query_params

@@ -193,7 +193,7 @@ ENDPOINT_KINDS: Mapping[str, Kind] = {
         )
     },
 }
-# Packages of settings and URLs whose names say nothing of the project.
+# Names of packages of settings and URLs that are no name of the project.
 LAYOUT = frozenset(
     {"api", "app", "backend", "conf", "config", "core", "project", "settings", "src", "urls", ""}
 )
@@ -237,7 +237,7 @@ class MCPSettings:
             self.reload()
 
     def find_faults(self, project: Any) -> Iterator[str]:
-        # Values aside: each is checked when it is read.
+        # Of the names only: a value is checked when it is read.
         if not isinstance(project, Mapping):
             yield f"DRF_MCP must be a dict, not {reprlib.repr(project)}."
             return
@@ -268,7 +268,7 @@ mcp_settings = MCPSettings()
 
 @contextmanager
 def override_language() -> Iterator[None]:
-    """Have texts in the language of the tools, not of the caller; a decorator as well."""
+    """Activate the language of the tools, not of the caller; also used as a decorator."""
     with translation.override(mcp_settings.LANGUAGE or settings.LANGUAGE_CODE):
         yield
 
@@ -277,6 +277,6 @@ UNCHANGED = nullcontext()
 
 
 def chosen_language() -> AbstractContextManager[None]:
-    """Return what has texts in LANGUAGE; without one they have the language of the thread."""
+    """Return a context manager that activates LANGUAGE; without it the language stays."""
     language = mcp_settings.LANGUAGE
     return UNCHANGED if language is None else translation.override(language)

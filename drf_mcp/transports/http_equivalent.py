@@ -43,9 +43,7 @@ class EquivalentRequest:
         body = bytes(call.body)
         return cls(tool.endpoint.method, path, body, call.content_type, call.disposition)
 
-    def to_curl(
-        self, origin: str, authorization: str | None = None, username: str | None = None
-    ) -> str:
+    def to_curl(self, origin: str, authorization: str = "", username: str = "") -> str:
         """Return the curl command that sends the request to an origin, such as ``http://x:80``.
 
         With a username, curl asks for the password and sends both by Basic authentication.
@@ -54,9 +52,9 @@ class EquivalentRequest:
         if self.method != "GET":
             parts.append(f"-X {self.method}")
         parts.append(shlex.quote(origin.rstrip("/") + self.path))
-        if username is not None:
+        if username:
             parts.append(f"-u {shlex.quote(username)}")
-        if authorization is not None:
+        if authorization:
             # Between double quotes the shell fills in variables, such as $MCP_TOKEN.
             parts.append(f'-H "Authorization: {authorization}"')
         if self.body:

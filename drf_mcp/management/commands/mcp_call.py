@@ -42,7 +42,7 @@ class Command(MCPCommand):
     help = "Call a tool and print its answer."
 
     def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
-        # Options may stand anywhere among the tool's arguments.
+        # Options may come between the tool's arguments.
         parser = super().create_parser(*args, **kwargs)
         parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
         return parser
@@ -118,7 +118,7 @@ class Command(MCPCommand):
                 return self.converse(client, params, yes=options["yes"])
             return client.send_for_bytes("tools/call", params)
         except APIException as exc:
-            # A mistyped name comes first.
+            # An unknown tool is reported before an unknown caller.
             self.find_tool(options["name"])
             advice = _("Name a user with --as.")
             raise UsageError(f"{self.write_reason(exc)} {advice}") from exc
@@ -129,7 +129,7 @@ class Command(MCPCommand):
         while (result := json.loads(body).get("result", {})).get("resultType") == INPUT_REQUIRED:
             asked = {key: each["params"] for key, each in result["inputRequests"].items()}
             if any(each["requestedSchema"]["properties"] for each in asked.values()):
-                # Questions with fields are answered as missing arguments.
+                # The command does not show forms: the tool then names the missing arguments.
                 return client.send_for_bytes("tools/call", params)
             # Translators: the answers that agree, as the question says: y, yes.
             agreements = ("y", "yes", *pgettext("answers to Go on?", "y yes").split())
@@ -144,7 +144,7 @@ class Command(MCPCommand):
         return body
 
     def show_progress(self, params: Mapping[str, Any]) -> None:
-        # On one line, which the next notification writes over.
+        # Each notification overwrites the line of the last.
         done, total, message = params["progress"], params.get("total"), params.get("message", "")
         if total:
             filled = min(round(BAR * done / total), BAR)
@@ -177,11 +177,10 @@ class Command(MCPCommand):
             raise UsageError(_("This call has no HTTP request."))
         username, scheme = options["username"], self.find_scheme()
         if username is None:
-            return request.to_curl(options["http"], None, None)
+            return request.to_curl(options["http"])
         if scheme == BASIC:
-            # curl asks for the password.
-            return request.to_curl(options["http"], None, username)
-        return request.to_curl(options["http"], f"{scheme} {TOKEN}", None)
+            return request.to_curl(options["http"], username=username)
+        return request.to_curl(options["http"], f"{scheme} {TOKEN}")
 
     def print_result(self, result: dict[str, Any]) -> None:
         if "structuredContent" in result:
