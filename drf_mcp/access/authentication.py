@@ -197,7 +197,7 @@ class Caller:
             self.admitted = True
         return self._authenticated
 
-    def admit(self, user: Any, auth: Any, tool: Any = None) -> None:
+    def admit(self, user: Any, auth: Any, tool: Any) -> None:
         """Ask the endpoint's permissions about the user whom a view's authentication found.
 
         The view turns an APIException into a response, so `refusal` keeps it for the endpoint.

@@ -1,4 +1,4 @@
-"""The frame of every page: the name of the server, the account, the headers, the scripts' texts."""
+"""The frame of every page: server name, account, HTTP headers, texts of the scripts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class PagePart:
         return None
 
     def answer(self, show: str) -> HttpResponse | None:
-        """Return the answer to a POST of the part's own scripts, None for one that is not its own.
+        """Return the response to a POST of the part's scripts, None for another part's POST.
 
         Args:
             show: the ``show`` of the address.
@@ -86,8 +86,8 @@ class PagePart:
         return ""
 
 
-# In the order of their use. Plain scripts, not modules: a module that another imports has no hash
-# in its name, and one from another host needs headers that hosts of static files seldom send.
+# In the order of their use. They are no modules: an imported module has no hash in its name, and
+# a module from another host needs headers that hosts of static files seldom send.
 EVERYWHERE = ("dom.js", "page.js")
 OF_A_TOOL = (
     "dom.js",
@@ -144,7 +144,7 @@ class ScriptTexts(JavaScriptCatalog):
 class Frame:
     """The frame of a page."""
 
-    # To override: a template of this name, extending "drf_mcp/base.html".
+    # A project may override the template, extending "drf_mcp/base.html".
     template_name = "drf_mcp/api.html"
 
     def __init__(self, server: Any, request: HttpRequest, home: str) -> None:
@@ -155,7 +155,7 @@ class Frame:
 
     def respond(self, context: Context, status: int, signed_in: bool) -> HttpResponse:
         try:
-            # Only where the project serves REST framework's login.
+            # If the project has the URLs of REST framework's login.
             url = reverse("rest_framework:logout" if signed_in else "rest_framework:login")
             back = urlencode({"next": self.request.get_full_path()})
             account = {"logout_url": url} if signed_in else {"login_url": f"{url}?{back}"}
@@ -194,7 +194,7 @@ class Frame:
 
     @property
     def is_trusted(self) -> bool:
-        # Findings, row counts and the number of hidden tools are for staff.
+        # Only staff see findings, row counts and the number of hidden tools.
         user = getattr(self.request, "user", None)
         return settings.DEBUG or bool(getattr(user, "is_staff", False))
 

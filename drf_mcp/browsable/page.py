@@ -1,4 +1,4 @@
-"""The page of an endpoint, and the frame of pages next to it."""
+"""The page of an endpoint, and the base class of further pages of a signed-in user."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class BrowsablePage(Frame):
         return answer
 
     def refuse(self, refusal: HttpResponse, reason: str) -> HttpResponse:
-        """Return the page that says why the endpoint refuses a browser, and where to sign in.
+        """Return the page that says why the endpoint refuses a browser, with a link to sign in.
 
         It has the status and the challenge of the response to any other client.
         """
@@ -140,9 +140,9 @@ class BrowsablePage(Frame):
                 "revision": STATELESS_REVISION,
                 "authorization": self.authorization,
                 "user": self.user_name,
-                # The shown command has to name an endpoint that has options of its own.
+                # The command on the page then needs the option --endpoint.
                 "own": self.caller.view.is_narrowed or "toolset" in self.caller.view.kwargs,
-                # With such a MEDIA_URL every path would look like a file.
+                # With "/" every path would look like a file.
                 "media": "" if settings.MEDIA_URL == "/" else settings.MEDIA_URL,
             },
         }
@@ -184,7 +184,7 @@ class BrowsablePage(Frame):
     @cached_property
     def authorization(self) -> str | None:
         is_open = all(permission is AllowAny for permission in self.caller.permission_classes)
-        # With OAuth a client gets its token itself.
+        # With OAuth the client gets a token itself.
         if is_open or self.caller.resource is not None:
             return None
         request = self.caller.drf_request()
@@ -193,17 +193,17 @@ class BrowsablePage(Frame):
         return f"{scheme} {find_placeholder(scheme)}"
 
 
-# Also without Django's CSRF middleware: another page's form must not act for the user.
+# A form of another page must not act for the user, even without Django's CSRF middleware.
 @method_decorator(csrf_protect, name="dispatch")
 class SessionPage(View):
-    """Asks who is not signed in to sign in, and shows a page in the frame of the endpoint's."""
+    """A page for signed-in users, in the frame of the endpoint's page."""
 
     frame_class: ClassVar[type[Frame]] = Frame
     endpoint = "drf_mcp:endpoint"
     http_method_names = ["get", "post"]
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        # Only a session: a credential in a header, as agents have, must not act for its user here.
+        # Only by a session: an agent's credential in a header must not act for its user here.
         if SESSION_KEY not in getattr(request, "session", ()) or not request.user.is_authenticated:
             try:
                 login_url: str | None = reverse("rest_framework:login")

@@ -35,8 +35,13 @@ Facts = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class ToolCard:
+    """What the page shows of a tool.
+
+    Attributes:
+        capability: the `ToolsCapability` that lists and calls the tool.
+    """
+
     tool: Tool
-    # The ToolsCapability that lists and calls the tool.
     capability: Any
     parts: Sequence[PagePart] = ()
 
@@ -51,7 +56,7 @@ class ToolCard:
 
     @property
     def group(self) -> str:
-        # As REST framework writes names of views.
+        # As REST framework makes the name of a view.
         name = self.tool.endpoint.view_class.__name__
         for suffix in SUFFIXES:
             name = remove_trailing_string(name, suffix)
@@ -59,12 +64,12 @@ class ToolCard:
 
     @functools.cached_property
     def paragraphs(self) -> list[SafeString]:
-        # Without the title, with which a description may begin.
+        # A description may begin with the title.
         description = self.tool.description.removeprefix(f"{self.tool.title}. ")
         paragraphs = (part for part in description.split("\n\n") if part.strip(" ."))
         # Text between backquotes is code.
         return [
-            # Escaped before anything is put around it.
+            # The text is escaped before the tags are put around it.
             mark_safe(  # nosec B308 B703
                 LITERAL.sub(r"<code>\2</code>", escape(" ".join(paragraph.split())))
             )
@@ -130,7 +135,7 @@ class ToolCard:
             "method": tool.endpoint.method,
             "schema": tool.input_schema,
             "mirrored": [[list(path), header] for path, header in tool.header_parameters.items()],
-            # The arguments that guards read, which the page fills in.
+            # The arguments for guards, such as ``confirmation``, which the page fills in.
             "controls": {each.parameter.name: each.pointer for each in tool.arguments.controls},
             "reads": bool(hints["readOnlyHint"]),
             "confirm": bool(hints["destructiveHint"]) and not hints["readOnlyHint"],
@@ -152,7 +157,7 @@ class ToolCard:
 
 
 def find_field_facts(tool: Tool, tools: Mapping[str, Tool]) -> dict[str, Facts]:
-    """Return by pointer what the form needs of arguments that their schema does not say.
+    """Return what the form needs of each argument besides its schema, by pointer.
 
     Args:
         tools: the tools that the caller sees, by name; one may find the objects of an argument.
@@ -169,7 +174,7 @@ def find_field_facts(tool: Tool, tools: Mapping[str, Tool]) -> dict[str, Facts]:
             "location": argument.location,
             "format": known.format_name,
             "decimal": known.kind is not None and known.kind.words == DECIMAL.words,
-            # A portable schema has no type null, and each form encodes null in its own way.
+            # A portable schema has no type null.
             "null": info.form == "null",
             "upload": info.upload is not None,
             "image": info.upload is not None and info.upload.image,

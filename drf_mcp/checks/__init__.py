@@ -1,6 +1,6 @@
-"""System checks: what is misconfigured, and what mends it.
+"""System checks of the settings, the endpoints and the tools.
 
-Their modules are imported when Django first runs the checks, not when a server starts.
+The modules are imported when Django first runs the checks, not when a server starts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from django.utils import translation
 
 
 def register_checks() -> None:
-    """Register what runs the checks of the installed apps.
+    """Register the function that runs the checks of the installed apps.
 
     An app names the module of its checks: ``mcp_checks = "shop.mcp_checks"`` in its AppConfig.
     """
@@ -46,5 +46,5 @@ def run(app_configs: Any, *, deploy: bool = False, **kwargs: Any) -> Sequence[Ch
         return messages
 
 
-# Django registers an object once, however often the apps are loaded.
+# One object, since Django registers an object once, however often the apps are loaded.
 run_for_deployment = partial(run, deploy=True)

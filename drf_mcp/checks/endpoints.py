@@ -21,9 +21,9 @@ from drf_mcp.checks.project import MountedEndpoint, Project, register_check
 from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
 
-# Above that, searching costs a model fewer tokens than the list.
+# With more tools, searching costs a model fewer tokens than the list.
 MANY_TOOLS = 60
-# As many as the strictest of the widely used clients send to a model.
+# The most tools that the strictest of the widely used clients sends to a model.
 MAX_TOOLS = 128
 
 
@@ -38,7 +38,7 @@ def check_deployment(project: Project) -> Iterator[CheckMessage]:
             "in DRF_MCP['ALLOWED_ORIGINS'].",
             id="drf_mcp.W008",
         )
-    # 0 says that a tool has none on purpose.
+    # A time limit of 0 means no limit on purpose.
     own = [tool for tool in project.tools.values() if not tool.endpoint.is_built_in]
     unlimited = [tool.name for tool in own if tool.options.time_limit is None]
     if project.endpoints and unlimited and not mcp_settings.TIME_LIMIT:
@@ -119,7 +119,7 @@ def check_authorization(endpoint: MountedEndpoint) -> Iterator[CheckMessage]:
 
         resource = endpoint.view.get_resource()
         path = urlsplit(resource).path if resource else endpoint.path
-        # Of a tool's view, django-oauth-toolkit looks at the view's own address.
+        # For the view of a tool, django-oauth-toolkit checks the address of the view.
         backend = oauth2_settings.OAUTH2_BACKEND_CLASS
         if path.strip("/") and not getattr(backend, "checks_endpoints", False):
             yield Warning(
@@ -138,13 +138,13 @@ def takes_tokens(authentication_class: Any) -> bool:
         header = authentication_class().authenticate_header(Request(HttpRequest()))
         return bool(header and BearerChallenge.parse(header))
 
-    # A class that cannot be asked is not warned of.
+    # There is no warning about a class that fails.
     return contain(ask, lambda exc: True)
 
 
 @register_check()
 def check_count(project: Project) -> Iterator[CheckMessage]:
-    # What endpoints list at most; those with a toolset in their URL have fewer each.
+    # An endpoint with a toolset in its URL lists fewer tools.
     counts = [] if project.endpoints else [len(project.tools)]
     for endpoint in project.endpoints:
         view = endpoint.view
@@ -181,7 +181,7 @@ REDIRECTING = re.compile(
     r"(log_?in|sign_?in|auth|password|otp|mfa|2fa|two_?factor|terms|consent)",
     re.IGNORECASE,
 )
-# Code that reads where a request goes.
+# Code that reads the path of a request.
 READING = re.compile(
     r"\b(?:request|req|_request)\.(?:path|path_info|get_full_path|get_full_path_info|resolver_match)"
     r"\b|\bview_(?:func|args|kwargs)[.\[(]"
@@ -201,7 +201,7 @@ def check_middleware(project: Project) -> Iterator[CheckMessage]:
             middleware: Any = import_string(name)
         except ImportError:  # Django reports it.
             continue
-        # Django's own exempts views with login_required = False, as endpoints have it.
+        # Django's own middleware exempts views with login_required = False, as endpoints have.
         process_view = getattr(middleware, "process_view", None)
         is_exempting = process_view is LoginRequiredMiddleware.process_view
         if REDIRECTING.search(name.rpartition(".")[2]) and not is_exempting:

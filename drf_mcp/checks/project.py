@@ -44,16 +44,18 @@ class MountedEndpoint:
 
     @property
     def is_shortened(self) -> bool:
-        """Whether tools/list has tools that find the others in the place of all."""
+        """Whether ``tools/list`` only has tools that find the others."""
         return any(each.shortens_list(self.view) for each in features.hooks["shortens_list"])
 
 
 def takes_sessions_alone(classes: Iterable[Any]) -> bool:
-    # A class of the project's own may read a header without saying so.
+    # Another class may read a header, even if its challenge does not say so.
     return all(issubclass(one, SessionAuthentication) for one in classes)
 
 
 class Project:
+    """The project that is checked."""
+
     registry: Registry = registry
 
     @cached_property
@@ -99,12 +101,12 @@ class Project:
 
 
 Check = Callable[[Project], Iterable[CheckMessage]]
-# The checks by module: under True those that run with --deploy alone.
+# The checks by module; under True those that only run with --deploy.
 CHECKS: dict[bool, dict[str, list[Check]]] = {False: {}, True: {}}
 
 
 def register_check(*, deploy: bool = False) -> Callable[[Check], Check]:
-    """Register a check of a project whose settings can be read.
+    """Register a check, which runs if the settings have no errors.
 
     Args:
         deploy: whether it runs only with ``--deploy``.

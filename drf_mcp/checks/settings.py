@@ -28,7 +28,7 @@ from drf_mcp.option_types.spelling import join_names
 from drf_mcp.settings import mcp_settings
 from drf_mcp.truncation import Digester
 
-# The methods that a class of the project's own has to have, by its base class.
+# The methods that a subclass has to define, by the base class.
 METHODS: Mapping[type, tuple[str, ...]] = {
     Envelope: ("render",),
     Digester: ("condense",),
@@ -102,7 +102,7 @@ def check_archive_cache(project: Project) -> Iterator[CheckMessage]:
 def check_archive_shares_no_cache(project: Project) -> Iterator[CheckMessage]:
     if not archives_in(CacheArchive):
         return
-    # A full cache drops entries: content, counts of throttles or sessions are lost.
+    # A full cache drops entries: content, counts of throttles, or sessions.
     alias, users = mcp_settings.ARCHIVE_CACHE, []
     if "cache" in settings.SESSION_ENGINE and alias == settings.SESSION_CACHE_ALIAS:
         users.append("sessions")
@@ -122,13 +122,13 @@ def check_archive_shares_no_cache(project: Project) -> Iterator[CheckMessage]:
         )
 
 
-# Not among the checks of databases: those run before each migrate.
+# Not a check of databases: those run before each migrate.
 @register_check(deploy=True)
 def check_archive_tables(project: Project) -> Iterator[CheckMessage]:
     if not archives_in(DatabaseArchive):
         return
     connection = connections[router.db_for_write(ArchivedChunk)]
-    # A check may run without its database.
+    # A check may run without a database.
     tables = contain(connection.introspection.table_names, lambda exc: None)
     if tables is not None and ArchivedChunk._meta.db_table not in tables:
         yield Warning(

@@ -63,7 +63,7 @@ def check_writes_have_permissions(project: Project) -> Iterator[CheckMessage]:
 
 @register_check()
 def check_views_know_the_credential(project: Project) -> Iterator[CheckMessage]:
-    # W034 is about endpoints that take sessions alone.
+    # For endpoints that take only sessions there is W034.
     if all(endpoint.takes_sessions_alone for endpoint in project.endpoints):
         return
     names = []
@@ -110,7 +110,7 @@ def find_decorations(endpoints: Sequence[Endpoint]) -> Iterator[str]:
     handled = {(endpoint.view_class, endpoint.handler_name) for endpoint in endpoints}
     for view_class in sorted(set(find_subclasses(APIView)), key=locate_view):
         parts = view_class.__module__.split(".")
-        # Views of test modules need no routes.
+        # A view of a test module needs no route.
         if any(p in ("test", "tests", "conftest") or p.startswith("test_") for p in parts):
             continue
         if {"mcp_viewset", "mcp_tool"} & vars(view_class).keys() and view_class not in routed:
@@ -130,7 +130,7 @@ def find_subclasses(view_class: type[Any]) -> Iterator[type[Any]]:
 
 @register_check()
 def check_unmatched_names(project: Project) -> Iterator[CheckMessage]:
-    # A typing error in a pattern or an action leaves a tool exposed.
+    # A mistyped pattern or action may leave a tool exposed.
     hint = "Correct the name, or remove it. See docs/exposing.md."
     for message in dict.fromkeys((*find_unmatched_patterns(project), *find_actions(project))):
         yield Warning(message, hint=hint, id="drf_mcp.W014")
@@ -171,8 +171,8 @@ def find_actions(project: Project) -> Iterator[str]:
             yield f"many=True lets retrieve read several objects, and the views have: {known}."
 
 
-# Describes the filters alone, and of no view without a filter backend: describing every tool
-# would make the start of the project slow.
+# Describes only filters, and only of views with filter backends: describing every tool would make
+# the start of the project slow.
 @register_check()
 def check_filters(project: Project) -> Iterator[CheckMessage]:
     for name, tool in project.tools.items():
@@ -192,10 +192,10 @@ def describe_lost_filters(tool: Tool) -> bytes:
     return to_bytes(encode_plain([[finding.message, finding.remedy] for finding in findings]))
 
 
-# Describes the tools with the option alone.
+# Describes only tools with the option.
 @register_check()
 def check_untrusted(project: Project) -> Iterator[CheckMessage]:
-    # One option may be about several tools of a view: one of them has to answer with the field.
+    # An option may be that of several tools of a view: one of them has to answer with the field.
     groups: dict[tuple[type, tuple[str, ...]], list[Tool]] = {}
     for tool in project.tools.values():
         # A tool without an HTTP request of its own may answer with fewer fields than its view.

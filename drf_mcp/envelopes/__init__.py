@@ -1,4 +1,4 @@
-"""Envelopes: the documented shapes in which every outcome reaches the model.
+"""Envelopes: the documented shapes of results.
 
 Choose one by ``DRF_MCP["ENVELOPE_CLASS"]``, per endpoint or per tool, or write your
 own: a subclass of `Envelope` with ``render()`` and, if you like, ``schema()``.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from drf_mcp.envelopes.standardized import *  # noqa: F403
 
 RESPONSE_V2 = ResponseV2Envelope()
-# In the order of parsing: the plain envelope takes any body.
+# In the order of parsing: the plain envelope comes last, since it parses any body.
 BUILT_IN_ENVELOPES: tuple[Envelope, ...] = (
     RESPONSE_V2,
     OkEnvelope(),
@@ -41,7 +41,7 @@ def parse_own_envelope(body: Any, status: int) -> Outcome | None:
     """Return the outcome of an envelope that a view built itself, None for plain data."""
     contract = getattr(type(body), "mcp_contract", None)
     if contract is None:
-        # Each object of "response-v2" names its contract: a dict that names none is data.
+        # A dict is an envelope only if it names its contract, as those of "response-v2" do.
         is_envelope = isinstance(body, OBJECTS) and "success" in body
         return RESPONSE_V2.parse(body, status) if is_envelope else None
     own = (envelope for envelope in BUILT_IN_ENVELOPES if envelope.contract == contract)

@@ -26,7 +26,7 @@ from drf_mcp.outcomes import (
 Encode = Callable[[Any], str]
 
 MAX_RECEIVED_LENGTH = 100
-# What is left out of members: 0 and False equal none of these.
+# Values that are left out; 0 and False equal none of these.
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 # REST framework's encoder writes them as arrays.
 ARRAYS = (list, tuple, set, frozenset, QuerySet, MappingView, Iterator)
@@ -110,7 +110,7 @@ class Envelope:
 
 
 class ContractEnvelope(Envelope):
-    # The parts that the built-in contracts share. Empty members are left out, never null.
+    """The parts that the built-in contracts share. Empty members are left out, never null."""
 
     def _get_members(self, body: Any) -> Members:
         if getattr(type(body), "mcp_contract", None) == self.contract:
@@ -119,7 +119,7 @@ class ContractEnvelope(Envelope):
 
     def _get_payload(self, outcome: Outcome) -> Any:
         data, page = outcome.data, outcome.pagination
-        # No tool takes the URLs of a page: `_describe_page` has the arguments instead.
+        # Tools do not take the URLs of other pages: `_describe_page` has their arguments instead.
         if page is None or page.own or not isinstance(data, OBJECTS) or "results" not in data:
             return data
         payload = dict(data)
@@ -216,7 +216,7 @@ class ContractEnvelope(Envelope):
         return meta
 
     def _describe_warnings(self, outcome: Outcome) -> list[dict[str, Any]]:
-        # The sentence in ``warnings`` is all of the others.
+        # Other warnings have nothing but the sentence in ``warnings``.
         return [
             self._describe_warning(warning)
             for warning in outcome.warnings
@@ -248,7 +248,7 @@ class ContractEnvelope(Envelope):
         return (Problem(failure.code, message, remediation=remediation, recoverable=recoverable),)
 
     def _get_advice(self, problem: Problem) -> str:
-        # One sentence, for contracts that have no member for the accepted values.
+        # For contracts without a member for the accepted values.
         accepted, remediation = problem.accepted, problem.remediation
         if not accepted or accepted in remediation:
             return remediation

@@ -1,4 +1,4 @@
-"""The metadata that contracts share: its JSON Schema, and how that of a view is read."""
+"""The metadata that the contracts share: its JSON Schema, its validation and its parsing."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ FIDELITY: dict[str, Any] = {
     "warning_details": {"type": "array", "items": OBJECT},
 }
 
-# The "ok" contract has names of its own for both.
+# The "ok" contract has other names for both.
 SOURCE: dict[str, Any] = {"content_version": STRING, "content_hash": STRING}
 
 COMMON_META: dict[str, Any] = {
@@ -143,7 +143,7 @@ def find_invalid(meta: Mapping[str, Any]) -> Iterator[str]:
 def drop_invalid(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a view's own metadata without the values that `RULES` refuse."""
     for path in find_invalid(meta):
-        logger.warning("What a view says is left out: %s is not as the contract has it.", path)
+        logger.warning("Metadata of a view is left out: %s does not fit the contract.", path)
         group, _, name = path.rpartition(".")
         members = meta[group] if group else meta
         kept = {key: value for key, value in members.items() if key != name}
@@ -152,7 +152,7 @@ def drop_invalid(meta: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 class Members(dict[str, Any]):
-    """An object in a view's own envelope; a value of a wrong type is absent."""
+    """An object in a view's own envelope, in which a value of a wrong type counts as absent."""
 
     def __init__(self, value: Any) -> None:
         super().__init__(value if isinstance(value, Mapping) else {})

@@ -107,7 +107,7 @@ class ResponseV2Envelope(ContractEnvelope):
         return {**details, **failure.details}
 
     def _render_problem(self, problem: Problem, first: Problem | None = None) -> dict[str, Any]:
-        # What the first problem says of an argument needs no second time.
+        # The value is described with the first problem of an argument.
         is_known = first is not None and first.pointer == problem.pointer
         return {
             "pointer": problem.pointer,
@@ -118,11 +118,11 @@ class ResponseV2Envelope(ContractEnvelope):
         }
 
     def _describe_value(self, problem: Problem) -> dict[str, Any]:
-        # What was received and would be accepted, without what the sentences say.
+        # The received and the accepted value, unless the sentences have them.
         members = self._describe_received(problem)
         value = members.get("received")
         item = value[0] if isinstance(value, list) and len(value) == 1 else value
-        # A flag, or no text, is said by no sentence.
+        # Booleans and empty texts are not looked for in the sentence.
         if type(item) in (str, int) and item != "":
             before, text, after = problem.message.partition(str(item))
             if text and not (before[-1:].isalnum() or after[:1].isalnum()):

@@ -1,4 +1,4 @@
-"""Functions of your own that answer in the "standard response" contract."""
+"""The decorator and the builders of the "standard response" contract, for a project's functions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> R
     """Return the error of an exception, without a message that may hold secrets."""
     suggestion, known = "", to_api_exception(exc)
     if known is None:
-        # The message of an unexpected exception may hold secrets, the mapper's does not.
+        # The text of an unexpected exception may hold secrets, that of the mapper does not.
         failure = mcp_settings.ERROR_MAPPER_CLASS().from_exception(exc)
         code, category = failure.code.lower(), failure.category
         message, suggestion = failure.message, failure.remediation
@@ -85,11 +85,10 @@ def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> R
 
 
 class ErrorFormatter:
-    """Makes errors of exceptions; override `format_exception`.
+    """Makes an error of an exception; override `format_exception`.
 
-    Any class with that method can take its place, and the error may be of any class with the
-    attributes ``message``, ``suggestion``, ``severity``, ``error_code``, ``recoverable`` and
-    ``context``.
+    Any class with this method can be used, and the error may be of any class with the attributes
+    ``message``, ``suggestion``, ``severity``, ``error_code``, ``recoverable`` and ``context``.
     """
 
     def format_exception(self, exc: Exception, context: dict[str, Any] | None = None) -> Any:

@@ -28,10 +28,16 @@ MAX_USERS = 1000
 
 
 class MCPCommand(BaseCommand):
+    """The base class of the commands of this package.
+
+    Attributes:
+        endpoint: the endpoint of ``--endpoint``.
+    """
+
     endpoint: LocalEndpoint
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        # What programs read is the same in every language.
+        # JSON for programs is in English.
         with override(None) if options.get("json") else nullcontext(), quiet_pipe():
             output = super().execute(*args, **options)
             self.stdout.flush()
@@ -70,7 +76,7 @@ class MCPCommand(BaseCommand):
         try:
             return users._default_manager.get_by_natural_key(username)
         except users.DoesNotExist:
-            # A mistyped name mostly begins as the right one does.
+            # A mistyped name mostly has the right first letter.
             field = users.USERNAME_FIELD
             names = users._default_manager.values_list(field, flat=True).order_by(field)
             alike = names.filter(**{f"{field}__istartswith": username[:1]})[:MAX_USERS]
@@ -114,7 +120,7 @@ class MCPCommand(BaseCommand):
         try:
             return self.find_user(username)
         except UsageError:
-            # A user may be called that.
+            # A user may have this name.
             if username == ANONYMOUS:
                 return None
             raise
@@ -130,7 +136,7 @@ class MCPCommand(BaseCommand):
         return json.dumps(value, indent=2, ensure_ascii=False, default=str)
 
     def write_data(self, value: Any, lines: Iterable[str], options: Mapping[str, Any]) -> None:
-        """Write what there is to say: as JSON with ``--json``, else as lines."""
+        """Write a value as JSON with ``--json``, else its lines."""
         self.stdout.write(self.format_json(value) if options["json"] else "\n".join(lines))
 
 

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-# As a shell has it for a program that a closed pipe ends.
+# The exit code of a shell for a program that a closed pipe ends.
 CLOSED_PIPE = 128 + signal.SIGPIPE if hasattr(signal, "SIGPIPE") else 1
 
 
@@ -26,7 +26,7 @@ def quiet_pipe() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        # What waits in the buffer is written when Python ends.
+        # Python writes the rest of the buffer when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(CLOSED_PIPE)
 
@@ -63,12 +63,12 @@ def quiet_console() -> Iterator[list[logging.LogRecord]]:
 def take_streams() -> tuple[BinaryIO, BinaryIO]:
     """Return stdin and stdout for the protocol, and leave only stderr to all other code."""
     protocol_in, protocol_out = os.dup(0), os.dup(1)
-    # Descriptors, not sys.stdout alone: libraries in C and child processes print too.
+    # By descriptors, not only sys.stdout: libraries in C and child processes print, too.
     os.dup2(2, 1)
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.close(empty)
-    # Text that waits in the buffer goes to stderr as well.
+    # The rest of the buffer goes to stderr.
     sys.stdout.flush()
     sys.stdout = sys.stderr
     return os.fdopen(protocol_in, "rb"), os.fdopen(protocol_out, "wb")

@@ -1,4 +1,4 @@
-"""What a project needs to test its tools: a client, parity with HTTP, a locked surface."""
+"""For the tests of a project: a client, parity with HTTP, and a lock file of the tools."""
 
 from __future__ import annotations
 

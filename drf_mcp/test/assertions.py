@@ -1,4 +1,4 @@
-"""Assertions about what a tool's calls change, and about the tools as agents know them."""
+"""Assertions about what calls of a tool change, and about changes of the tools."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from drf_mcp.tools import registry
 CONFIRMATION_REQUIRED = "CONFIRMATION_REQUIRED"
 DRY_RUN = "dry_run"
 IDEMPOTENCY_KEY = "idempotency_key"
-# The table of the answers that are kept.
+# The table of stored answers.
 IDEMPOTENCY_RECORDS = "drf_mcp_writes_idempotencyrecord"
 
 
 def assert_confirms(
     client: MCPClient, tool: str, arguments: Mapping[str, Any] | None = None, user: Any = None
 ) -> None:
-    """Assert that a tool is called once it is confirmed, and that a confirmation counts once.
+    """Assert that a tool has to be confirmed, and that a confirmation can be used once.
 
     What the calls write is rolled back.
 
@@ -186,7 +186,7 @@ def assert_dry_run_changes_nothing(
 
 
 def assert_tool_surface(lock: str | Path = LOCK_FILE) -> None:
-    """Assert that no agent that works with the tools of a lock file would stop working."""
+    """Assert that the tools have no breaking change from those of a lock file."""
     # Messages of tests are English.
     with override(None):
         breaking = [str(change) for change in LockFile(lock).find_changes() if change.breaking]

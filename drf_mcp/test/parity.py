@@ -1,8 +1,7 @@
-"""HTTP = MCP: the same request both ways gives the same verdict, data and writes.
+"""Assertions that a tool call and its HTTP request have the same status, data and writes.
 
-Each request runs in a savepoint that is rolled back. The HTTP request is sent before the
-tool call and once more after it: what differs between these two, such as a time, is not
-compared.
+Each request runs in a savepoint that is rolled back. The HTTP request is sent before the tool call
+and again after it: what differs between the two, such as a time, is not compared.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ class ParityCheck:
                 )
             )
 
-        # A view that crashes answers 500 over HTTP, and as the call's outcome.
+        # The exception of a view is a 500 over HTTP, as it is an outcome of the call.
         raises, self.client.raise_request_exception = self.client.raise_request_exception, False
         try:
             before = self.observe(over_http)
@@ -84,7 +83,7 @@ class ParityCheck:
         called.compare(what, before.keep_stable(again))
 
     def observe(self, send: Callable[[], Observed]) -> Observed:
-        # The rows of cookies are rolled back, so the cookies are too.
+        # The rows of a session are rolled back, and so its cookie is.
         cookies = copy.deepcopy(self.client.cookies)
         with CaptureQueriesContext(connection) as queries, rolled_back():
             observed = send()
@@ -106,7 +105,7 @@ class ParityCheck:
         return Observed(response.status_code, data, to_json_value(content.blocks), [])
 
     def send(self) -> None:
-        # Of a tool that asks first, the confirmed call is compared.
+        # For a tool that has to be confirmed, the confirmed call is compared.
         self.client.call_tool(self.tool, self.arguments)
         known, body = registry.tools().get(self.tool), CapturingEnvelope.seen[-1].data
         asked = body.get("data") if isinstance(body, dict) else None
@@ -219,7 +218,7 @@ class ToolParity:
 
     Attributes:
         users: natural keys of users, None for an anonymous caller.
-        arguments: arguments by tool, for tools whose made-up ones say little.
+        arguments: arguments by tool, in the place of generated ones.
         exclude: tools to leave out.
         ignored_writes: tables whose writes are not compared.
     """
@@ -231,7 +230,7 @@ class ToolParity:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # A `TestCase` knows no parameters: it has one test of every tool and user.
+        # A `TestCase` has no parameters: one test is about all tools and users.
         if issubclass(cls, TestCase):
             every: Any = cls.answers_as_http_does
             cls.test_tool_answers_as_http_does = every  # type: ignore[method-assign]

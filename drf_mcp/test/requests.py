@@ -1,4 +1,4 @@
-"""What a test sends to a tool, and what a request led to, over HTTP or as a tool call."""
+"""Sample arguments for tools, and what is observed of a request or a tool call."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FAILED = 400
 WRITE = re.compile(r'\s*(INSERT INTO|UPDATE|DELETE FROM)\s+["`\[]?(\w+)', re.IGNORECASE)
 
 
-# --- Arguments, from the schema and from the rows that there are -------------------------------
+# --- Sample arguments, from the schema and from existing rows ----------------------------------
 
 
 def has_control(tool: Tool, name: str) -> bool:
@@ -60,7 +60,7 @@ class Samples:
         endpoint = self.tool.endpoint
         view: Any = endpoint.view()
         view.request = Request(ToolRequest(caller, endpoint.method, endpoint.route.path))
-        # Where the view's own queryset cannot be made, any row of its model will do.
+        # Where the view's queryset cannot be made, any row of its model is used.
         rows = contain(lambda: view.get_queryset(), lambda exc: view.queryset)
         return rows.first() or rows.model._default_manager.first()
 
@@ -114,7 +114,7 @@ class Samples:
         return value
 
 
-# --- What a request led to ---------------------------------------------------------------------
+# --- What is observed --------------------------------------------------------------------------
 
 
 @contextmanager
@@ -135,16 +135,19 @@ VOLATILE = Volatile()
 
 @dataclass(frozen=True)
 class Observed:
-    """What a request led to."""
+    """What is observed of an HTTP request or a tool call.
+
+    Attributes:
+        data: the data, which is not compared for an error.
+        blocks: the content blocks of a response that is no JSON.
+        writes: the SQL statements that write, as ``INSERT INTO table``.
+        enveloped: the data in the envelope of the tool, for views that render it over HTTP.
+    """
 
     status: Any
-    # Not compared where the status is that of an error.
     data: Any
-    # The content blocks of an answer that is no JSON.
     blocks: Any
-    # The writing SQL statements, as ``INSERT INTO table``.
     writes: Any
-    # The data in the tool's own envelope, with which a view that renders it answers HTTP.
     enveloped: Any = None
 
     def keep_stable(self, again: Observed) -> Observed:
@@ -196,7 +199,7 @@ def to_json_value(value: Any) -> Any:
 
 
 class CapturingEnvelope(Envelope):
-    # Keeps the whole outcome and renders an empty envelope, which fits every budget.
+    """Keeps what is observed of an outcome. Its empty envelope fits any budget."""
 
     seen: ClassVar[list[Observed]] = []
     # One class for each envelope class: tools keep their definitions by it.

@@ -1,4 +1,4 @@
-"""A tool result as a test reads it, whichever envelope it came in."""
+"""The result of a tool for tests, with any of the envelopes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from drf_mcp.outcomes import MISSING, Outcome, Problem
 
 @dataclass
 class ToolProblem(Problem):
-    """One thing that a tool found wrong with the arguments.
+    """A problem with the arguments of a tool.
 
     ``received`` is None where the envelope does not repeat what was sent.
     """
@@ -40,7 +40,7 @@ class ToolProblem(Problem):
 
 @dataclass(frozen=True)
 class ToolError:
-    """Why a tool did not give what was asked; ``code`` as the envelope writes it."""
+    """Why a tool failed; ``code`` as the envelope writes it."""
 
     code: str
     message: str
@@ -49,7 +49,7 @@ class ToolError:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """What ``tools/call`` gave.
+    """The result of ``tools/call``.
 
     Attributes:
         raw: the members of the CallToolResult.
@@ -66,7 +66,7 @@ class ToolResult:
 
     @property
     def ok(self) -> bool:
-        """Whether the tool gave what was asked, without a failure, even a soft one."""
+        """Whether there is no failure, not even a soft one."""
         return self.error is None
 
     @property
@@ -92,7 +92,7 @@ class ToolResult:
 
     @functools.cached_property
     def _parsed(self) -> tuple[Envelope, Outcome]:
-        # A result of a tool has no HTTP status; whether it failed is all that `parse` asks of it.
+        # A result has no HTTP status, of which `parse` only needs whether it is an error.
         status = 500 if self.is_error else 200
         parsed = (
             (built_in, built_in.parse(self.envelope, status)) for built_in in BUILT_IN_ENVELOPES
@@ -101,12 +101,12 @@ class ToolResult:
 
     @property
     def data(self) -> Any:
-        """What the view answered; None of a failure, unless it is soft and has an answer."""
+        """The data of the view; None for a failure, unless it is soft and has an answer."""
         outcome = self._parsed[1]
         failure = outcome.failure
         if failure is None:
             return outcome.data
-        # A result does not say of itself that it is soft, but that it is an error.
+        # A failure without ``isError`` is soft.
         answer = None if self.is_error else dict(failure.context) or None
         return next((data for data in (failure.data, outcome.data) if data is not None), answer)
 
@@ -122,7 +122,7 @@ class ToolResult:
 
     @property
     def problems(self) -> tuple[ToolProblem, ...]:
-        """What is wrong with the arguments, first things first."""
+        """The problems with the arguments, in their order."""
         envelope, outcome = self._parsed
         if outcome.failure is None:
             return ()
