@@ -18,7 +18,7 @@ from drf_mcp.exceptions import Refused, UnknownTool
 from drf_mcp.management.console import quiet_pipe
 from drf_mcp.management.screen import UsageError as UsageError
 from drf_mcp.tools.tool import Tool
-from drf_mcp.transports.client_configs import find_authorization_scheme
+from drf_mcp.transports.client_configs import DEFAULT_SCHEME, find_challenge
 from drf_mcp.transports.in_process import LocalEndpoint
 
 ANONYMOUS = "anonymous"
@@ -67,7 +67,8 @@ class MCPCommand(BaseCommand):
         return endpoint
 
     def find_scheme(self) -> str:
-        return find_authorization_scheme(self.endpoint.authentication_classes)
+        """Return the scheme of the Authorization header that the endpoint asks for."""
+        return find_challenge(self.endpoint.authentication_classes) or DEFAULT_SCHEME
 
     def find_user(self, username: str | None) -> Any:
         if username is None:
@@ -105,7 +106,7 @@ class MCPCommand(BaseCommand):
                 self.endpoint.make_caller(self.find_user_or_anonymous(username))
             )
         except APIException as exc:
-            facts = {"user": username, "reason": self.write_reason(exc)}
+            facts = {"user": username, "reason": find_sentence(exc.detail)}
             message = _("The endpoint does not let %(user)s in: %(reason)s") % facts
             raise UsageError(message) from exc
         offered = (t for t in tools.values() if visibility.caller.find_narrowing(t) is None)
@@ -124,9 +125,6 @@ class MCPCommand(BaseCommand):
             if username == ANONYMOUS:
                 return None
             raise
-
-    def write_reason(self, exc: APIException) -> str:
-        return find_sentence(exc.detail)
 
     @property
     def width(self) -> int:

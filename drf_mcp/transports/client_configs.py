@@ -197,19 +197,15 @@ CLIENTS: dict[str, type[ClientConfig]] = {
 
 
 def find_challenge(classes: Classes | None = None) -> str | None:
-    request = Request(HttpRequest())
-    own = resolve_authentication_classes(classes)
-    challenges = (authenticator().authenticate_header(request) for authenticator in own)
-    return next((str(c).split()[0] for c in challenges if c), None)
-
-
-def find_authorization_scheme(classes: Classes | None = None) -> str:
-    """Return the scheme of the Authorization header, by default Bearer.
+    """Return the scheme of the Authorization header that the endpoint asks for, None for none.
 
     Args:
         classes: the authentication classes of the endpoint; None for those of the settings.
     """
-    return find_challenge(classes) or DEFAULT_SCHEME
+    request = Request(HttpRequest())
+    own = resolve_authentication_classes(classes)
+    challenges = (authenticator().authenticate_header(request) for authenticator in own)
+    return next((str(c).split()[0] for c in challenges if c), None)
 
 
 def write_authorization(token: str, scheme: str) -> str:

@@ -19,7 +19,7 @@ from rest_framework.authentication import (
 from rest_framework.authtoken.models import Token
 
 from drf_mcp.contrib.tokens.models import AgentToken
-from drf_mcp.transports.client_configs import CLIENTS, find_authorization_scheme
+from drf_mcp.transports.client_configs import CLIENTS, find_challenge
 from drf_mcp.views import MCPView
 
 PING = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
@@ -144,7 +144,7 @@ def test_an_open_endpoint_needs_no_header():
 
 def test_the_scheme_is_that_of_the_endpoints_challenge(subtests, settings):
     for classes, scheme in [
-        (["rest_framework.authentication.SessionAuthentication"], "Bearer"),
+        (["rest_framework.authentication.SessionAuthentication"], None),
         (["rest_framework.authentication.BasicAuthentication"], "Basic"),
         (
             [
@@ -156,7 +156,7 @@ def test_the_scheme_is_that_of_the_endpoints_challenge(subtests, settings):
     ]:
         with subtests.test(classes=classes, scheme=scheme):
             settings.DRF_MCP = {"AUTHENTICATION_CLASSES": classes}
-            assert find_authorization_scheme() == scheme
+            assert find_challenge() == scheme
 
 
 def test_an_endpoint_with_its_own_classes_has_its_own_scheme(settings):

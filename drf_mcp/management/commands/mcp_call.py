@@ -14,6 +14,7 @@ from django.utils.translation import ngettext, pgettext
 from rest_framework.exceptions import APIException
 
 from drf_mcp import envelopes
+from drf_mcp.dispatch.error_bodies import find_sentence
 from drf_mcp.envelopes import Envelope
 from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand, read_call_arguments
 from drf_mcp.management.console import quiet_console
@@ -121,7 +122,7 @@ class Command(MCPCommand):
             # An unknown tool is reported before an unknown caller.
             self.find_tool(options["name"])
             advice = _("Name a user with --as.")
-            raise UsageError(f"{self.write_reason(exc)} {advice}") from exc
+            raise UsageError(f"{find_sentence(exc.detail)} {advice}") from exc
 
     def converse(self, client: InProcessClient, params: dict[str, Any], *, yes: bool) -> bytes:
         own = {**params, "_meta": {CLIENT_CAPABILITIES_KEY: FORM_CAPABILITIES}}

@@ -11,6 +11,7 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.contrib.rules.proposal_store import APPROVED, OPEN, ProposalStore
 from drf_mcp.contrib.rules.proposing import run_proposal
+from drf_mcp.dispatch.error_bodies import find_sentence
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.screen import Screen, UsageError, find_local_time
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
@@ -101,7 +102,7 @@ class Command(MCPCommand):
         try:
             row = decide(row, user, sent)
         except APIException as exc:
-            raise UsageError(self.write_reason(exc)) from exc
+            raise UsageError(find_sentence(exc.detail)) from exc
         self.write_data(self.as_data(row), ["  ".join(self.get_cells(row))], options)
 
     def get_cells(self, row: Any) -> tuple[str, ...]:
