@@ -76,7 +76,7 @@ class FailureOutcomes:
             exc, request_id, protected_rows.name_blockers
         )
         if isinstance(exc, IntegrityError):
-            failure = name_missing_rows(failure, tool, getattr(request, "body", b""))
+            failure = name_missing_rows(failure, tool, request)
         status = get_exception_status(exc)
         if status >= 500:
             self.report_crash(call, request, exc)

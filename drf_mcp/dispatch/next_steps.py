@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -77,12 +78,12 @@ def explain_filters(arguments: Sequence[Argument]) -> Iterator[str]:
             yield _("%(tool)s lists what '%(argument)s' takes.") % facts
 
 
-def name_missing_rows(failure: Failure, tool: Any, content: bytes) -> Failure:
+def name_missing_rows(failure: Failure, tool: Any, request: HttpRequest) -> Failure:
     """Return the failure of a broken reference with a problem for each key of no row."""
     if failure.message != _(REFERENCE[0]):
         return failure
-    # The connection may be unusable, and a body need not be JSON.
-    problems = attempt(lambda: tuple(find_missing_rows(tool, content)), ())
+    # The connection may be unusable. A body need not be JSON, and one with files has been read.
+    problems = attempt(lambda: tuple(find_missing_rows(tool, request.body)), ())
     if not problems:
         return failure
     return replace(failure, problems=problems, remediation=problems[0].remediation)

@@ -6,10 +6,13 @@ import sqlite3
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, connections
+from django.contrib.auth.models import Group
+from django.db import IntegrityError, connections, transaction
 from django.db.models import ProtectedError, RestrictedError
 from django.urls import include, path
-from rest_framework import viewsets
+from rest_framework import serializers, viewsets
+from rest_framework.generics import CreateAPIView
+from rest_framework.parsers import MultiPartParser
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
@@ -278,6 +281,29 @@ def test_a_broken_constraint_is_a_conflict_and_leaves_the_rows_that_http_leaves(
     assert execute("SELECT id FROM owner") == left
     assert "owner" not in str(result.raw)
     assert "hunter2" not in str(result.raw)
+
+
+class FiledGroupSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    file = serializers.FileField()
+
+
+class FiledGroups(CreateAPIView):
+    serializer_class = FiledGroupSerializer
+    parser_classes = [MultiPartParser]
+    permission_classes = []
+
+    def perform_create(self, serializer):
+        with transaction.atomic():
+            Group.objects.create(name=serializer.validated_data["name"])
+
+
+def test_a_broken_constraint_is_a_conflict_where_the_body_has_files(serve):
+    """The view has read the body, which cannot be read again."""
+    Group.objects.create(name="taken")
+    file = "data:text/plain;name=a.txt;base64,aGVsbG8="
+    result = serve(FiledGroups.as_view()).call(name="taken", file=file)
+    assert result.code == "CONFLICT"
 
 
 @pytest.mark.parametrize(
