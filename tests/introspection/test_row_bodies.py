@@ -128,3 +128,12 @@ def test_an_overridden_get_serializer_without_many_takes_one_object():
             return super().get_serializer(*args, **kwargs)
 
     assert described(Own, "POST").body.kind == "object"
+
+
+def test_a_serializer_that_the_handler_makes_itself_takes_one_object():
+    class Own(Bulk):
+        def post(self, request):
+            return Response(KeySerializer(data=request.data).is_valid())
+
+    body = described(Own, "POST").body
+    assert (body.kind, list(schemas(body.fields))) == ("object", ["id"])

@@ -172,16 +172,16 @@ def has_part(words: Iterable[str], parts: tuple[str, ...]) -> bool:
 
 def find_names(function: Any, *, keys: bool = False) -> frozenset[str]:
     """Return the names, and the keys if asked for, in a function and in the one it decorates."""
-    found = [read_names(layer.__code__) for layer, _ in unwrap_function(function)]
+    found = [read_code_names(layer.__code__) for layer, _ in unwrap_function(function)]
     return frozenset().union(*(names | texts if keys else names for names, texts in found))
 
 
 @functools.lru_cache(maxsize=4096)
-def read_names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
+def read_code_names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
     names, keys = {*code.co_names, *code.co_varnames, *code.co_freevars}, set[str]()
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            inner = read_names(constant)
+            inner = read_code_names(constant)
             names |= inner[0]
             keys |= inner[1]
         texts = constant if isinstance(constant, (tuple, frozenset)) else (constant,)
