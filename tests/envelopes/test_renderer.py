@@ -193,6 +193,19 @@ def test_problems_and_pages_of_a_view_without_a_tool_use_http_names(serve, choos
     assert pagination["next"] == {"limit": "2", "offset": "2"}
 
 
+def test_problems_of_a_list_that_no_tool_takes_point_into_its_items(serve):
+    class Orders(Ordering):
+        def post(self, request) -> Response:
+            Line(data=request.data, many=True).is_valid(raise_exception=True)
+            return Response({})
+
+    other = path("other/", answering(lambda request: Response({})))
+    served = serve(other, path("hidden/", Orders.as_view()), EXCLUDE=["/hidden/"])
+    response = served.http.post("/hidden/", [{"quantity": 1}, {"quantity": 9}], format="json")
+    details = response.json()["data"]["details"]
+    assert details == {"field": "[1].quantity", "constraint": "max_value"}
+
+
 def test_project_wide_every_response_has_the_envelope(serve, monkeypatch):
     monkeypatch.setattr(APIView, "renderer_classes", [EnvelopeJSONRenderer, JSONRenderer])
     thing = serve(answering(lambda request: Response({"a": 1})), ENVELOPE_CLASS=OkEnvelope)
