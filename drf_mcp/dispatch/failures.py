@@ -262,8 +262,7 @@ class ProtectedRows:
 
     def _ask_list(self, model: type[Model], ask: Callable[[Probe], Found | None]) -> Found | None:
         tool, caller = self._find_tool(model), self.caller
-        # A narrowing that hides the list from the caller hides its rows, too.
-        if tool is None or caller is None or caller.find_narrowing(tool) is not None:
+        if tool is None or caller is None:
             return None
         kwargs = {name: self.kwargs[name] for name in tool.endpoint.route.kwargs}
         return ask_about_rows(caller, tool, kwargs, ask)

@@ -391,23 +391,36 @@ class Probe:
         return nullcontext() if self.keeps_locks else undoing(self.identities.databases)
 
 
+def is_taken_away(caller: Caller, tool: Any) -> bool:
+    """Return whether a narrowing, or a feature such as rules, refuses all calls of a tool."""
+
+    def log_failure(exc: Exception) -> bool:
+        logger.warning("Whether %s is refused could not be decided", tool.name, exc_info=exc)
+        return True
+
+    def refuses() -> bool:
+        deciding = features.hooks["get_access_steps"]
+        steps = (step for feature in deciding for step in feature.get_access_steps(tool, caller))
+        return any(step.allows is False for step in steps)
+
+    return caller.find_narrowing(tool) is not None or contain(refuses, log_failure)
+
+
 def ask_about_rows(
     caller: Caller, tool: Any, kwargs: Mapping[str, Any], ask: Callable[[Probe], Found | None]
 ) -> Found | None:
-    """Return what ``ask`` returns of a list's probe; None where the list refuses or fails."""
+    """Return what ``ask`` returns of a list's probe; None where the list refuses or fails.
+
+    What takes the list away from the caller takes its rows, too.
+    """
 
     def log_failure(exc: Exception) -> None:
         if not isinstance(exc, REFUSALS):
             logger.warning("The rows of %s could not be read", tool.name, exc_info=exc)
 
-    def ask_list() -> Found | None:
-        deciding = features.hooks["get_access_steps"]
-        steps = (step for feature in deciding for step in feature.get_access_steps(tool, caller))
-        if any(step.allows is False for step in steps):
-            return None
-        return ask(Probe(caller, tool, Call({}, kwargs)))
-
-    return contain(ask_list, log_failure)
+    if is_taken_away(caller, tool):
+        return None
+    return contain(lambda: ask(Probe(caller, tool, Call({}, kwargs))), log_failure)
 
 
 async def wait_for(response: Awaitable[HttpResponseBase]) -> HttpResponseBase:

@@ -387,10 +387,17 @@ MUTANTS = (
         ("contrib/rules/test_workers.py",),
     ),
     Mutant(
+        "a refused version shows no object that the caller has no tool to read",
+        "contrib/writes/versions.py",
+        "        return None if is_taken_away(self.call.caller, tool) else tool\n",
+        "        return tool\n",
+        ("contrib/writes/stale/test_versions.py", "contrib/rules/test_lists.py"),
+    ),
+    Mutant(
         "a list that a rule refuses shows none of its rows",
         "dispatch/probe.py",
-        "        if any(step.allows is False for step in steps):\n",
-        "        if any(step.allows is None for step in steps):\n",
+        "        return any(step.allows is False for step in steps)\n",
+        "        return any(step.allows is None for step in steps)\n",
         ("contrib/rules/test_lists.py",),
     ),
     Mutant(

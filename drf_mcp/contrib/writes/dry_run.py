@@ -7,7 +7,6 @@ import re
 import traceback
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -181,13 +180,8 @@ class Rollback:
 
 def read_fields(call: CallState) -> Mapping[str, Any]:
     """Return the object of a call as its GET shows it to the caller, {} if it does not."""
-    target, tool = CallTarget(call), call.tool
-    if target.reader is None:
-        return {}
-    # What takes the tool that reads the object away from the caller takes the fields as well.
-    names = (n for n, endpoint in tool.related.endpoints.items() if endpoint is target.reader)
-    reader = replace(tool.for_endpoint(target.reader), name=next(names, ""))
-    if call.caller.find_narrowing(reader) is not None:
+    target = CallTarget(call)
+    if target.reading_tool is None:
         return {}
 
     def read() -> Any:

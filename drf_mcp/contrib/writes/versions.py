@@ -17,7 +17,7 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from drf_mcp.contrib.writes.changes import DRY_RUN, NOTE, is_dry_run
 from drf_mcp.dispatch.content import encode_data
-from drf_mcp.dispatch.probe import REFUSALS, Probe
+from drf_mcp.dispatch.probe import REFUSALS, Probe, is_taken_away
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.features import CallState, Guard, Proceed, Slot
 from drf_mcp.introspection.types import Parameter
@@ -143,6 +143,16 @@ class CallTarget:
         """The endpoint that reads the object, None if no tool does."""
         return self.tool.related.find_read(self.tool.endpoint.object_path)
 
+    @functools.cached_property
+    def reading_tool(self) -> Any:
+        """The tool that reads the object, None if the caller has no such tool."""
+        if self.reader is None:
+            return None
+        endpoints = self.tool.related.endpoints
+        name = next((n for n, each in endpoints.items() if each is self.reader), "")
+        tool = replace(self.tool.for_endpoint(self.reader), name=name)
+        return None if is_taken_away(self.call.caller, tool) else tool
+
     def lock(self) -> Model | None:
         """Return the object's row, locked; None where the view refuses the caller the object."""
         probe = Probe(self.call.caller, self.tool, self.call.bound)
@@ -159,12 +169,12 @@ class CallTarget:
             return None
 
     def read(self) -> ViewResponse | None:
-        """Return what a read of the object answers the caller, None where no tool reads it."""
-        if self.reader is None:
+        """Return what a read of the object answers the caller, None if they cannot read it."""
+        tool = self.reading_tool
+        if tool is None:
             return None
-        kwargs = {name: self.call.bound.kwargs[name] for name in self.reader.route.kwargs}
+        kwargs = {name: self.call.bound.kwargs[name] for name in tool.endpoint.route.kwargs}
         try:
-            tool = self.tool.for_endpoint(self.reader)
             answer = Probe(self.call.caller, tool, Call({}, kwargs)).read()
         except REFUSALS:
             return None

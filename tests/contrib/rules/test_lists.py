@@ -36,7 +36,7 @@ class Customers(viewsets.ModelViewSet):
     pagination_class = Pages
 
 
-@mcp_viewset(dry_run=True)
+@mcp_viewset(dry_run=True, if_match="number")
 class Orders(viewsets.ModelViewSet):
     queryset = Order.objects.order_by("pk")
     serializer_class = OrderSerializer
@@ -44,7 +44,8 @@ class Orders(viewsets.ModelViewSet):
 
 @pytest.fixture
 def agent(expose, alice):
-    every, one = {"get": "list", "post": "create"}, {"get": "retrieve", "delete": "destroy"}
+    every = {"get": "list", "post": "create"}
+    one = {"get": "retrieve", "delete": "destroy", "patch": "partial_update"}
     expose(
         path("customers/", Customers.as_view(every)),
         path("customers/<int:pk>/", Customers.as_view(one)),
@@ -88,3 +89,21 @@ def test_a_rule_about_pages_refuses_figures_with_its_reason(agent, save_rule):
     assert not agent.call("customers_list", page_size=9).is_error
     refused = agent.call("lists_aggregate", tool="customers_list")
     assert (refused.code, refused.envelope["error"]) == ("FORBIDDEN", "Not today.")
+
+
+def test_a_refused_version_and_a_dry_run_show_no_object_that_a_rule_refuses_to_read(
+    agent, save_rule
+):
+    order = Order.objects.earliest("pk")
+
+    def refuse():
+        return agent.call("orders_partial_update", id=order.pk, number="X", if_match="old")
+
+    def preview():
+        return agent.call("orders_partial_update", id=order.pk, number="X", dry_run=True)
+
+    assert refuse().envelope["meta"]["current"]["number"] == order.number
+    assert preview().envelope["meta"]["dry_run"]["before"] == {"number": order.number}
+    save_rule("orders_retrieve")
+    assert "current" not in refuse().envelope["meta"]
+    assert "before" not in preview().envelope["meta"]["dry_run"]

@@ -76,6 +76,14 @@ def test_a_version_is_accepted_in_the_format_of_the_serializer(agent_at, user, s
         ).is_error
 
 
+def test_a_refusal_shows_no_object_that_the_endpoint_has_no_tool_to_read(agent_at, user):
+    for tools, is_shown in (([UPDATE, "guarded_retrieve"], True), ([UPDATE], False)):
+        agent = agent_at(tools=tools)
+        refused = agent.call(UPDATE, pk=user.pk, first_name="Ann", if_match="2000-01-01T00:00:00Z")
+        assert (refused.code, "current" in refused.envelope["meta"]) == ("CONFLICT", is_shown)
+        assert (user.username in str(refused.raw)) is is_shown
+
+
 def test_a_write_to_a_changed_object_is_refused_and_changes_nothing(agent_at, user):
     agent = agent_at()
     seen = version_of(agent, user)
