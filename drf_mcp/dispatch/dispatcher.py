@@ -140,7 +140,7 @@ class Dispatcher(FailureOutcomes):
             if call.caller.refusal is not None:
                 raise call.caller.refusal
             close_broken_connections()
-            return add_hints(outcome, tool)
+            return self.add_hints(outcome, call)
 
         batch = tool.arguments.items.make_batch(call) if call.bound.items else Batch(call)
         return batch.ask(perform)
@@ -179,7 +179,7 @@ class Dispatcher(FailureOutcomes):
         """
         tool, caller, bound = call.tool, call.caller, call.bound
         if callback is None and (bound.many or bound.items):
-            return add_hints(self.perform_requests(call), tool)
+            return self.add_hints(self.perform_requests(call), call)
         route = tool.endpoint.route
         # Who authenticates: the view alone, the endpoint in its place, or both one after the other.
         answer = callback or route.callback
@@ -199,7 +199,7 @@ class Dispatcher(FailureOutcomes):
         path = route.build(bound.kwargs)
         match = None if path is None else route.match(path, bound.kwargs, caller.request)
         if path is None or match is None:
-            return add_hints(self.get_refused_outcome(call, NotFound()), tool)
+            return self.add_hints(self.get_refused_outcome(call, NotFound()), call)
         request = ToolRequest(caller, tool.endpoint.method, path, bound, call)
         request.resolver_match = match
         outcome: Outcome | None = None
@@ -212,7 +212,20 @@ class Dispatcher(FailureOutcomes):
                 outcome = self.read_outcome(call, request, response)
         if outcome is None:
             outcome = self.get_exception_outcome(call, request, caught.exception)
-        return outcome if outcome.failure is None else add_hints(outcome, tool)
+        return self.add_hints(outcome, call)
+
+    def find_offered(self, call: CallState) -> Any:
+        """Return the tool of a call as the caller is offered it: its texts name no other tools."""
+        if not call.caller.narrowings or call.context is None:
+            return call.tool
+        offered = call.server.tools_capability.get_offered_tools(call.context)
+        found = offered.get(call.tool.name)
+        # A feature may call another tool by the same name.
+        is_same = type(found) is type(call.tool) and found.endpoint is call.tool.endpoint
+        return found if is_same else call.tool
+
+    def add_hints(self, outcome: Outcome, call: CallState) -> Outcome:
+        return outcome if outcome.failure is None else add_hints(outcome, self.find_offered(call))
 
     def _run_middleware(self, middleware_call: MiddlewareCall, call: CallState) -> Outcome:
         request = middleware_call.request
@@ -237,13 +250,13 @@ class Dispatcher(FailureOutcomes):
         outcome = build_outcome(
             answer,
             tool.name,
-            partial(tool.pointers, bound),
+            lambda: self.find_offered(call).pointers(bound),
             partial(self.get_error_mapper, call, request),
             self.recognize,
         )
         if tool.endpoint.standard_action == "list" and is_empty(outcome):
             outcome = outcome.changed(
-                warnings=(*outcome.warnings, *explain_empty_list(tool, bound))
+                warnings=(*outcome.warnings, *explain_empty_list(self.find_offered(call), bound))
             )
         if answer.status == 403:
             view = answer.view

@@ -11,6 +11,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import include, path
 
+from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
+from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import Tool
 from drf_mcp.transports.in_process import LocalEndpoint
@@ -147,6 +149,25 @@ def test_no_error_names_an_excluded_tool(carol, settings):
     }
     assert "orders_list" in missing["/mcp"].data["remediation"]
     assert "orders_list" not in json.dumps(missing["/mcp/x/one"].envelope)
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/x/two"])
+def test_no_error_names_a_tool_that_a_token_does_not_open(db, path, settings):
+    """Which tools the token opens is known only when it is authenticated."""
+    settings.DRF_MCP = {
+        **settings.DRF_MCP,
+        "TOOLSETS": {"two": ["orders_retrieve", "orders_list"]},
+        "AUTHENTICATION_CLASSES": [AgentTokenAuthentication],
+    }
+    authentication = {"DEFAULT_AUTHENTICATION_CLASSES": [AgentTokenAuthentication]}
+    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, **authentication}
+    for tools, is_named in ([["orders_*"], True], [["orders_retrieve"], False]):
+        token = AgentToken(user=User.objects.get(username="carol"), name="Agent", tools=tools)
+        headers = {"authorization": f"Bearer {token.issue()}"}
+        token.save()
+        missing = Agent(Client(headers=headers), path=path).call("orders_retrieve", pk=0)
+        assert missing.code == "NOT_FOUND"
+        assert ("orders_list" in json.dumps(missing.envelope)) is is_named
 
 
 # --- Commands -----------------------------------------------------------------------------

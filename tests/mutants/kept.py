@@ -387,6 +387,13 @@ MUTANTS = (
         ("contrib/rules/test_workers.py",),
     ),
     Mutant(
+        "no error names a tool that a token does not open",
+        "dispatch/dispatcher.py",
+        "        return found if is_same else call.tool\n",
+        "        return call.tool\n",
+        ("access/test_narrowed_endpoints.py",),
+    ),
+    Mutant(
         "a refused version shows no object that the caller has no tool to read",
         "contrib/writes/versions.py",
         "        return None if is_taken_away(self.call.caller, tool) else tool\n",
