@@ -61,6 +61,7 @@ class Server:
             used in its place; None to use the one chosen. For tests and operators' commands.
         name, title, version, instructions: None for SERVER_NAME, SERVER_TITLE, SERVER_VERSION and
             INSTRUCTIONS.
+        view: the endpoint's view, None for a server without one.
         view_attributes: the attributes of the endpoint that installed apps bring, by name.
         toolset: the toolset that the URL named, "" for none.
         tool_options: options of every tool that has none of its own by that name.
@@ -85,6 +86,7 @@ class Server:
     instructions: Any = None
     toolset: str = ""
     tool_options: Mapping[str, Any] | None = None
+    view: Any = None
     view_attributes: Mapping[str, Any] = MappingProxyType({})
     is_live: bool = False
 
@@ -99,8 +101,10 @@ class Server:
 
     def get_throttles(self) -> Sequence[Any]:
         """Return what decides how often tools may be called, made anew for each message."""
-        classes = mcp_settings.THROTTLE_CLASSES
-        return [made() for made in classes] if classes else ()
+        if self.view is None:
+            return [made() for made in mcp_settings.THROTTLE_CLASSES or ()]
+        throttles: Sequence[Any] = self.view.get_throttles()
+        return throttles
 
     def get_server_info(self) -> dict[str, Any]:
         """Return the server's Implementation object: its name, version and title."""

@@ -180,9 +180,9 @@ class MCPView(View):
         server.title = self.server_title or server.title
         server.version = self.server_version or server.version
         server.tool_options = self.tool_options or server.tool_options
+        server.view = self
         server.view_attributes = self.feature_attributes
         server.is_live = hasattr(self.request, "scope")
-        server.get_throttles = self.get_throttles  # type: ignore[method-assign]
         if self.instructions is not None:
             server.instructions = self.instructions
         if "toolset" in self.kwargs:
