@@ -212,7 +212,7 @@ class Dispatcher(FailureOutcomes):
                 outcome = self.read_outcome(call, request, response)
         if outcome is None:
             outcome = self.get_exception_outcome(call, request, caught.exception)
-        return self.add_hints(outcome, call)
+        return outcome if outcome.failure is None else self.add_hints(outcome, call)
 
     def find_offered(self, call: CallState) -> Any:
         """Return the tool of a call as the caller is offered it: its texts name no other tools."""
@@ -225,7 +225,7 @@ class Dispatcher(FailureOutcomes):
         return found if is_same else call.tool
 
     def add_hints(self, outcome: Outcome, call: CallState) -> Outcome:
-        return outcome if outcome.failure is None else add_hints(outcome, self.find_offered(call))
+        return add_hints(outcome, self.find_offered(call))
 
     def _run_middleware(self, middleware_call: MiddlewareCall, call: CallState) -> Outcome:
         request = middleware_call.request
