@@ -216,10 +216,11 @@ class Dispatcher(FailureOutcomes):
 
     def find_offered(self, call: CallState) -> Any:
         """Return the tool of a call as the caller is offered it: its texts name no other tools."""
-        if not call.caller.narrowings or call.context is None:
+        narrowings, server = call.caller.narrowings, call.server
+        if not narrowings or server is None or call.context is None:
             return call.tool
-        offered = call.server.tools_capability.get_offered_tools(call.context)
-        found = offered.get(call.tool.name)
+        tools = server.tools_capability.get_tools(call.context)
+        found = server.registry.narrow(tools, narrowings).get(call.tool.name)
         # A feature may call another tool by the same name.
         is_same = type(found) is type(call.tool) and found.endpoint is call.tool.endpoint
         return found if is_same else call.tool
