@@ -206,7 +206,8 @@ class Route:
         every = (chain for chain, _ in walk_patterns(resolver, ()))
         for chain in takewhile(self.chain.__ne__, every):
             text, number = get_beginning(chain)
-            if number == len(chain):
+            # Without $ a regular expression matches the paths too that begin with the text.
+            if number == len(chain) and chain[-1].regex.pattern.endswith(("$", r"\Z")):
                 paths.add(text)
             elif own.startswith(text) or text.startswith(own):
                 chains.append(chain)

@@ -387,6 +387,13 @@ MUTANTS = (
         ("contrib/rules/test_workers.py",),
     ),
     Mutant(
+        "an earlier route without an end matches longer paths too",
+        "tools/routes.py",
+        'if number == len(chain) and chain[-1].regex.pattern.endswith(("$", r"\\Z")):\n',
+        "if number == len(chain):\n",
+        ("tools/test_url_order.py",),
+    ),
+    Mutant(
         "no error names a tool that a token does not open",
         "dispatch/dispatcher.py",
         "        return found if is_same else call.tool\n",

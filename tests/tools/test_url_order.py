@@ -87,6 +87,7 @@ def test_a_path_that_an_earlier_route_matches_is_no_match(monkeypatch):
 def test_earlier_routes_may_be_any_pattern(subtests):
     for earlier in [
         re_path(r"recent", lambda request: None),
+        re_path(r"^rows/rec", lambda request: None),
         re_path(r"^(?:rows|lines)/(?P<kind>recent)/$", lambda request: None),
         re_path(r"^nothing$|recent", lambda request: None),
         re_path(r"(?i)^ROWS/RECENT/$", lambda request: None),
