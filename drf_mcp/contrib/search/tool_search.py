@@ -73,7 +73,6 @@ class ToolSearchView(ServerToolView):
 
 
 class SearchTool(ServerTool):
-    takes_fields = False
     is_sliced = True
 
 
