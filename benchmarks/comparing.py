@@ -25,7 +25,7 @@ WARMING = 3
 IN_A_ROW = 3
 # Requests that are counted. The least counts, because one of 16 requests that store an answer also
 # deletes expired answers.
-COUNTED = 5
+COUNTED = 3
 
 
 @dataclass(frozen=True)
