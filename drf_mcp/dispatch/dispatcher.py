@@ -140,7 +140,7 @@ class Dispatcher(FailureOutcomes):
             if call.caller.refusal is not None:
                 raise call.caller.refusal
             close_broken_connections()
-            return self.add_hints(outcome, call)
+            return add_hints(outcome, self.find_offered(call))
 
         batch = tool.arguments.items.make_batch(call) if call.bound.items else Batch(call)
         return batch.ask(perform)
@@ -179,7 +179,7 @@ class Dispatcher(FailureOutcomes):
         """
         tool, caller, bound = call.tool, call.caller, call.bound
         if callback is None and (bound.many or bound.items):
-            return self.add_hints(self.perform_requests(call), call)
+            return add_hints(self.perform_requests(call), self.find_offered(call))
         route = tool.endpoint.route
         # Who authenticates: the view alone, the endpoint in its place, or both one after the other.
         answer = callback or route.callback
@@ -199,7 +199,7 @@ class Dispatcher(FailureOutcomes):
         path = route.build(bound.kwargs)
         match = None if path is None else route.match(path, bound.kwargs, caller.request)
         if path is None or match is None:
-            return self.add_hints(self.get_refused_outcome(call, NotFound()), call)
+            return add_hints(self.get_refused_outcome(call, NotFound()), self.find_offered(call))
         request = ToolRequest(caller, tool.endpoint.method, path, bound, call)
         request.resolver_match = match
         outcome: Outcome | None = None
@@ -212,21 +212,21 @@ class Dispatcher(FailureOutcomes):
                 outcome = self.read_outcome(call, request, response)
         if outcome is None:
             outcome = self.get_exception_outcome(call, request, caught.exception)
-        return outcome if outcome.failure is None else self.add_hints(outcome, call)
+        return outcome if outcome.failure is None else add_hints(outcome, self.find_offered(call))
 
     def find_offered(self, call: CallState) -> Any:
         """Return the tool of a call as the caller is offered it: its texts name no other tools."""
-        narrowings, server = call.caller.narrowings, call.server
-        if not narrowings or server is None or call.context is None:
+        narrowings = call.caller.narrowings
+        if not narrowings:
+            return call.tool
+        server = call.server
+        if server is None or call.context is None:
             return call.tool
         tools = server.tools_capability.get_tools(call.context)
         found = server.registry.narrow(tools, narrowings).get(call.tool.name)
         # A feature may call another tool by the same name.
         is_same = type(found) is type(call.tool) and found.endpoint is call.tool.endpoint
         return found if is_same else call.tool
-
-    def add_hints(self, outcome: Outcome, call: CallState) -> Outcome:
-        return add_hints(outcome, self.find_offered(call))
 
     def _run_middleware(self, middleware_call: MiddlewareCall, call: CallState) -> Outcome:
         request = middleware_call.request
