@@ -215,7 +215,7 @@ class Dispatcher(FailureOutcomes):
         return outcome if outcome.failure is None else add_hints(outcome, self.find_offered(call))
 
     def find_offered(self, call: CallState) -> Any:
-        """Return the tool of a call as the caller is offered it: its texts name no other tools."""
+        """Return the tool as the caller is offered it, whose texts name only offered tools."""
         narrowings = call.caller.narrowings
         if not narrowings:
             return call.tool

@@ -206,7 +206,7 @@ class Route:
         every = (chain for chain, _ in walk_patterns(resolver, ()))
         for chain in takewhile(self.chain.__ne__, every):
             text, number = get_beginning(chain)
-            # Without $ a regular expression matches the paths too that begin with the text.
+            # Without $ a regular expression also matches longer paths that begin with the text.
             if number == len(chain) and chain[-1].regex.pattern.endswith(("$", r"\Z")):
                 paths.add(text)
             elif own.startswith(text) or text.startswith(own):

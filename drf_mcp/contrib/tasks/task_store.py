@@ -87,9 +87,9 @@ class TaskStore:
         """Raise Throttled if an owner has as many tasks as they may have."""
         kept = self.rows.filter(owner=owner, expires__gt=django_timezone.now())
         self.end_lapsed(kept)
-        # Those that no worker makes, such as of a call that waits for a person, have no request.
-        waiting = kept.filter(status__in=[WORKING, INPUT_REQUIRED]).exclude(request={})
-        unfinished = waiting.count()
+        # A task that no worker runs, such as one of a call that waits for a person, has no request.
+        running = kept.filter(status__in=[WORKING, INPUT_REQUIRED]).exclude(request={})
+        unfinished = running.count()
         if unfinished >= self.max_unfinished:
             text = _("%(count)d tasks of yours have not ended. Wait for one, or cancel one.")
             raise Throttled(detail=text % {"count": unfinished})
