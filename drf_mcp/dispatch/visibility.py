@@ -141,7 +141,10 @@ def find_permission_check(tool: Any) -> PermissionCheck:
     if MODEL not in read:
         method = "GET" if endpoint.method in SAFE_METHODS else "POST"
         return share_check(authentication, True, None, classes, method)
-    if model is None and hasattr(view_class, "get_queryset"):
+    if getattr(view_class, "_ignore_model_permissions", False):
+        # REST framework's permission lets every user pass, and only the view can tell.
+        model = None
+    elif model is None and hasattr(view_class, "get_queryset"):
         model = Inspection(tool.view, endpoint.method).model
     if model is None:
         return PermissionCheck(authentication, True)

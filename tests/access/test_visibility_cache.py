@@ -263,6 +263,12 @@ def test_each_caller_has_an_entry(serve):
         assert (names(plain), len(names(other)), names(nobody)) == (READS, 5, READS)
 
 
+def test_a_view_that_ignores_model_permissions_is_listed_for_every_user(serve, monkeypatch):
+    monkeypatch.setattr(Groups, "_ignore_model_permissions", True, raising=False)
+    serve()
+    assert len(names(make_agent("anne"))) == 5
+
+
 class Key:
     def __init__(self, reads: bool) -> None:
         self.reads = reads
