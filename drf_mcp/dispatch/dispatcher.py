@@ -17,6 +17,7 @@ from django.http.response import HttpResponseBase
 from rest_framework.exceptions import NotFound
 
 from drf_mcp.dispatch.batches import Batch
+from drf_mcp.dispatch.call_objects import find_object
 from drf_mcp.dispatch.failures import FailureOutcomes, close_broken_connections
 from drf_mcp.dispatch.guards import (
     CallCrashed,
@@ -29,13 +30,12 @@ from drf_mcp.dispatch.guards import (
     pass_guards,
 )
 from drf_mcp.dispatch.next_steps import add_hints, explain_empty_list, is_empty
-from drf_mcp.dispatch.probe import Look, Probe
+from drf_mcp.dispatch.probe import Look, Probe, undoing
 from drf_mcp.dispatch.request import (
     DirectView,
     MiddlewareCall,
     ToolRequest,
     get_call_handler,
-    get_named_object,
     keep_thread_state,
     needs_callback,
     prepare_callback,
@@ -130,7 +130,7 @@ class Dispatcher(FailureOutcomes):
         return StoredAnswer(call.caller, call.tool, call=call.bound)
 
     def perform_requests(self, call: CallState) -> Outcome:
-        tool, guards = call.tool, [guard for guard in call.guards if guard.is_for_each]
+        guards = [guard for guard in call.guards if guard.is_for_each]
 
         def perform(bound: Call) -> Outcome:
             item = call.of_item(bound)
@@ -142,8 +142,11 @@ class Dispatcher(FailureOutcomes):
             close_broken_connections()
             return add_hints(outcome, self.find_offered(call))
 
-        batch = tool.arguments.items.make_batch(call) if call.bound.items else Batch(call)
-        return batch.ask(perform)
+        return self.make_batch(call).ask(perform)
+
+    def make_batch(self, call: CallState) -> Batch:
+        items = call.tool.arguments.items
+        return items.make_batch(call) if call.bound.items else Batch(call)
 
     def find_view_refusal(self, call: CallState) -> Outcome | None:
         """Return the outcome of a call that the view refuses before its handler, else None.
@@ -153,8 +156,28 @@ class Dispatcher(FailureOutcomes):
         # A call about several objects has one outcome for each of them.
         if call.bound.is_batch or needs_callback(call.tool.endpoint.route.callback):
             return None
-        found = self.ask_view(call, lambda view, *args, **kwargs: get_named_object(view), True)
+        found = self.ask_view(call, find_object, True)
         return found if isinstance(found, Outcome) and found.failure is not None else None
+
+    def find_early_refusal(self, call: CallState) -> Outcome | None:
+        """Return the outcome of a call that is refused whatever its handler does, else None.
+
+        For guards that ask before a call is made. The view is asked for its permissions and the
+        object, of each item; no handler runs, no throttle counts, and nothing is kept that the view
+        writes meanwhile. The arguments are not validated.
+        """
+        call.caller.authenticate()
+
+        def ask(bound: Call) -> Outcome:
+            found = self.ask_view(call.of_item(bound), find_object)
+            return found if isinstance(found, Outcome) else Outcome(call.tool.name, 204)
+
+        with undoing():
+            if call.bound.is_batch:
+                outcome = add_hints(self.make_batch(call).ask(ask), self.find_offered(call))
+            else:
+                outcome = ask(call.bound)
+        return None if outcome.failure is None else outcome
 
     def ask_view(self, call: CallState, look: Look[Any], is_counted: bool = False) -> Any:
         """Run a view with the request of a call, and a function in the place of the handler.
