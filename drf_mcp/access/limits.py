@@ -42,25 +42,36 @@ def find_quota(throttle: Any, request: Any, view: Any) -> RateLimit | None:
     if not isinstance(throttle, SimpleRateThrottle):
         return None
     key = get_key(throttle, request, view)
-    history = None if key is None else throttle.cache.get(key, [])
-    # A subclass may cache something else under its key.
-    if isinstance(history, list) and all(isinstance(t, (int, float)) for t in history):
-        return read_quota(throttle, history)
-    return None
+    if key is None:
+        return None
+    throttle.history, throttle.now = throttle.cache.get(key, []), throttle.timer()
+    return read_quota(throttle)
 
 
-def read_quota(throttle: Any, history: list[float]) -> RateLimit:
-    limit, period = int(throttle.num_requests or 0), int(throttle.duration or 0)
-    now = throttle.timer()
+def read_quota(throttle: Any, before: Any = None) -> RateLimit | None:
+    """Return the rest of the quota of a throttle that was asked, None where it cannot be known.
+
+    Args:
+        before: what the attribute `now` was before; each time that it counts, a throttle sets it.
+    """
+    names = ("now", "num_requests", "duration", "history")
+    state: list[Any] = [getattr(throttle, name, None) for name in names]
+    now, limit, period, history = state
+    # A throttle may keep something else by these names.
+    if now is before or not isinstance(history, (list, tuple)):
+        return None
+    if not all(isinstance(number, (int, float)) for number in (*state[:3], *history)):
+        return None
     counted = [moment for moment in history if moment > now - period]
-    remaining = max(limit - len(counted), 0)
-    # The last of the list is the oldest request, which is the first not to count any more.
-    resets = (counted[-1] if counted else now) + period
+    remaining = max(int(limit) - len(counted), 0)
+    # The oldest request is the first not to count any more.
+    resets = min(counted, default=now) + period
     return RateLimit(
-        limit=limit,
+        limit=int(limit),
         remaining=remaining,
-        reset_at=iso_time(math.ceil(resets)),
-        period=period_name(period),
+        # A clock that starts with the machine tells no time of day.
+        reset_at=iso_time(math.ceil(resets)) if now > 1e9 else None,
+        period=period_name(int(period)),
         retry_after=None if remaining else max(math.ceil(resets - now), 0),
     )
 
@@ -106,9 +117,7 @@ def count_call(
         return [quota.retry_after for quota in full], get_tightest(full)
     for throttle in counting:
         allowed = throttle.allow_request(request, view)
-        history = getattr(throttle, "history", None)
-        if isinstance(throttle, SimpleRateThrottle) and isinstance(history, list):
-            left.append(read_quota(throttle, history))
+        left.append(read_quota(throttle))
         if not allowed:
             waits.append(throttle.wait())
     return waits, get_tightest(left)
@@ -138,15 +147,41 @@ def warn_of_quota(quota: RateLimit) -> Iterator[Warning]:
     yield Warning(APPROACHING, message, WARNING_SEVERITIES[APPROACHING], context)
 
 
-def get_rate_limit(view: Any, status: int, headers: Mapping[str, str]) -> RateLimit | None:
-    """Return the tightest quota of a view's throttles after the response."""
+def note_throttles(view: Any) -> list[tuple[Any, Any]]:
+    """Return a list that gets the throttles which the view will ask, each as it was before."""
+    noted: list[tuple[Any, Any]] = []
+    get_throttles = view.get_throttles
+
+    def note() -> Any:
+        vars(view).pop("get_throttles", None)
+        throttles = get_throttles()
+        if isinstance(throttles, (list, tuple)):
+            noted.extend((each, getattr(each, "now", None)) for each in throttles)
+        return throttles
+
+    # On this one instance, until its `check_throttles` has made the throttles.
+    view.get_throttles = note
+    return noted
+
+
+def get_rate_limit(
+    view: Any, noted: Any, status: int, headers: Mapping[str, str]
+) -> RateLimit | None:
+    """Return the tightest quota of a view's throttles after the response.
+
+    Args:
+        noted: what `note_throttles` noted of a tool's view; None of a view that plain HTTP asked.
+    """
 
     def leave_out(exc: Exception) -> None:
         # The call was made, so its outcome is given without the quota.
         logger.warning("The quota of a caller could not be read: %s", exc)
 
-    has_quotas = bool(view.throttle_classes)
-    tightest = contain(lambda: find_view_quota(view), leave_out) if has_quotas else None
+    tightest = None
+    if noted is not None:
+        tightest = get_tightest(read_quota(throttle, before) for throttle, before in noted)
+    elif view is not None and view.throttle_classes:
+        tightest = contain(lambda: find_view_quota(view), leave_out)
     seconds = headers.get("Retry-After", "") if status == 429 else ""
     if not seconds.isdigit():
         return tightest

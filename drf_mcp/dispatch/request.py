@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import io
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.response import Response
 
 from drf_mcp.access.authentication_reuse import is_undecorated, pre_authenticate
+from drf_mcp.access.limits import note_throttles
 from drf_mcp.dispatch.errors import get_exception_status
 from drf_mcp.exceptions import catch
 from drf_mcp.introspection.source.members import is_drf_code
@@ -124,10 +126,12 @@ class ToolRequest(HttpRequest):
         caller: the `Caller`.
         mcp_call: the `CallState` of the call; None where a `Probe` asks the view.
         middleware_call: the `MiddlewareCall` that runs CALL_MIDDLEWARE around the request.
+        throttles: what `note_throttles` notes of the view, None where no view authenticated.
     """
 
     is_mcp_request = True
     middleware_call: Any = None
+    throttles: Any = None
 
     def __init__(
         self,
@@ -237,6 +241,11 @@ class ToolRequest(HttpRequest):
         # REST framework sets the user first and ``auth`` second: now both are known.
         self.__dict__["auth"] = value
         self.caller.request.auth = value
+        if self.mcp_call is not None and self.throttles is None:
+            # The setter of REST framework's request called, and the view has asked no throttle yet.
+            setter = sys._getframe(1).f_locals.get("self")
+            view = (getattr(setter, "parser_context", None) or {}).get("view")
+            self.throttles = note_throttles(view) if view is not None else None
         if not self.caller.admitted:
             self.caller.admit(self.user, value, self.mcp_call and self.mcp_call.tool)
 

@@ -164,8 +164,9 @@ def build_outcome(
             pagination, limited = read_page(paginator, data, response.query_string, get_arguments)
     base = own or NOTHING
     quota = base.rate_limit
-    if quota is None and view is not None and (view.throttle_classes or status == 429):
-        quota = get_rate_limit(view, status, response.headers)
+    if quota is None:
+        noted = getattr(response.request, "throttles", None)
+        quota = get_rate_limit(view, noted, status, response.headers)
     outcome = base.changed(
         tool=tool,
         status=status,
