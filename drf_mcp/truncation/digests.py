@@ -81,7 +81,9 @@ def canonical_text(text: str) -> str:
         text = TAG.sub(lambda tag: "" if INLINE_TAG.fullmatch(tag[1] or "") else "\n", text)
         text = html.unescape(text).replace("\r", "\n")
     if MARKDOWN.search(text):
-        text = LINKS.sub(r"\1", LINE_MARKS.sub("", FENCES.sub("", text)))
+        text = LINE_MARKS.sub("", FENCES.sub("", text))
+        # Twice, for a link around an image.
+        text = LINKS.sub(r"\1", LINKS.sub(r"\1", text))
         text = CODE.sub(r"\1", STRONG.sub(r"\1", text))
     # Sorting an endless run of marks would take the square of its length.
     pieces, position = [], 0

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, zip_longest
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -18,6 +18,7 @@ from drf_mcp.codes import gettext_noop
 from drf_mcp.truncation.digests import (
     ITEM_LENGTH,
     MAX_ITEMS,
+    NEWLINES,
     SHORT_SUMMARY_LENGTH,
     SUMMARY_LENGTH,
     Condensed,
@@ -30,12 +31,12 @@ from drf_mcp.truncation.tokens import clip_text
 class LeadDigester(Digester):
     """Shows how a text begins and ends, and its structure; the same text gives the same digest.
 
-    The summary is the beginning. The key points depend on the kind of text: prose has the
-    sentences with the rarest words, those below headings first, CSV its columns with their values,
-    JSON its keys with a value, a log its errors, the last one first, code its definitions. Base64
-    has its type and length alone. The evidence is the sentences with words of the query; the share
-    of these words is their relevance. Only the first `head` characters and the last `tail` are
-    read.
+    The summary is the beginning. The key points depend on the kind of text: a document, such as a
+    README or a changelog, has its headings with the first lines below them, prose the sentences
+    with the rarest words, CSV its columns with their values, JSON its keys with a value, a log its
+    errors, the last one first, code its definitions. Base64 has its type and length alone. The
+    evidence is the sentences with words of the query; the share of these words is their relevance.
+    Only the first `head` characters and the last `tail` are read.
 
     Attributes:
         head: how many characters are read of the beginning.
@@ -44,6 +45,12 @@ class LeadDigester(Digester):
 
     head: ClassVar[int] = 64_000
     tail: ClassVar[int] = 2_000
+    # The text as it was given: its canonical form has no marks of headings and of code.
+    given = ""
+
+    def digest(self, text: str, query: str = "") -> dict[str, Any]:
+        self.given = text
+        return super().digest(text, query)
 
     def condense(self, text: str, query: str) -> Condensed:
         data = self._describe_data(text)
@@ -56,7 +63,10 @@ class LeadDigester(Digester):
             return Condensed(beginning, (), evidence[:MAX_ITEMS])
         end = text[max(self.head, len(text) - self.tail) :]
         lines = [line for line in f"{head}\n{end}".split("\n") if line.strip()]
-        readers = (self._read_json, self._read_csv, self._read_log, self._read_code)
+        readers = (
+            *(self._read_json, self._read_csv, self._read_document),
+            *(self._read_log, self._read_code),
+        )
         points = next(filter(None, (read(text, lines) for read in readers)), None)
         if points:
             # The structure says more than the beginning.
@@ -124,6 +134,26 @@ class LeadDigester(Digester):
         number = ngettext("%(count)d row", "%(count)d rows", rows) % {"count": rows}
         held = [f"{name.strip()}: {describe_column(column)}" for name, column in columns]
         return [title, number, *held, lines[-1]]
+
+    def _read_document(self, text: str, lines: Sequence[str]) -> list[str]:
+        # The headings with the first lines below them, then sentences. Code is left out.
+        head, end = (
+            self.given[: self.head],
+            self.given[max(self.head, len(self.given) - self.tail) :],
+        )
+        document = NEWLINES.sub("\n", f"{head}\n{end}")
+        sections, prose = read_sections(document.split("\n"))
+        # A file of code may have headings in its comments.
+        top = [line for line in prose if line[:1].strip()]
+        code = sum(1 for line in top if _CODE_LINE.match(line))
+        if not (len(sections) > 2 or _FENCE.search(document)) or code * 4 > len(top):
+            return []
+        # Up to 45 headings find room.
+        length = min(max(MAX_ITEMS * ITEM_LENGTH // max(len(sections), 1) - 1, 110), 240)
+        points = [clip_text(self.canonical(section), length) for section in sections]
+        said = "\n".join(points)
+        others = self._read_prose(text, self.canonical("\n".join(prose)).split("\n"))
+        return [*points, *(point for point in others if point not in said)]
 
     def _read_log(self, text: str, lines: Sequence[str]) -> list[str]:
         # The lines start with times or levels.
@@ -220,6 +250,20 @@ _DEFINITION = re.compile(
     r"CREATE TABLE|const \w+ = (?:async )?\()\b|[A-Z][A-Z0-9_]{2,} ?(?::[^=\n]{1,80})?=[^=])"
 )
 _DOCSTRING = re.compile(r"\s*[rR]?(\"\"\"|''')\s*(?P<words>.{3,200}?)(?:\1|$)")
+# More tildes underline a heading.
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,4}(?!~))", re.MULTILINE)
+_ITEM = re.compile(r"\A\s*(?:[-*+\u2022]|\d{1,2}[.)]) +")
+_CODE_LINE = re.compile(
+    r"(?:import|from|def|class|async|fn|func|function|const|let|var|export|public|package|static|pub"
+    r"|use|struct|typedef|#\w+|if|for|return)\b(?=.*[:;({,\w]$)|[\w.\[\]]+(?:: [\w.\[\]| ]+)? = "
+    r"|[)\]}@]|.*[{;(]$"
+)
+# What underlines a heading, and headings: marked ones, versions and days without a time.
+_RULE = re.compile(r"([=~^\"*#+-])\1{2,}\s*$")
+_TITLE = re.compile(
+    r"(?:#{1,6}|={1,6}) +\S|(?![^\n]*\d:\d\d)(?:[Vv]ersion |[Rr]elease |[\w.+-]+ )?"
+    r"[\[(v]{0,2}\d+(?:[.-]\d+){1,3}\b[^\n]{0,80}(?<![.!?:;,])$"
+)
 # After the full stop of a script that separates sentences by spaces; after the full stop of
 # one that does not; at the end of a line, unless it was wrapped there: it is long, no sentence
 # ends with it, and the next line starts in lower case or with a quotation.
@@ -240,6 +284,44 @@ def iterate_sentences(text: str) -> Iterator[tuple[str, int]]:
             if stripped := piece.strip():
                 yield stripped, start + piece.index(stripped)
         position = end
+
+
+def read_sections(lines: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return each heading of a document with the paragraph below it, and the lines of all text."""
+    sections: list[str] = []
+    prose: list[str] = []
+    fence = before = ""
+    in_list = in_code = in_first = False
+    for line, following in pairwise([*lines, ""]):
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence, before, in_first = "" if fence else mark[1], "", False
+            continue
+        is_item, is_blank = bool(_ITEM.match(line)), not line.strip()
+        if line[:1].strip() or is_item:
+            in_list, in_code = is_item, False
+        elif line.startswith(("    ", "\t")) and not before and not in_list:
+            in_code = True
+        if fence or (in_code and not is_blank) or _RULE.match(line):
+            before = "" if fence or in_code else before
+        elif line.startswith("##") or (
+            not before and not is_blank and (_RULE.match(following) or _TITLE.match(line))
+        ):
+            title = line.lstrip("#= ").strip()
+            # A heading right below a heading belongs to it: "3.1.0, Fixed".
+            if in_first and sections[-1].endswith(":"):
+                title = f"{sections.pop()[:-1]}, {title}"
+            sections.append(f"{title}:")
+            before, in_first = "", True
+        else:
+            # A few words, such as a name, are followed by what matters.
+            is_told = in_first and len(sections[-1].rpartition(":")[2]) > 30
+            in_first = in_first and not (is_told and (is_blank or is_item))
+            if in_first and not is_blank:
+                sections[-1] += f" {_ITEM.sub('', line, count=1).strip()}"
+            prose.append(line)
+            before = line.strip()
+    return sections, prose
 
 
 def find_content(head: str) -> int:

@@ -119,6 +119,28 @@ def test_the_key_points_depend_on_the_kind_of_text():
         assert verify_payload(payload, canonical_text(text)), kind
 
 
+def test_a_file_of_code_with_headings_in_its_comments_is_digested_as_code():
+    code = CODE.replace("def part_7(", "# --- Seven ---\n\ndef part_7(")
+    code = f'"""\nparts\n~~~~~\n\nUsage\n-----\n"""\n# Numbers\n\n{code}\n# The end\n\ngo()\n'
+    assert "def part_60(value: int) -> int:" in "\n".join(digest(code).key_points)
+
+
+def test_a_document_with_code_has_the_words_around_the_code():
+    code = "class A:\n    pass\nclass B:\n    pass\ndef c():\n    pass\n" * 30
+    said = [f"Zone {n} takes {n * 37} units, says the board.\n" for n in range(40)]
+    for start, end in (("```python\n", "```\n"), ("~~~\n", "~~~\n"), ("```sh\n", "")):
+        points = "\n".join(
+            digest("# Guide\n\n" + "\n".join([*said, start + code + end])).key_points
+        )
+        assert points.count("says the board") > 20
+        assert "class A" not in points
+
+
+def test_the_summary_of_a_readme_has_no_addresses_of_badges():
+    badge = "[![CI](https://example.com/ci.svg)](https://example.com/ci)"
+    assert digest(f"# Kit\n\n{badge}\n\nDoes it.\n").summary == "Kit\n\nCI\n\nDoes it."
+
+
 def test_the_digest_of_base64_is_its_type_and_length():
     for text in (PNG, f"data:image/png;base64,{PNG}"):
         payload = digest(text)

@@ -5,6 +5,7 @@ Each text is noise with facts in it. The beginning and the end together are as l
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import random
@@ -100,6 +101,39 @@ def make_code(chance: random.Random) -> Planted:
     return text, ["MAX_RETRIES = 7", *(f"def {name}" for name in names)]
 
 
+def make_readme(chance: random.Random, fence: str = "```", indent: str = "") -> Planted:
+    """A section each with what it is for, sentences, and more lines of code than of text."""
+    facts = [f"{word.capitalize()} needs {n + 3} workers." for n, word in enumerate(NOISE[:14])]
+    facts[9] = f"{say(chance)} {facts[9]}"
+    parts = ["# ledgerkit\n\n[![CI](https://example.com/ci.svg)](https://example.com/ci)\n"]
+    for n, fact in enumerate(facts):
+        code = "".join(
+            f"class Part{k}(Base):\n    def run(self):\n        pass\n" for k in range(5)
+        )
+        code = f"{fence}python\n{code}{fence}" if fence else textwrap.indent(code, indent)
+        parts.append(f"## {NOISE[n]} {n}\n\n{fact} {say(chance, 2)}\n\n{code}\n")
+    return "\n".join(parts), [fact.rpartition(". ")[2] for fact in facts]
+
+
+CHANGELOGS = {
+    "Markdown": "## [{v}] - 2026-{m:02d}-11\n\n### Fixed\n\n- {first}\n{more}\n",
+    "dated": "## 2026-{m:02d}-11\n\n- {first}\n{more}\n",
+    "single": "2026-{m:02d}-11\n- {first}\n\n",
+    "underlined": "{v} (2026-{m:02d}-11)\n------------------\n\n* {first}\n{more}\n",
+    "GNU": "2026-{m:02d}-11  Ann Lee  <ann@example.com>\n\n\t* main.c: {first}\n{more}\n",
+    "plain": "Version {v}\n\n* {first}\n{more}\n",
+}
+
+
+def make_changelog(chance: random.Random, form: str = "Markdown") -> Planted:
+    facts = [f"{word.capitalize()} {n + 30} no longer leaks" for n, word in enumerate(NOISE[:16])]
+    parts = []
+    for n, fact in enumerate(facts):
+        more = "".join(f"* def {say(chance).lower()}\n" for _ in range(5))
+        parts.append(form.format(v=f"3.{16 - n}.0", m=n % 12 + 1, first=fact, more=more))
+    return "Changelog\n=========\n\n" + "\n".join(parts), facts
+
+
 KINDS: dict[str, Callable[[random.Random], Planted]] = {
     "prose": make_prose,
     "headings": make_headings,
@@ -108,6 +142,13 @@ KINDS: dict[str, Callable[[random.Random], Planted]] = {
     "CSV": make_rows,
     "JSON": make_json,
     "code": make_code,
+    "README": make_readme,
+    "README ~~~": functools.partial(make_readme, fence="~~~"),
+    "README indented": functools.partial(make_readme, fence="", indent="    "),
+    **{
+        f"changelog {kind}": functools.partial(make_changelog, form=form)
+        for kind, form in CHANGELOGS.items()
+    },
 }
 
 
