@@ -14,10 +14,14 @@ from django.utils.functional import cached_property
 from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.access.limits import LimitReached as LimitReached
+from drf_mcp.access.limits import held as held
+from drf_mcp.access.limits import refuse_beyond as refuse_beyond
 from drf_mcp.interaction.exchange import Channel, Progress
 from drf_mcp.interaction.exchange import Slot as Slot
 from drf_mcp.option_types.installed import Setting as Setting
 from drf_mcp.option_types.installed import features
+from drf_mcp.option_types.kinds import Bound as Bound
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol.capability import MessageObserver as MessageObserver
 from drf_mcp.protocol.capability import RequestContext

@@ -147,7 +147,7 @@ def is_nested_deeper(text: str, most: int) -> bool:
     return bool(brackets)
 
 
-def parse_json_text(value: Any, wanted: type) -> Any:
+def parse_json_text(value: Any, wanted: type | tuple[type, ...]) -> Any:
     """Return the parsed value of a string with JSON of the wanted type, another value as it is."""
     if not isinstance(value, str):
         return value

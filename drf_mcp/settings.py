@@ -22,7 +22,17 @@ from django.utils.module_loading import import_string
 from drf_mcp.option_types import kinds
 from drf_mcp.option_types.installed import Setting, features, find_app
 from drf_mcp.option_types.kinds import SMALLEST_BUDGET as SMALLEST_BUDGET
-from drf_mcp.option_types.kinds import Choice, Class, Flag, Kind, ListOf, Number, Text, ToolPattern
+from drf_mcp.option_types.kinds import (
+    Bound,
+    Choice,
+    Class,
+    Flag,
+    Kind,
+    ListOf,
+    Number,
+    Text,
+    ToolPattern,
+)
 from drf_mcp.option_types.spelling import find_nearest
 
 SETTINGS: dict[str, Setting] = {
@@ -171,6 +181,19 @@ SETTINGS: dict[str, Setting] = {
     "ARCHIVE_CACHE": Setting("default", kinds.CACHE_ALIAS),
     # Seconds for which archived content can be fetched.
     "ARCHIVE_TTL": Setting(3600, Number()),
+    # --- Bounds by owner --------------------------------------------------------
+    # Levels of objects and lists in a message.
+    "MAX_LEVELS": Setting(
+        100, Bound("The body is nested deeper than %(most)s levels.", least=10, most=100)
+    ),
+    # Names in the argument `fields`.
+    "MAX_FIELDS": Setting(200, Bound("'fields' takes at most %(most)s names.")),
+    # Levels in one name of `fields`, such as 2 in `customer.name`.
+    "MAX_FIELD_LEVELS": Setting(
+        20, Bound("A name in 'fields' has at most %(most)s levels.", most=100)
+    ),
+    # Objects that one call reads by `ids`.
+    "MAX_IDS": Setting(50, Bound("'ids' takes at most %(most)s ids.")),
 }
 
 DEFAULTS: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.items()}
@@ -264,6 +287,12 @@ def find_project_name() -> str:
 
 
 mcp_settings = MCPSettings()
+
+
+def say_bound(name: str) -> str:
+    """Return the sentence of a bound that a caller has reached."""
+    sentence: str = mcp_settings.table[name].kind.sentence
+    return sentence % {"most": f"{getattr(mcp_settings, name):,}"}
 
 
 @contextmanager

@@ -40,6 +40,7 @@ from drf_mcp.access.authentication_reuse import (
     has_same_authentication,
     has_same_authenticators,
 )
+from drf_mcp.access.limits import get_holder
 from drf_mcp.access.narrowing import SERVER_READS, Narrowing, get_own_narrowings
 from drf_mcp.access.resources import BEARER, TOKEN, BearerChallenge, ProtectedResource
 from drf_mcp.access.scopes import (
@@ -165,6 +166,12 @@ class Caller:
         """A key of the authenticated caller, "" for an anonymous one."""
         known = self.authenticate()
         return get_caller_key(known.user, known.auth, self.request)
+
+    @property
+    def holder(self) -> str:
+        """Whom bounds count: see `get_holder`."""
+        known = self.authenticate()
+        return get_holder(known.user, known.auth, self.request)
 
     @property
     def bearer(self) -> str | None:

@@ -1,208 +1,93 @@
-"""The quotas of REST framework's throttles, those of views and those of the endpoint."""
+"""What one caller may ask for or hold: every bound is a setting whose kind is `Bound`.
+
+docs/limits.md has the table. A bound of a list in the arguments refuses the call before anything
+in the list is looked up. A bound of what is kept counts the rows of their holder (`get_holder`):
+make the row, then count (`refuse_beyond`), and delete the row where it is one too many, so that
+calls at the same time do not pass the bound together. `held` counts what this process holds.
+"""
 
 from __future__ import annotations
 
-import logging
-import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+import hashlib
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import Throttled
-from rest_framework.request import Request
-from rest_framework.throttling import BaseThrottle, ScopedRateThrottle, SimpleRateThrottle
-from rest_framework.views import APIView
+from rest_framework.throttling import BaseThrottle
 
-from drf_mcp.codes import WARNING_SEVERITIES
-from drf_mcp.exceptions import Refused, contain
-from drf_mcp.outcomes import RateLimit, Warning, iso_time, period_name
-
-logger = logging.getLogger("drf_mcp")
+from drf_mcp.access.scopes import get_machine_key, get_user_key
+from drf_mcp.settings import mcp_settings, say_bound
 
 # Returns the address of a request as REST framework's throttles see it.
 get_address = BaseThrottle().get_ident
-APPROACHING = "RATE_LIMIT_APPROACHING"
-LOW_SHARE = 0.1
 
 
-def get_key(throttle: Any, request: Any, view: Any) -> Any:
-    """Return the cache key by which a throttle counts a request, None where it does not count."""
-    if isinstance(throttle, ScopedRateThrottle):
-        throttle.scope = getattr(view, throttle.scope_attr, None)
-        if not throttle.scope:
-            return None
-        throttle.rate = throttle.get_rate()
-        throttle.num_requests, throttle.duration = throttle.parse_rate(throttle.rate)  # type: ignore[attr-defined]
-    return throttle.get_cache_key(request, view) if throttle.rate else None
-
-
-def find_quota(throttle: Any, request: Any, view: Any) -> RateLimit | None:
-    """Return the rest of a throttle's quota for a request, without counting the request."""
-    if not isinstance(throttle, SimpleRateThrottle):
-        return None
-    key = get_key(throttle, request, view)
-    if key is None:
-        return None
-    throttle.history, throttle.now = throttle.cache.get(key, []), throttle.timer()
-    return read_quota(throttle)
-
-
-def read_quota(throttle: Any, before: Any = None) -> RateLimit | None:
-    """Return the rest of the quota of a throttle that was asked, None where it cannot be known.
+class LimitReached(Throttled):
+    """The caller holds as much as one may (HTTP 429).
 
     Args:
-        before: what the attribute `now` was before; each time that it counts, a throttle sets it.
-    """
-    names = ("now", "num_requests", "duration", "history")
-    state: list[Any] = [getattr(throttle, name, None) for name in names]
-    now, limit, period, history = state
-    # A throttle may keep something else by these names.
-    if now is before or not isinstance(history, (list, tuple)):
-        return None
-    if not all(isinstance(number, (int, float)) for number in (*state[:3], *history)):
-        return None
-    counted = [moment for moment in history if moment > now - period]
-    remaining = max(int(limit) - len(counted), 0)
-    # The oldest request is the first not to count any more.
-    resets = min(counted, default=now) + period
-    return RateLimit(
-        limit=int(limit),
-        remaining=remaining,
-        # A clock that starts with the machine tells no time of day.
-        reset_at=iso_time(math.ceil(resets)) if now > 1e9 else None,
-        period=period_name(int(period)),
-        retry_after=None if remaining else max(math.ceil(resets - now), 0),
-    )
-
-
-def get_tightest(quotas: Iterable[RateLimit | None]) -> RateLimit | None:
-    # The fewest calls left; among equals the longest wait.
-    def tightness(quota: RateLimit) -> tuple[int, ...]:
-        return (quota.remaining or 0, -(quota.retry_after or 0), quota.limit or 0)
-
-    return min(filter(None, quotas), key=tightness, default=None)
-
-
-def count_call(
-    throttles: Iterable[Any], request: Request, view: Any, scope: str | None
-) -> tuple[list[float | None], RateLimit | None]:
-    """Count a call by the endpoint's throttles.
-
-    Where the view has a throttle with the same cache key, the endpoint's throttle does not count
-    the call, so that it is not counted twice.
-
-    Args:
-        scope: the scope of the tool for the endpoint's throttles, None for that of the view.
-
-    Returns:
-        The seconds to wait for each throttle that refuses the call, and the tightest quota.
-    """
-    own = view.get_throttles()
-    keys = {get_key(t, request, view) for t in own if isinstance(t, SimpleRateThrottle)} - {None}
-    classes = {type(t) for t in own if not isinstance(t, SimpleRateThrottle)}
-    if scope is not None:
-        view.throttle_scope = scope
-    counting, left, full, waits = [], [], [], []
-    for throttle in throttles:
-        is_shared = type(throttle) in classes
-        if isinstance(throttle, SimpleRateThrottle):
-            is_shared = get_key(throttle, request, view) in keys
-        if not is_shared:
-            counting.append(throttle)
-        elif (quota := find_quota(throttle, request, view)) and not quota.remaining:
-            full.append(quota)
-    # A call that the view's throttles will refuse is not counted.
-    if full:
-        return [quota.retry_after for quota in full], get_tightest(full)
-    for throttle in counting:
-        allowed = throttle.allow_request(request, view)
-        left.append(read_quota(throttle))
-        if not allowed:
-            waits.append(throttle.wait())
-    return waits, get_tightest(left)
-
-
-def count_once(context: Any) -> Any:
-    """Count a message by the endpoint's throttles, and return its context without them.
-
-    Raises:
-        Refused: if a throttle refuses the message.
-    """
-    caller, request = context.caller, context.caller.authenticate()
-    waits = [t.wait() for t in context.throttles if not t.allow_request(request, caller.view)]
-    if waits:
-        seconds = max((wait for wait in waits if wait is not None), default=None)
-        headers = {} if seconds is None else {"Retry-After": f"{seconds:.0f}"}
-        exc = Throttled(seconds)
-        raise Refused(exc.status_code, str(exc.detail), headers=headers)
-    return replace(context, throttles=())
-
-
-def warn_of_quota(quota: RateLimit) -> Iterator[Warning]:
-    if quota.limit is None or quota.remaining is None or quota.remaining > quota.limit * LOW_SHARE:
-        return
-    context = {"remaining": quota.remaining, "limit": quota.limit, "reset_at": quota.reset_at}
-    message = _("%(remaining)d of %(limit)d calls are left in this period.") % context
-    yield Warning(APPROACHING, message, WARNING_SEVERITIES[APPROACHING], context)
-
-
-def note_throttles(view: Any) -> list[tuple[Any, Any]]:
-    """Return a list that gets the throttles which the view will ask, each as it was before."""
-    noted: list[tuple[Any, Any]] = []
-    get_throttles = view.get_throttles
-
-    def note() -> Any:
-        vars(view).pop("get_throttles", None)
-        throttles = get_throttles()
-        if isinstance(throttles, (list, tuple)):
-            noted.extend((each, getattr(each, "now", None)) for each in throttles)
-        return throttles
-
-    # On this one instance, until its `check_throttles` has made the throttles.
-    view.get_throttles = note
-    return noted
-
-
-def get_rate_limit(
-    view: Any, noted: Any, status: int, headers: Mapping[str, str]
-) -> RateLimit | None:
-    """Return the tightest quota of a view's throttles after the response.
-
-    Args:
-        noted: what `note_throttles` noted of a tool's view; None of a view that plain HTTP asked.
+        name: the setting of the bound.
+        wait: the seconds until there is room, None where the owner has to make it.
     """
 
-    def leave_out(exc: Exception) -> None:
-        # The call was made, so its outcome is given without the quota.
-        logger.warning("The quota of a caller could not be read: %s", exc)
-
-    tightest = None
-    if noted is not None:
-        tightest = get_tightest(read_quota(throttle, before) for throttle, before in noted)
-    elif view is not None and view.throttle_classes:
-        tightest = contain(lambda: find_view_quota(view), leave_out)
-    seconds = headers.get("Retry-After", "") if status == 429 else ""
-    if not seconds.isdigit():
-        return tightest
-    return replace(tightest or RateLimit(), retry_after=int(seconds))
+    def __init__(self, name: str, wait: float | None = None) -> None:
+        super().__init__(wait, say_bound(name))
+        self.name = name
 
 
-def find_view_quota(view: Any) -> RateLimit | None:
-    """Return the tightest quota of those throttles of a view that can be read without a query.
+def get_holder(user: Any, auth: Any, request: Any) -> str:
+    """Return whom bounds count, as a hash: a user, a machine's credential, else an address.
 
-    These are REST framework's own throttles, and subclasses with the same way to the cache key and
-    the rate, unless their cache is a table.
+    The tenant is no part of it, since a header that nobody checks may choose the tenant.
     """
-    # A view with its own `get_throttles` may query a database for them.
-    if type(view).get_throttles is not APIView.get_throttles:
-        return None
-    quotas = []
-    for throttle_class in view.throttle_classes:
-        # REST framework reads the rate from settings, and the history from a cache.
-        steps = ("__init__", "get_rate", "get_cache_key")
-        modules = {getattr(getattr(throttle_class, n, None), "__module__", "") for n in steps}
-        is_stock = modules == {SimpleRateThrottle.__module__}
-        if is_stock and not hasattr(throttle_class.cache, "cache_model_class"):
-            quotas.append(find_quota(throttle_class(), view.request, view))
-    return get_tightest(quotas)
+    key = get_user_key(user) or get_machine_key(user, auth, request)
+    # A worker that makes a machine's call has no credential of it.
+    key = key or getattr(request, "mcp_principal", "") or f"address {get_address(request)}"
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def refuse_beyond(name: str, count: int, wait: float | None = None) -> None:
+    """Raise `LimitReached` if there are more than a bound lets a caller have."""
+    if count > getattr(mcp_settings, name):
+        raise LimitReached(name, wait)
+
+
+class Held:
+    """Counts what each caller holds in this process, such as streams and running programs."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.lock = threading.Lock()
+
+    def take(self, name: str, holder: str) -> Callable[[], None]:
+        """Count one more, and return the function that gives it back, to be called once.
+
+        Raises:
+            LimitReached: if the caller holds as many as the bound `name` lets one hold.
+        """
+        with self.lock:
+            refuse_beyond(name, self.counts[name, holder] + 1)
+            self.counts[name, holder] += 1
+        return partial(self._give_back, name, holder)
+
+    @contextmanager
+    def holding(self, name: str, holder: str) -> Iterator[None]:
+        """Count one more while a block runs."""
+        give_back = self.take(name, holder)
+        try:
+            yield
+        finally:
+            give_back()
+
+    def _give_back(self, name: str, holder: str) -> None:
+        with self.lock:
+            self.counts[name, holder] -= 1
+            if not self.counts[name, holder]:
+                del self.counts[name, holder]
+
+
+held = Held()

@@ -170,12 +170,16 @@ def get_caller_key(user: Any, auth: Any, request: Any) -> str:
     # A worker that runs a caller's task does not have the credential.
     if known := getattr(request, "mcp_principal", None):
         return known  # type: ignore[no-any-return]
-    key = get_principal(user, request)
-    credential = request.META.get("HTTP_AUTHORIZATION", "")
-    if key or auth is None or not credential:
-        return key
-    # A machine's credential without a user.
-    return hashlib.sha256(credential.encode()).hexdigest()
+    return get_principal(user, request) or get_machine_key(user, auth, request)
+
+
+def get_machine_key(user: Any, auth: Any, request: Any) -> str:
+    """Return a key of a credential without a user, "" where there is a user or no credential."""
+    scheme, _space, credential = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+    if auth is None or not credential.strip() or get_user_key(user):
+        return ""
+    # Other spaces make no other caller.
+    return hashlib.sha256(f"{scheme.lower()} {credential.strip()}".encode()).hexdigest()
 
 
 def get_user_key(user: Any) -> str:

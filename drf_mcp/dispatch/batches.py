@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from drf_mcp.access.limits import APPROACHING
+from drf_mcp.access.throttles import APPROACHING
 from drf_mcp.codes import WARNING_SEVERITIES, Category
 from drf_mcp.features import CallState
 from drf_mcp.outcomes import Outcome, Problem, Warning

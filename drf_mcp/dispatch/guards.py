@@ -14,7 +14,7 @@ from rest_framework.exceptions import APIException, Throttled
 from rest_framework.request import Request
 
 from drf_mcp.access.authentication import Caller, copy_identity
-from drf_mcp.access.limits import APPROACHING, count_call, get_tightest, warn_of_quota
+from drf_mcp.access.throttles import APPROACHING, count_call, get_tightest, warn_of_quota
 from drf_mcp.exceptions import TimeLimitExceeded
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.introspection.inspection import wrapped_queries

@@ -30,7 +30,7 @@ from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.response import Response
 
 from drf_mcp.access.authentication_reuse import is_undecorated, pre_authenticate
-from drf_mcp.access.limits import note_throttles
+from drf_mcp.access.throttles import note_throttles
 from drf_mcp.dispatch.errors import get_exception_status
 from drf_mcp.exceptions import catch
 from drf_mcp.introspection.source.members import is_drf_code

@@ -9,7 +9,8 @@ LONGEST = 64
 PORTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 SECRET = re.compile(
-    r"pass(?:w|code|phrase|key)|secret|token|(?:api|access|private)_?key|credential"
+    r"pass(?:w|code|phrase|key)|secret|token|(?:api|access|private)[-_]?key|credential"
+    r"|authori[sz]ation|(?:\b|_)auth(?:\b|_)|\bcookies?\b|session[-_]?(?:id|key)\b"
     r"|security_?code|card_?number|cvv|cvc|ssn|iban|(?:\b|_)(?:pin|otp)(?:_?code)?(?:\b|_)"
 )
 

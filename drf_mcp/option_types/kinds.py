@@ -128,6 +128,26 @@ class Number(Kind):
         return is_number and (value >= self.least or (self.zero and value == 0))
 
 
+class Bound(Number):
+    """The most that one owner may ask for or hold of something.
+
+    Args:
+        sentence: what a caller reads who asks for more; ``%(most)s`` is the value. English, as
+            models read it.
+        most: the largest value.
+    """
+
+    def __init__(self, sentence: str, least: int = 1, most: int | None = None) -> None:
+        super().__init__(least)
+        self.sentence = sentence
+        self.most = most
+        if most is not None:
+            self.words = f"a whole number from {least} to {most}"
+
+    def takes(self, value: Any) -> bool:
+        return super().takes(value) and (self.most is None or value <= self.most)
+
+
 class Match(Kind):
     def __init__(self, pattern: str, words: str = "") -> None:
         super().__init__(words)

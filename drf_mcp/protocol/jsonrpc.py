@@ -17,9 +17,7 @@ from django.utils.translation import gettext as _
 
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ParseError, ProtocolError
 from drf_mcp.json_text import encode_ascii, encode_plain, is_nested_deeper
-
-# Levels of objects and arrays; REST framework and JSON Schema need far fewer.
-MAX_DEPTH = 100
+from drf_mcp.settings import mcp_settings, say_bound
 
 # Messages in one batch, by default.
 MAX_BATCH = 20
@@ -114,11 +112,11 @@ class StrictDecoder(json.JSONDecoder):
             # Python refuses to convert an integer of more than some thousand digits.
             raise ParseError(_("An integer of the body has too many digits.")) from None
         except RecursionError:
-            raise self.make_depth_error() from None
+            raise ParseError(say_bound("MAX_LEVELS")) from None
 
     def check(self, text: str, value: Any) -> None:
-        if is_nested_deeper(text, MAX_DEPTH):
-            raise self.make_depth_error()
+        if is_nested_deeper(text, mcp_settings.MAX_LEVELS):
+            raise ParseError(say_bound("MAX_LEVELS"))
         # UTF-8 has no surrogates, so only an escape can have made one. Finding a single character
         # takes a tenth of the time.
         is_escaped = "\\" in text and ("\\ud" in text or "\\uD" in text)
@@ -143,10 +141,6 @@ class StrictDecoder(json.JSONDecoder):
     def refuse_constant(self, literal: str) -> NoReturn:
         text = _("The body is not JSON: %(literal)s is no JSON number.")
         raise ParseError(text % {"literal": literal})
-
-    def make_depth_error(self) -> ParseError:
-        text = _("The body is nested deeper than %(levels)d levels.")
-        return ParseError(text % {"levels": MAX_DEPTH})
 
 
 def decode(

@@ -25,7 +25,6 @@ from drf_mcp.tools.arguments.errors import (
     MASK,
     ArgumentsRefused,
     not_an_object,
-    parse_nested_json,
     shorten_value,
 )
 from drf_mcp.tools.arguments.fields import DeclaredArguments
@@ -311,6 +310,6 @@ class Tool:
     def sanitize_arguments(self, arguments: Any) -> Any:
         if not isinstance(arguments, Mapping):
             return None if arguments is None else MASK
-        parsed = self.arguments.use_own_names(parse_nested_json(arguments))
-        pointers = self.pointers(Call(parsed))
-        return shorten_value(pointers.mask(parsed, "", self.arguments.full_schema))
+        # Shortened first: to look through all that a caller sent may take seconds.
+        shown = self.arguments.use_own_names(shorten_value(arguments))
+        return self.pointers(Call(shown)).mask(shown, "", self.arguments.full_schema)

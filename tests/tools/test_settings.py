@@ -113,6 +113,10 @@ WRONG: list[tuple[str, Any, str]] = [
     ("ARCHIVE_CLASS", "drf_mcp.truncation.LeadDigester", "drf_mcp.archive.Archive"),
     ("ARCHIVE_CACHE", "nope", "an alias in CACHES"),
     ("ARCHIVE_TTL", 0, "1 or more"),
+    ("MAX_LEVELS", 101, "a whole number from 10 to 100"),
+    ("MAX_FIELDS", 0, "1 or more"),
+    ("MAX_FIELD_LEVELS", 101, "a whole number from 1 to 100"),
+    ("MAX_IDS", None, "1 or more"),
     *collect_wrong_values("WRONG_SETTINGS"),
 ]
 

@@ -17,8 +17,8 @@ from rest_framework.request import Request
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.authentication_reuse import lets_all_in
-from drf_mcp.access.limits import find_quota
 from drf_mcp.access.narrowing import Narrowing, get_own_narrowings
+from drf_mcp.access.throttles import find_quota
 from drf_mcp.dispatch.probe import Identities, Probe
 from drf_mcp.dispatch.request import NOTHING_SENT, ToolRequest
 from drf_mcp.dispatch.visibility import is_refusal

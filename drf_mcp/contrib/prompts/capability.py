@@ -10,7 +10,7 @@ from django.utils.encoding import force_str
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
-from drf_mcp.access.limits import count_once
+from drf_mcp.access.throttles import count_once
 from drf_mcp.contrib.prompts.completion import ListedRows
 from drf_mcp.contrib.prompts.prompt import Prompt
 from drf_mcp.dispatch.content import encode_data

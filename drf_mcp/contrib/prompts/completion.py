@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.access.limits import count_once
+from drf_mcp.access.throttles import count_once
 from drf_mcp.dispatch.probe import ask_about_rows
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.introspection.types import ANY

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from drf_mcp.access.limits import count_once, get_address
+from drf_mcp.access.throttles import count_once
 from drf_mcp.contrib.subscriptions.bus import (
     LISTS,
     find_column,
@@ -18,20 +19,20 @@ from drf_mcp.contrib.subscriptions.bus import (
     write_row_topic,
     write_topic,
 )
-from drf_mcp.contrib.subscriptions.listening import STREAM_SLOTS, Listened, Listener
+from drf_mcp.contrib.subscriptions.listening import Listened, Listener
 from drf_mcp.exceptions import (
     InternalError,
     InvalidParams,
     MissingClientCapability,
     ProtocolError,
 )
-from drf_mcp.features import Feature
+from drf_mcp.features import Bound, Feature, Setting, held
 from drf_mcp.json_text import hash_json
-from drf_mcp.option_types.installed import Setting
 from drf_mcp.option_types.kinds import Class
 from drf_mcp.protocol import Capability, Era
 from drf_mcp.protocol.capability import MessageStream, RequestContext
 from drf_mcp.protocol.constants import STATELESS_REVISION
+from drf_mcp.settings import mcp_settings, say_bound
 
 # The member of a filter that asks for the changes of a list, by the list.
 MEMBERS: Mapping[str, str] = {name: f"{name}ListChanged" for name in LISTS}
@@ -39,20 +40,14 @@ URIS = "resourceSubscriptions"
 TASK_IDS = "taskIds"
 # As clients declare it; the app for tasks need not be installed.
 TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
-# URIs, and tasks, of a stream.
-MAX_URIS = 100
 
 
 class SubscriptionsCapability(Capability):
     """Notifies clients of changes of lists and of updates of resources.
 
     It needs SUBSCRIPTION_BUS_CLASS, and ASGI to keep streams open.
-
-    Attributes:
-        max_streams: how many streams a caller may keep open in one process.
     """
 
-    max_streams = 20
     name = "subscriptions"
     annotates = True
     methods = {"subscriptions/listen": "listen"}
@@ -114,11 +109,12 @@ class SubscriptionsCapability(Capability):
             agreed[URIS] = found
         if found := [each for each in ids if each in known]:
             agreed[TASK_IDS] = found
-        bus, caller = get_bus(), context.caller
+        bus = get_bus()
         assert bus is not None
         listener = Listener(self, context, bus, subjects, states)
-        owner = caller.principal or get_address(caller.request)
-        listener.free_slot = STREAM_SLOTS.take(owner, self.max_streams, listener)
+        # The stream counts until it is deleted, read or unread, or has ended.
+        give_back = held.take("MAX_STREAMS", context.caller.holder)
+        listener.free_slot = weakref.finalize(listener, give_back)
         return listener, agreed
 
     def find_row_topic(self, uri: str, context: RequestContext) -> str | None:
@@ -181,18 +177,24 @@ def ask(read: Callable[[], Any]) -> Any:
 def read_texts(wanted: Mapping[str, Any], member: str) -> list[str]:
     texts = wanted.get(member, [])
     is_list = isinstance(texts, list) and all(isinstance(each, str) for each in texts)
-    if not is_list or len(texts) > MAX_URIS:
-        message = (
-            _('"%(member)s" must be an array of at most %(count)d URIs.')
-            if member == URIS
-            else _('"%(member)s" must be an array of at most %(count)d ids.')
-        )
-        raise InvalidParams(message % {"member": member, "count": MAX_URIS})
+    if not is_list:
+        raise InvalidParams(f'"{member}" must be an array of strings.')
+    if len(texts) > mcp_settings.MAX_SUBJECTS:
+        raise InvalidParams(say_bound("MAX_SUBJECTS"))
     return list(dict.fromkeys(texts))
 
 
 class SubscriptionsFeature(Feature):
     settings = {
+        # Streams that a caller keeps open in one process.
+        "MAX_STREAMS": Setting(
+            20,
+            Bound("%(most)s streams of yours are open. End one of them, then listen again.", 0),
+        ),
+        # Resources, and tasks, that one stream listens for.
+        "MAX_SUBJECTS": Setting(
+            100, Bound("A stream listens for at most %(most)s resources and %(most)s tasks.")
+        ),
         # Carries news to clients that listen for lists that change and resources that are updated:
         # "drf_mcp.contrib.subscriptions.LocalBus" within one process,
         # "drf_mcp.contrib.subscriptions.postgresql.PostgreSQLBus" among any number, or your own

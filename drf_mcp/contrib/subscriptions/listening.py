@@ -5,21 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import threading
-import weakref
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from asgiref.sync import SyncToAsync, sync_to_async
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
 from drf_mcp.contrib.subscriptions.bus import DELETED, EVERYTHING, Bus
 from drf_mcp.dispatch.failures import close_idle_connections, report_unexpected
-from drf_mcp.exceptions import ProtocolError, Refused, catch
+from drf_mcp.exceptions import ProtocolError, catch
 from drf_mcp.json_text import hash_json
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.capability import RequestContext
@@ -34,32 +30,6 @@ NOTHING = b""
 Result = TypeVar("Result")
 # Reads for all streams of the process: a thread for each would be as many as clients that listen.
 READERS = ThreadPoolExecutor(max_workers=4, thread_name_prefix="drf_mcp_subscriptions")
-
-
-class StreamSlots:
-    """Counts the open streams of each owner."""
-
-    def __init__(self) -> None:
-        self.taken: Counter[str] = Counter()
-        self.lock = threading.Lock()
-
-    def take(self, owner: str, most: int, stream: Any) -> Callable[[], Any]:
-        """Count a stream until it is deleted, read or unread, or what this returns is called."""
-        with self.lock:
-            if self.taken[owner] >= most:
-                text = _("%(count)d streams of yours are open. End one of them, then listen again.")
-                raise Refused(429, text % {"count": most})
-            self.taken[owner] += 1
-        return weakref.finalize(stream, self._free, owner)
-
-    def _free(self, owner: str) -> None:
-        with self.lock:
-            self.taken[owner] -= 1
-            if not self.taken[owner]:
-                del self.taken[owner]
-
-
-STREAM_SLOTS = StreamSlots()
 
 
 class Listened(NamedTuple):

@@ -33,8 +33,8 @@ from rest_framework.response import Response
 from rest_framework.utils.encoders import JSONEncoder
 from rest_framework.utils.serializer_helpers import ReturnDict
 
-from drf_mcp.access.limits import APPROACHING
 from drf_mcp.access.scopes import ask_view_for_rights, get_caller_key, get_rights_fingerprint
+from drf_mcp.access.throttles import APPROACHING
 from drf_mcp.dispatch.response import keep_serializers
 from drf_mcp.dispatch.stored_answers import MADE
 from drf_mcp.exceptions import Conflict, contain

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from django.utils.datastructures import MultiValueDict
@@ -262,11 +262,11 @@ class GroupedArguments(Arguments):
 
 
 def find_ignored(argument: Argument, value: Any, closed: ClosedSet) -> list[Problem]:
-    """Return a problem for each value of a query parameter that the view ignores."""
+    """Return problems of the first values of a query parameter that the view ignores."""
     problems: list[Problem] = []
     several = type(value) is list
     for index, item in enumerate(value if several else (value,)):
-        for part in closed.find_ignored(write_query_text(item)):
+        for part in islice(closed.find_ignored(write_query_text(item)), MAX_UNKNOWN):
             nearest = next(iter(find_nearest(part, closed.get_candidates(part))), "")
             words = describe_accepted(closed.get_schema())
             advice = _("Send %(accepted)s.") % {"accepted": words}
@@ -279,6 +279,8 @@ def find_ignored(argument: Argument, value: Any, closed: ClosedSet) -> list[Prob
                 remediation=advice if words and not nearest else suggest(nearest, ""),
             )
             problems.append(problem)
+        if len(problems) >= MAX_UNKNOWN:
+            break
     return problems[:MAX_UNKNOWN]
 
 
@@ -312,7 +314,7 @@ def find_reversed(values: Values) -> Iterator[Problem]:
 
 
 def find_dropped(argument: Argument, value: Any, keys: Mapping[Place, Place]) -> list[Problem]:
-    """Return a problem for each unknown or read-only member, which a nested serializer ignores.
+    """Return problems of the first unknown or read-only members, which nested serializers ignore.
 
     Args:
         keys: the places whose keys the view's parser renames.
@@ -324,7 +326,9 @@ def find_dropped(argument: Argument, value: Any, keys: Mapping[Place, Place]) ->
             problems += find_unknown(
                 member, names.writable, pointer, unlisted=renamed, read_only=names.read_only
             )
-    return problems[:MAX_UNKNOWN]
+            if len(problems) >= MAX_UNKNOWN:
+                return problems[:MAX_UNKNOWN]
+    return problems
 
 
 def walk(value: Any, place: Place, pointer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

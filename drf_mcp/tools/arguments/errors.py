@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -12,52 +14,127 @@ from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest, join_names
 from drf_mcp.outcomes import Problem
+from drf_mcp.settings import mcp_settings, say_bound
 
 MASK = "********"
+# The member, and item, that stands for what was left out.
+MORE = "…"
 MAX_NAME = 80
 MAX_TEXT = 500
 MAX_ITEMS = 20
 MAX_MEMBERS = 50
+# Values within a shortened value, and characters of a text that is read as JSON.
+MAX_VALUES, MAX_JSON = 2_000, 20_000
+# Values of which an error shows the first hundred characters of JSON.
+SHOWN_VALUES = 100
+# Objects such as {"name": "Authorization", "value": "..."}.
+NAMING, NAMED = ("name", "key", "header", "field"), frozenset({"value", "values"})
+# Credentials within a text: a line of headers, or a value of one.
+CREDENTIAL = re.compile(
+    r"(?i)(?:(?<=authorization:)|(?<=cookie:)|(?<=api-key:))[ \t]*\S.*|(?<=\bbearer\s)\s*\S+"
+)
 
 
 def mask_secrets(value: Any) -> Any:
+    """Return the beginning of a value, as much as an error shows, without secrets."""
+    return mask_all(Shortener(SHOWN_VALUES, silent=True).shorten(value))
+
+
+def mask_all(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {name: mask_member(str(name), member) for name, member in value.items()}
+        secret = find_secret_members(value)
+        return {n: MASK if n in secret else mask_all(member) for n, member in value.items()}
     if isinstance(value, list):
-        return [mask_secrets(item) for item in value]
-    return value
+        return list(map(mask_all, mask_pair(value)))
+    return mask_text(value) if isinstance(value, str) else value
 
 
 def mask_member(name: str, value: Any) -> Any:
     return MASK if sounds_secret(name) else mask_secrets(value)
 
 
+def find_secret_members(value: Mapping[Any, Any]) -> set[Any]:
+    """Return the members of an object whose values are secret, by their names or that of a pair."""
+    secret = {name for name in value if sounds_secret(str(name))}
+    named = (value.get(name) for name in NAMING)
+    if any(isinstance(name, str) and sounds_secret(name) for name in named):
+        secret |= NAMED & value.keys()
+    return secret
+
+
+def mask_pair(value: list[Any]) -> list[Any]:
+    """Return a list, without the secret of a pair such as ["Authorization", "..."]."""
+    is_pair = len(value) == 2 and all(isinstance(part, str) for part in value)
+    return [value[0], MASK] if is_pair and sounds_secret(value[0]) else value
+
+
+def mask_text(text: str) -> str:
+    # An error shows the beginning alone.
+    start = text[: 2 * MAX_TEXT]
+    masked = CREDENTIAL.sub(f" {MASK}", start)
+    return text if masked == start else masked
+
+
 def escape_unprintable(text: str, limit: int = MAX_NAME) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[:limit])
 
 
-def parse_nested_json(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: parse_nested_json(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return [parse_nested_json(item) for item in value]
-    parsed = parse_json_text(parse_json_text(value, dict), list)
-    return value if parsed is value else parse_nested_json(parsed)
+class Shortener:
+    """Shortens a JSON value that a caller sent, in a time that does not grow with the value.
+
+    Args:
+        room: how many values are kept, those in lists and objects among them.
+        silent: True leaves out what has no room; False says so, and reads texts with JSON, which
+            may hold secrets.
+    """
+
+    def __init__(self, room: int = MAX_VALUES, *, silent: bool = False) -> None:
+        self.room = room
+        self.silent = silent
+
+    def shorten(self, value: Any) -> Any:
+        self.room -= 1
+        if isinstance(value, str) and not self.silent:
+            return self.shorten_text(value)
+        if isinstance(value, list):
+            kept = self.keep(value, self.room if self.silent else MAX_ITEMS)
+            rest = len(value) - len(kept)
+            return [*kept, f"{MORE} ({rest} more)"] if rest and not self.silent else kept
+        if isinstance(value, Mapping):
+            names = list(islice(value, self.room if self.silent else MAX_MEMBERS))
+            members = dict(
+                zip(names, self.keep([value[n] for n in names], len(names)), strict=False)
+            )
+            rest = len(value) - len(members)
+            if self.silent:
+                return members
+            members = {str(name)[:MAX_NAME]: member for name, member in members.items()}
+            return {**members, MORE: f"{rest} more"} if rest else members
+        return value
+
+    def keep(self, values: Sequence[Any], most: int) -> list[Any]:
+        kept: list[Any] = []
+        for value in values[: max(most, 0)]:
+            if self.room <= 0:
+                break
+            kept.append(self.shorten(value))
+        return kept
+
+    def shorten_text(self, text: str) -> Any:
+        if text.lstrip()[:1] in ("{", "["):
+            if len(text) > MAX_JSON:
+                # What cannot be looked through may hold a secret.
+                return f"{MORE} ({len(text)} characters)"
+            parsed = parse_json_text(text, (dict, list))
+            if parsed is not text:
+                return self.shorten(parsed)
+        return (
+            text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}{MORE} ({len(text)} characters)"
+        )
 
 
 def shorten_value(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > MAX_TEXT:
-        return f"{value[:MAX_TEXT]}… ({len(value)} characters)"
-    if isinstance(value, list):
-        rest = len(value) - MAX_ITEMS
-        kept = [shorten_value(item) for item in value[:MAX_ITEMS]]
-        return [*kept, f"… ({rest} more)"] if rest > 0 else kept
-    if isinstance(value, Mapping):
-        rest = len(value) - MAX_MEMBERS
-        kept_names = list(value)[:MAX_MEMBERS]
-        kept_members = {name[:MAX_NAME]: shorten_value(value[name]) for name in kept_names}
-        return {**kept_members, "…": f"{rest} more"} if rest > 0 else kept_members
-    return value
+    return Shortener().shorten(value)
 
 
 # The most problems of unknown arguments in one error.
@@ -81,6 +158,19 @@ class ArgumentsRefused(Exception):
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("; ".join(f"{p.path} {p.message}".strip() for p in problems))
         self.problems = tuple(problems)
+
+
+def refuse_many(bound: str, count: int, pointer: str) -> None:
+    """Refuse a list with more items than a bound takes, before any item is looked up.
+
+    Args:
+        bound: the name of its setting.
+    """
+    if count > getattr(mcp_settings, bound):
+        advice = "Ask for the others in further calls."
+        raise ArgumentsRefused(
+            [Problem("max_length", say_bound(bound), pointer, remediation=advice)]
+        )
 
 
 def find_unknown(

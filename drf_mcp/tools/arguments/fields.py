@@ -35,13 +35,19 @@ from drf_mcp.introspection.types import (
     read_value_info,
 )
 from drf_mcp.outcomes import MISSING, Problem, Warning
+from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import ANSWER, PATH, QUERY, Argument, find_possible_names
-from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused, mask_secrets, suggest
+from drf_mcp.tools.arguments.errors import (
+    MAX_UNKNOWN,
+    ArgumentsRefused,
+    mask_secrets,
+    refuse_many,
+    suggest,
+)
 from drf_mcp.tools.options import KEYWORD, ToolOptions
 
 FIELDS = "fields"
 IDS = "ids"
-MOST_IDS = 50
 UNKNOWN_FIELD = "UNKNOWN_FIELD"
 ONLY_THESE = gettext_noop("Only these fields of the answer.")
 # Above these the names of the fields cost more tokens than a selection saves: the paths in an
@@ -120,6 +126,9 @@ class FieldsArgument(Argument):
     def read(self, value: Any) -> tuple[str, ...]:
         value, paths = super().read(value), dict[str, str]()
         items = value if isinstance(value, list) else [] if value is None else [value]
+        # Models also send one text with commas between the paths.
+        count = sum(1 + item.count(",") if isinstance(item, str) else 1 for item in items)
+        refuse_many("MAX_FIELDS", count, self.pointer)
         for index, item in enumerate(items):
             at = f"{self.pointer}/{index}" if items is value else self.pointer
             if not isinstance(item, str):
@@ -132,8 +141,9 @@ class FieldsArgument(Argument):
                     remediation=_('Send an array of field names, such as ["id"], and call again.'),
                 )
                 raise ArgumentsRefused([problem])
-            # Models also send one text with commas between the paths.
             paths.update((part.strip(), at) for part in item.split(",") if part.strip())
+        for path, at in paths.items():
+            refuse_many("MAX_FIELD_LEVELS", 1 + path.count("."), at)
         fields = SelectableFields(self.output)
         unknown = list(islice(fields.find_unknown(paths), MAX_UNKNOWN))
         if unknown:
@@ -143,7 +153,8 @@ class FieldsArgument(Argument):
 
     def find_unanswered(self, paths: Sequence[str], data: Any) -> list[Warning]:
         """Return a warning for each path that no row of an answer has."""
-        unanswered = [] if self.is_closed else FieldSelection(paths).find_unanswered(data)
+        found = [] if self.is_closed else FieldSelection(paths).find_unanswered(data)
+        unanswered = found[:MAX_UNKNOWN]
         known = SelectableFields(infer_schema(data)).get_paths() if unanswered else []
         warnings = []
         # Text, numbers and files have no fields.
@@ -177,7 +188,7 @@ class IdsArgument(Argument):
             **explain({}, known.get("description", ""), order),
             "items": FieldSchema(items, known.meaning),
             "minItems": 1,
-            "maxItems": MOST_IDS,
+            "maxItems": mcp_settings.MAX_IDS,
         }
         return cls(IDS, PATH, Parameter(key.name, schema, required=True), group=group)
 
@@ -187,19 +198,13 @@ class IdsArgument(Argument):
         if value is None:
             return []  # refused by its name
         ids = value if isinstance(value, list) else [value]
-        facts = {"name": self.name, "count": len(ids), "most": MOST_IDS}
-        accepted = _("an array of 1 to %(most)d ids") % facts
-        remediation = _("Send an array of 1 to %(most)d ids.") % facts
-        if not 0 < len(ids) <= MOST_IDS:
-            further = _("Ask for the others in further calls.") if ids else ""
-            problem = Problem(
-                code="max_length" if ids else "empty",
-                message=_("'%(name)s' has %(count)d ids; it takes 1 to %(most)d.") % facts,
-                pointer=self.pointer,
-                accepted=accepted,
-                remediation=f"{remediation} {further}".strip(),
-            )
-            raise ArgumentsRefused([problem])
+        refuse_many("MAX_IDS", len(ids), self.pointer)
+        accepted = f"an array of 1 to {mcp_settings.MAX_IDS} ids"
+        remediation = f"Send {accepted}."
+        if not ids:
+            message = f"'{self.name}' is empty."
+            empty = Problem("empty", message, self.pointer, None, accepted, remediation)
+            raise ArgumentsRefused([empty])
         problems = [
             Problem(
                 code="invalid",

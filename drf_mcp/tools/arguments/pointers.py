@@ -20,7 +20,15 @@ from drf_mcp.introspection.types import ANY
 from drf_mcp.json_text import OBJECTS, JSONPointer
 from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.arguments.call import BODY, QUERY, Call
-from drf_mcp.tools.arguments.errors import MASK
+from drf_mcp.tools.arguments.errors import (
+    MASK,
+    MORE,
+    SHOWN_VALUES,
+    Shortener,
+    find_secret_members,
+    mask_pair,
+    mask_text,
+)
 from drf_mcp.tools.arguments.layout import ArgumentLayout
 
 NUMBER = re.compile(r"\s*-?\d+(\.\d*)?\s*")
@@ -98,7 +106,8 @@ class ArgumentPointers:
             return self.received_values[pointer]
         value = JSONPointer(pointer).find_in(self.call.arguments, MISSING)
         if value is not MISSING:
-            value = MASK if sounds_secret(pointer) else self.mask(value, pointer)
+            shown = Shortener(SHOWN_VALUES, silent=True).shorten(value)
+            value = MASK if sounds_secret(pointer) else self.mask(shown, pointer)
         self.received_values[pointer] = value
         return value
 
@@ -117,18 +126,18 @@ class ArgumentPointers:
             ):
                 return MASK
         if isinstance(value, str):
-            return value
+            return mask_text(value)
         schema = schema if isinstance(schema, Mapping) else {}
         if isinstance(value, list):
             items = schema.get("items")
-            return [self.mask(item, f"{pointer}/{i}", items) for i, item in enumerate(value)]
+            shown = enumerate(mask_pair(value))
+            return [self.mask(item, f"{pointer}/{i}", items) for i, item in shown]
         if not isinstance(value, OBJECTS):
             return value
-        masked, known = {}, schema.get("properties")
+        masked, known, hidden = {}, schema.get("properties"), find_secret_members(value)
         for name, member in value.items():
             place = JSONPointer.from_parent(pointer, str(name))
-            is_known = known is None or name in known
-            is_shown = is_known and not sounds_secret(str(name))
+            is_shown = (known is None or name in known or name == MORE) and name not in hidden
             masked[name] = self.mask(member, place, (known or {}).get(name)) if is_shown else MASK
         return masked
 

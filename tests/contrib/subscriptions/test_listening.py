@@ -20,9 +20,8 @@ from drf_mcp import registry
 from drf_mcp.contrib.resources import Document
 from drf_mcp.contrib.subscriptions import announce_list_change, announce_update
 from drf_mcp.contrib.subscriptions.bus import EVERYTHING, get_bus
-from drf_mcp.contrib.subscriptions.capability import SubscriptionsCapability
-from drf_mcp.contrib.subscriptions.listening import STREAM_SLOTS
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
+from drf_mcp.features import held
 from tests.agents import Agent
 from tests.asgi import begin, communicate, read_events
 from tests.contrib.subscriptions.teams import EVE, MottoView, TeamViewSet, connect
@@ -236,31 +235,31 @@ def test_under_asgi_subscriptions_are_offered_where_there_is_a_bus(settings, eve
     assert (offered["tools"], offered["resources"]) == ({}, {})
 
 
-def test_a_stream_beyond_the_limit_is_refused(listen, monkeypatch):
-    monkeypatch.setattr(SubscriptionsCapability, "max_streams", 0)
+def test_a_stream_beyond_the_limit_is_refused(listen, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_STREAMS": 0}
     with pytest.raises(AssertionError, match="429"):
         listen(count=1, toolsListChanged=True)
 
 
 @pytest.mark.slow
-def test_a_stream_that_ends_frees_its_slot(listen, monkeypatch):
-    monkeypatch.setattr(SubscriptionsCapability, "max_streams", 1)
+def test_a_stream_that_ends_frees_its_slot(listen, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_STREAMS": 1}
     for _ in range(2):
         assert methods_of(listen(count=1, toolsListChanged=True)) == [ACKNOWLEDGED]
     gc.collect()
-    assert not STREAM_SLOTS.taken
+    assert not held.counts
 
 
 def test_more_than_100_uris_are_refused(listen, team):
-    with pytest.raises(AssertionError, match="at most 100 URIs"):
+    with pytest.raises(AssertionError, match="at most 100 resources"):
         listen(count=1, resourceSubscriptions=[f"shop://x/{n}" for n in range(101)])
 
 
 # --- Many clients -------------------------------------------------------------------------
 
 
-def test_listeners_share_the_threads_of_the_process(eve, team, monkeypatch):
-    monkeypatch.setattr(SubscriptionsCapability, "max_streams", 100)
+def test_listeners_share_the_threads_of_the_process(eve, team, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_STREAMS": 100}
     count = 30
 
     async def talk() -> tuple[int, int]:

@@ -9,4 +9,6 @@ from drf_mcp.envelopes import OkEnvelope
 # Each with a text of the error message, which also names the setting.
 WRONG_SETTINGS: list[tuple[str, Any, str]] = [
     ("SUBSCRIPTION_BUS_CLASS", OkEnvelope, "drf_mcp.contrib.subscriptions.Bus, or None"),
+    ("MAX_STREAMS", -1, "0 or more"),
+    ("MAX_SUBJECTS", 0, "1 or more"),
 ]

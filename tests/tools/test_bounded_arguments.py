@@ -1,0 +1,111 @@
+"""Lists that a caller makes long, and names that a caller makes deep."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from django.urls import include, path
+from rest_framework import filters, serializers, viewsets
+from rest_framework.response import Response
+from rest_framework.routers import DefaultRouter
+
+from drf_mcp import mcp_viewset
+from example_project.shop.models import Product
+
+pytestmark = pytest.mark.django_db
+MANY = 8_000
+
+
+class LineSerializer(serializers.Serializer):
+    quantity = serializers.IntegerField()
+
+
+class ProductSerializer(serializers.ModelSerializer):
+    lines = LineSerializer(many=True, write_only=True, required=False)
+
+    class Meta:
+        model = Product
+        fields = ["id", "name", "lines"]
+
+
+@mcp_viewset(many=True)
+class Products(viewsets.ModelViewSet):
+    queryset = Product.objects.order_by("id")
+    serializer_class = ProductSerializer
+    filter_backends = [filters.OrderingFilter]
+    ordering_fields = ["id", "name"]
+
+
+class Loose(viewsets.ViewSet):
+    def list(self, request: Any) -> Response:
+        return Response([{"id": 1, "name": "Lamp"}])
+
+
+@pytest.fixture(autouse=True)
+def served(expose):
+    router = DefaultRouter()
+    router.register("products", Products, basename="products")
+    router.register("loose", Loose, basename="loose")
+    expose(path("api/", include(router.urls)))
+
+
+def measure(agent: Any, tool: str, arguments: dict[str, Any]) -> float:
+    started = time.process_time()
+    agent.call(tool, **arguments)
+    return time.process_time() - started
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("products_list", {"fields": [f"a{n}" for n in range(MANY)]}),
+        ("products_list", {"fields": ",".join(f"a{n}" for n in range(MANY))}),
+        ("loose_list", {"fields": [f"a{n}" for n in range(MANY)]}),
+        ("loose_list", {"fields": [f"a{n}" for n in range(200)]}),
+        ("products_list", {"ordering": ",".join(f"a{n}" for n in range(MANY))}),
+        ("products_list", {"ordering": [f"a{n}" for n in range(MANY)]}),
+        ("products_retrieve", {"ids": list(range(MANY))}),
+        ("products_retrieve", {"ids": [{}] * MANY}),
+        ("products_create", {"name": "Lamp", "lines": [{"number": 1}] * MANY}),
+        ("products_create", {f"a{n}": n for n in range(MANY)}),
+        ("products_create", {"name": "Lamp", "unknown": [[n] for n in range(MANY)]}),
+        ("products_list", {"page": [[n] for n in range(MANY)]}),
+    ],
+)
+def test_a_refusal_of_many_costs_at_most_20_ordinary_calls(alice, tool, arguments):
+    measure(alice, "products_list", {})
+    ordinary = min(measure(alice, "products_list", {}) for _ in range(3))
+    assert measure(alice, tool, arguments) <= 20 * ordinary
+
+
+def test_names_beyond_the_bound_are_refused_with_its_sentence(alice, settings, subtests):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_FIELDS": 2}
+    for names in (["name"] * 3, "id,name,id", ["id,name", "id"]):
+        with subtests.test(names=names):
+            result = alice.call("products_list", fields=names)
+            assert result.envelope["error"] == "fields: 'fields' takes at most 2 names."
+    assert not alice.call("products_list", fields=["id", "name"]).is_error
+
+
+@pytest.mark.parametrize("tool", ["products_list", "loose_list"])
+def test_a_path_of_600_levels_is_refused(alice, tool):
+    result = alice.call(tool, fields=["id", ".".join("a" * 600)])
+    assert result.envelope["error"] == "fields[1]: A name in 'fields' has at most 20 levels."
+
+
+def test_ids_beyond_the_bound_are_refused_with_its_sentence(alice, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_IDS": 2}
+    assert not alice.call("products_retrieve", ids=[1, 2]).is_error
+    result = alice.call("products_retrieve", ids=[1, 2, 3])
+    assert result.envelope["error"] == "ids: 'ids' takes at most 2 ids."
+
+
+def test_arguments_nested_beyond_the_bound_are_refused_with_its_sentence(alice, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_LEVELS": 10}
+    message = alice.frame("tools/call", {"name": "products_list", "arguments": {"page": [[[[]]]]}})
+    assert "error" not in alice.post(*message).json()
+    deep = {"name": "products_list", "arguments": {"page": [[[[[[[[]]]]]]]]}}
+    answer = alice.post(*alice.frame("tools/call", deep)).json()
+    assert answer["error"]["message"] == "The body is nested deeper than 10 levels."
