@@ -22,7 +22,6 @@ from rest_framework.viewsets import ModelViewSet
 from benchmarks.comparing import Cost, function_calls, seconds, statements
 from benchmarks.requests import Client, Request, Server
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
-from drf_mcp.access.visibility_cache import clear_visibility_cache
 from drf_mcp.settings import mcp_settings
 from drf_mcp.views import MCPView
 from example_project.shop.models import Customer, Order
@@ -40,15 +39,10 @@ class OneQuery(BasePermission):
         return bool(User.objects.filter(pk=request.user.pk, is_active=True).exists())
 
 
-class Remembered(OneQuery):
-    list_cache = True
-
-
 ASKED_ANEW = "of one query"
 PERMISSIONS: Mapping[str, type[BasePermission]] = {
     "`IsAuthenticated`": IsAuthenticated,
     "`DjangoModelPermissions`": DjangoModelPermissions,
-    "of one query, `list_cache`": Remembered,
     ASKED_ANEW: OneQuery,
 }
 
@@ -155,8 +149,7 @@ class Project:
             self.content = self.send(asked)
             later = self.find_cost(asked, TIMES)
             stored = self.find_cost(clients[0].plain("POST", "/stored/", body=asked.body), TIMES)
-            anew = [client.listing(before=clear_visibility_cache) for client in clients]
-            first = [self.find_cost(request) for request in anew]
+            first = [self.find_cost(client.listing()) for client in clients]
             last = [self.find_cost(client.listing()) for client in clients]
         return Listing(self.name, self.tools, self.content, later, stored, first, last)
 

@@ -173,8 +173,15 @@ class Probe:
         else:
             self.check_permissions_alone()
 
-    def check_permissions_alone(self, prepare: Callable[[Any], object] | None = None) -> None:
-        """Ask the view's permissions and run no other step of it: its arguments are not known."""
+    def check_permissions_alone(
+        self, prepare: Callable[[Any], object] | None = None, passed: ToolRequest | None = None
+    ) -> None:
+        """Ask the view's permissions and run no other step of it: its arguments are not known.
+
+        Args:
+            prepare: called with the view before its permissions.
+            passed: another tool's request that CALL_MIDDLEWARE let pass, and does not run again.
+        """
 
         def answer(inner: ToolRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             view = self.view
@@ -190,7 +197,7 @@ class Probe:
             return HttpResponse(status=204)
 
         self.view = self.endpoint.view()
-        response = self.respond(answer, with_kwargs=False)
+        response = self.respond(answer, with_kwargs=False, passed=passed)
         if response.status_code != 204:
             raise Intercepted(response)
 
@@ -354,12 +361,17 @@ class Probe:
         return atomic
 
     def respond(
-        self, callback: Callable[..., HttpResponseBase], *, with_kwargs: bool = True
+        self,
+        callback: Callable[..., HttpResponseBase],
+        *,
+        with_kwargs: bool = True,
+        passed: ToolRequest | None = None,
     ) -> HttpResponseBase:
         """Return the response to the request of a callback in the place of the route's own.
 
         Args:
             with_kwargs: False where the kwargs are not known: the path then has placeholders.
+            passed: see `check_permissions_alone`.
 
         Raises:
             Http404: if the route takes no such kwargs.
@@ -376,7 +388,10 @@ class Probe:
         outer = vars(self.caller.request)
         known: dict[str, Any] = {n: outer[n] for n in ("user", "auth") if n in outer}
         try:
-            if not mcp_settings.CALL_MIDDLEWARE:
+            if passed is not None:
+                own = vars(request)
+                own.update({n: value for n, value in vars(passed).items() if n not in own})
+            if passed is not None or not mcp_settings.CALL_MIDDLEWARE:
                 request.resolver_match = match
                 return callback(request, *match.args, **match.kwargs)
             # Middleware may write, such as a trace of each request.

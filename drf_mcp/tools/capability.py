@@ -3,7 +3,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -14,7 +13,7 @@ from drf_mcp.access.authentication import make_scope_error
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.response import new_request_id
-from drf_mcp.dispatch.visibility import ListedTools, Visibility
+from drf_mcp.dispatch.visibility import Visibility, is_open
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.exceptions import InvalidParams, ProtocolError, UnknownTool, catch
 from drf_mcp.features import CallState
@@ -125,8 +124,13 @@ class ToolsCapability(Capability):
         # Read after get_offered_tools, since a credential may have a narrowing.
         params, narrowings = context.message.params, context.caller.narrowings
         tools = self.get_listed_tools(tuple(offered.values()), context)
-        # Permissions are asked only for the tools of the page.
-        see = partial(Visibility(context.caller, uses_cache=True).of, tools)
+        visibility = Visibility(context.caller)
+
+        def see(start: int, most: int | None) -> Sequence[Tool]:
+            # Permissions are asked only for the tools of the page.
+            later = tools[start:]
+            return visibility.of(later) if most is None else visibility.find_first(later, most)
+
         size = mcp_settings.TOOLS_PAGE_SIZE
         page, following = cut_page(tools, params, size, attrgetter("name"), see)
         members: dict[str, Any] = {"tools": Encoded(self.get_definitions(page, context.era))}
@@ -150,14 +154,14 @@ class ToolsCapability(Capability):
         return tools
 
     def find_visible(self, tools: Iterable[Tool], context: RequestContext) -> Sequence[Tool]:
-        """Return the tools that the caller sees. The answer may be LIST_CACHE_TTL seconds old."""
-        return Visibility(context.caller, uses_cache=True).of(tools)
+        """Return the tools that the caller sees."""
+        return Visibility(context.caller).of(tools)
 
     def is_public(self, tools: tuple[Tool, ...], context: RequestContext) -> bool:
         """Return whether everybody sees all of these tools, and shared caches may keep them."""
         caller = context.caller
         endpoint_open = all(p is AllowAny for p in caller.permission_classes)
-        return endpoint_open and not caller.narrowings and ListedTools.of(tools).is_open
+        return endpoint_open and not caller.narrowings and all(map(is_open, tools))
 
     def get_definitions(self, tools: Sequence[Tool], era: Era) -> bytes:
         """Return the definitions of tools as a JSON array."""

@@ -274,9 +274,6 @@ class PreviewVisibility(Visibility):
 
     identities_class = PreviewIdentities
 
-    def identify(self, classes: tuple[type, ...], tool: Tool) -> Request:
-        return self.caller.authenticate()
-
     def is_short_of_scopes(self, view: Any) -> bool:
         # A list shows such tools to clients, which may ask for scopes; this token opens none.
         return False

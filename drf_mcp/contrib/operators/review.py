@@ -4,28 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.core.checks import CheckMessage, Warning
-from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
 
-from drf_mcp.access.authentication import Caller
-from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.operators.lint import SETTINGS_PLACE, TOOLS, Cause, Lint, LintFinding
 from drf_mcp.contrib.operators.tool_costs import CLIENT_LIMITS, ToolCost
-from drf_mcp.dispatch.visibility import Visibility, classify, find_leaves, get_permission_check
-from drf_mcp.exceptions import contain
-from drf_mcp.introspection.inspection import locate_view, noted_queries
 from drf_mcp.management.screen import Screen, group_digits
 from drf_mcp.management.tool_reports import TOOLS as TOOL_COUNT
 from drf_mcp.management.tool_reports import ToolReport
 from drf_mcp.option_types.spelling import join_names
 from drf_mcp.tools.tool import Tool
-from drf_mcp.transports.in_process import LocalEndpoint
 
 # How many places of a remedy, and tools, the report shows; --json has all.
 MAX_ROWS, MAX_TOOLS, MAX_NAMES, PLACE_WIDTH = 8, 10, 2, 40
@@ -174,58 +166,3 @@ def check_descriptions(project: Project) -> Iterator[CheckMessage]:
             hint="python manage.py mcp_tools findings shows each place and its remedy.",
             id="drf_mcp.W010",
         )
-
-
-# Only with --deploy, since no database is queried at startup otherwise.
-@register_check(deploy=True)
-def check_list_costs(project: Project) -> Iterator[CheckMessage]:
-    nothing: list[ListCost] = []
-    # Django's own checks report a database that cannot be reached.
-    for names, queries, count in contain(lambda: find_list_costs(project), lambda exc: nothing):
-        yield Warning(
-            f"{names} makes {queries} {'query' if queries == 1 else 'queries'} for each of "
-            f"{count} tool{'' if count == 1 else 's'}, at every list.",
-            hint="If the answer depends on nothing but the user, the credential, the view and the "
-            "method, set list_cache = True on the class. See docs/many_tools.md.",
-            id="drf_mcp.W031",
-        )
-
-
-class ListCost(NamedTuple):
-    """What permissions cost that are asked anew at each list of tools.
-
-    Attributes:
-        names: the names of the permissions.
-        queries: how many queries they make for one tool.
-        tools: how many tools ask them.
-    """
-
-    names: str
-    queries: int
-    tools: int
-
-
-def find_list_costs(project: Project) -> list[ListCost]:
-    """Return the permissions that make queries at each list, as the first user asks them."""
-    groups: dict[str, list[Tool]] = {}
-    for tool in project.tools.values():
-        if not get_permission_check(tool).is_cacheable:
-            own = find_view_classes(tool.endpoint.route.callback, "permission_classes")
-            leaves = [leaf for leaf in find_leaves(own or ()) if not classify(leaf).is_cacheable]
-            names = " and ".join(map(locate_view, leaves))
-            view = f"What {locate_view(tool.endpoint.view_class)} asks"
-            groups.setdefault(names or view, []).append(tool)
-    user = get_user_model()._default_manager.filter(is_active=True).first()
-    if user is None or not groups:
-        return []
-    found = []
-    with transaction.atomic():
-        caller = Caller(LocalEndpoint().make_request(user), None, [], [])
-        for names, tools in groups.items():
-            # The user's object caches permissions, which are then no cost of each tool.
-            Visibility(caller).allows(tools[0])
-            with noted_queries() as queries:
-                Visibility(caller).allows(tools[0])
-            found.append(ListCost(names, len(queries), len(tools)))
-        transaction.set_rollback(True)
-    return [cost for cost in found if cost.queries]

@@ -145,7 +145,7 @@ class ToolIndex:
     def list_groups(self, offset: int) -> dict[str, Any]:
         """Return what there is: ``total``, and a page of ``groups`` with their counts."""
         # The tools that `tools/list` would show if it showed every tool.
-        seen = Visibility(self.caller, uses_cache=True).of(self.tools.values())
+        seen = Visibility(self.caller).of(self.tools.values())
         groups = Instructions(seen, RETRIEVAL_TOOL).groups
         page = list(groups.items())[offset : offset + MOST_GROUPS]
         following = offset + len(page)

@@ -1,0 +1,281 @@
+"""Which tools a list shows a caller."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group, Permission, User
+from django.http import JsonResponse
+from django.test import Client
+from django.urls import include, path
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.authtoken.models import Token
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import (
+    AllowAny,
+    BasePermission,
+    DjangoModelPermissions,
+    DjangoModelPermissionsOrAnonReadOnly,
+    IsAdminUser,
+    IsAuthenticated,
+)
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.serializers import ModelSerializer
+from rest_framework.views import APIView
+from rest_framework.viewsets import ModelViewSet
+
+from tests.agents import Agent
+
+pytestmark = pytest.mark.django_db
+READS = {"groups_list", "groups_retrieve"}
+TOKENS = "rest_framework.authentication.TokenAuthentication"
+
+
+class GroupSerializer(ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+class Groups(ModelViewSet):
+    queryset = Group.objects.all()
+    serializer_class = GroupSerializer
+    permission_classes = [DjangoModelPermissions]
+
+
+class Nested(Groups):
+    queryset = None
+
+    def get_queryset(self):
+        return Group.objects.filter(user=self.kwargs["user_pk"])
+
+
+class Word(APIView):
+    permission_classes = [IsAuthenticated]
+
+    def get(self, request):
+        return Response({"word": "a"})
+
+
+@pytest.fixture
+def serve(expose):
+    def serve(*permission_classes, **mcp_settings) -> None:
+        router = SimpleRouter()
+        permissions = list(permission_classes or [DjangoModelPermissions])
+        groups = type("Groups", (Groups,), {"permission_classes": permissions})
+        router.register("groups", groups)
+        mcp_settings = {"AUTHENTICATION_CLASSES": [TOKENS], "EXCLUDE": ["PUT *"], **mcp_settings}
+        expose(path("", include(router.urls)), **mcp_settings)
+
+    return serve
+
+
+def make_agent(username: str, **fields) -> Agent:
+    user = User.objects.create(username=username, **fields)
+    return Agent(Client(headers={"authorization": f"Token {Token.objects.create(user=user)}"}))
+
+
+def names(agent: Agent) -> set[str]:
+    return {tool["name"] for tool in agent.result("tools/list")["tools"]}
+
+
+# --- REST framework's own permissions -----------------------------------------------------------
+
+
+def test_each_caller_sees_what_the_permissions_open(serve):
+    serve(DjangoModelPermissionsOrAnonReadOnly)
+    plain, other, nobody = make_agent("anne"), make_agent("ben", is_superuser=True), Agent(Client())
+    assert (names(plain), len(names(other)), names(nobody)) == (READS, 5, READS)
+
+
+def test_composed_permissions_are_asked_as_one(serve):
+    serve(IsAdminUser | DjangoModelPermissions, ~IsAdminUser)
+    assert names(make_agent("anne")) == READS
+    assert names(make_agent("boss", is_staff=True)) == set()
+
+
+def test_a_permission_that_is_granted_shows_its_tool_in_the_next_list(serve):
+    serve()
+    agent = make_agent("anne")
+    assert names(agent) == READS
+    permission = Permission.objects.get(codename="add_group")
+    User.objects.get(username="anne").user_permissions.add(permission)
+    assert names(agent) == READS | {"groups_create"}
+
+
+def test_a_view_that_ignores_model_permissions_is_listed_for_every_user(serve, monkeypatch):
+    monkeypatch.setattr(Groups, "_ignore_model_permissions", True, raising=False)
+    serve()
+    assert len(names(make_agent("anne"))) == 5
+
+
+def test_tools_of_one_model_and_other_permissions_are_asked_apart(expose):
+    admin = type("Admin", (Groups,), {"permission_classes": [IsAdminUser]})
+    router = SimpleRouter()
+    router.register("groups", Groups)
+    router.register("own", admin, basename="own")
+    expose(path("", include(router.urls)), AUTHENTICATION_CLASSES=[TOKENS])
+    assert names(make_agent("anne")) == READS
+
+
+class Mapped(DjangoModelPermissions):
+    perms_map = {**DjangoModelPermissions.perms_map, "GET": ["auth.view_group"]}
+
+
+class Custom(DjangoModelPermissions):
+    def has_permission(self, request, view) -> bool:
+        return super().has_permission(request, view)
+
+
+@pytest.mark.parametrize(
+    ("permission", "listed"),
+    [(DjangoModelPermissions, READS), (Mapped, set()), (Custom, READS)],
+)
+def test_a_nested_viewset_hides_what_model_permissions_refuse(expose, permission, listed):
+    view = type("Rows", (Nested,), {"permission_classes": [permission]})
+    router = SimpleRouter()
+    router.register("groups", view, basename="groups")
+    expose(path("users/<int:user_pk>/", include(router.urls)), AUTHENTICATION_CLASSES=[TOKENS])
+    found = {name.removeprefix("users_") for name in names(make_agent("anne"))}
+    assert found == listed
+
+
+# --- Permissions of the project -----------------------------------------------------------------
+
+
+class Looking(DjangoModelPermissions):
+    def has_permission(self, request, view) -> bool:
+        return self._queryset(view).filter(name="x").exists()
+
+
+def test_a_permission_of_the_project_can_query_the_rows_of_the_view(serve):
+    serve(Looking)
+    agent = make_agent("anne")
+    assert names(agent) == set()
+    Group.objects.create(name="x")
+    assert len(names(agent)) == 5
+
+
+class Negotiated(BasePermission):
+    def has_permission(self, request, view) -> bool:
+        return (request.accepted_media_type, request.version) == ("application/json", None)
+
+
+def test_a_permission_finds_media_type_and_version_on_the_request(serve):
+    serve(Negotiated)
+    assert len(names(make_agent("anne"))) == 5
+
+
+def test_a_permission_that_crashes_leaves_its_tools_in_the_list(serve):
+    serve(type("Crashing", (BasePermission,), {"has_permission": lambda *args: 1 / 0}))
+    assert len(names(make_agent("anne"))) == 5
+
+
+# --- Who calls, and how -------------------------------------------------------------------------
+
+
+class ByName(BaseAuthentication):
+    def authenticate(self, request) -> tuple | None:
+        name = request.headers.get("X-Name")
+        return name and (User.objects.get(username=name), None)
+
+
+def test_a_list_is_made_for_the_user_whom_the_view_authenticates(serve, monkeypatch):
+    monkeypatch.setattr(Groups, "authentication_classes", [ByName])
+    serve(IsAdminUser)
+    User.objects.create(username="boss", is_staff=True)
+    agent = make_agent("anne")
+    assert names(agent) == set()
+    agent.http.defaults["HTTP_X_NAME"] = "boss"
+    assert len(names(agent)) == 5
+
+
+def test_the_toolset_of_a_request_does_not_change_the_next_list(serve):
+    serve(TOOLSETS={"reading": ["groups_list"]})
+    agent = make_agent("anne", is_superuser=True)
+    agent.http.defaults["HTTP_MCP_TOOLSETS"] = "reading"
+    assert names(agent) == {"groups_list"}
+    del agent.http.defaults["HTTP_MCP_TOOLSETS"]
+    assert len(names(agent)) == 5
+
+
+def test_pages_of_a_list_have_only_tools_that_the_caller_sees(serve):
+    serve(TOOLS_PAGE_SIZE=1)
+    agent, cursor, seen = make_agent("anne"), None, []
+    while cursor is not None or not seen:
+        page = agent.result("tools/list", **({"cursor": cursor} if cursor else {}))
+        seen += [tool["name"] for tool in page["tools"]]
+        cursor = page.get("nextCursor")
+    assert sorted(seen) == sorted(READS)
+
+
+class ByPath(BaseAuthentication):
+    def authenticate(self, request):
+        if request.path.startswith("/payroll/"):
+            raise AuthenticationFailed("This key is not for payroll.")
+        return User.objects.get_or_create(username="key")[0], None
+
+    def authenticate_header(self, request):
+        return "Key"
+
+
+class Payroll(APIView):
+    authentication_classes = [ByPath]
+    permission_classes = [AllowAny]
+
+    def get(self, request):
+        return Response({"salary": 9})
+
+
+def test_an_authenticator_that_reads_the_path_sees_the_path_of_the_tool(expose, agent_of, http_of):
+    expose(path("payroll/", Payroll.as_view()), AUTHENTICATION_CLASSES=[f"{__name__}.ByPath"])
+    assert http_of(None).get("/payroll/").status_code == 401
+    agent = agent_of(None)
+    (tool,) = agent.tools()
+    response = agent.post(*agent.frame("tools/call", {"name": tool, "arguments": {}}))
+    assert response.status_code == 401
+    assert b"salary" not in response.content
+
+
+# --- CALL_MIDDLEWARE ----------------------------------------------------------------------------
+
+
+class Locked:
+    """Refuses one path, and every path with a tenant that is no number."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        tenant = request.path.strip("/").partition("/")[0]
+        if request.path == "/first/" or (request.path.count("/") > 2 and not tenant.isdigit()):
+            return JsonResponse({"detail": "locked"}, status=403)
+        request.tenant = "blue"
+        return self.get_response(request)
+
+
+class OfTenant(BasePermission):
+    def has_permission(self, request, view) -> bool:
+        return getattr(request, "tenant", "") == "blue"
+
+
+@pytest.mark.parametrize("permission", [IsAuthenticated, OfTenant])
+def test_middleware_that_refuses_one_path_hides_no_other_tool(expose, permission):
+    view = type("Word", (Word,), {"permission_classes": [permission]})
+    routes = [path(f"{name}/", view.as_view()) for name in ("first", "second", "third")]
+    middleware = [f"{__name__}.Locked"]
+    expose(*routes, CALL_MIDDLEWARE=middleware, AUTHENTICATION_CLASSES=[TOKENS])
+    assert names(make_agent("anne")) == {"second", "third"}
+
+
+@pytest.mark.parametrize(
+    ("permission", "is_listed"), [(IsAuthenticated, True), (IsAdminUser, False)]
+)
+def test_where_middleware_refuses_placeholders_permissions_are_asked_alone(
+    expose, permission, is_listed
+):
+    view = type("Word", (Word,), {"permission_classes": [permission]})
+    middleware = [f"{__name__}.Locked"]
+    route = path("<str:tenant>/words/", view.as_view())
+    expose(route, CALL_MIDDLEWARE=middleware, AUTHENTICATION_CLASSES=[TOKENS])
+    assert bool(names(make_agent("anne"))) is is_listed
