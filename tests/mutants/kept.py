@@ -988,8 +988,8 @@ MUTANTS = (
     Mutant(
         "the number of tasks of a caller is limited",
         "contrib/tasks/task_store.py",
-        "        if unfinished >= self.max_unfinished:",
-        "        if False:",
+        'refuse_beyond("MAX_RUNNING_TASKS", running.count() + more)',
+        "pass",
         ("contrib/tasks/test_quota.py",),
     ),
     Mutant(
@@ -1015,10 +1015,17 @@ MUTANTS = (
     ),
     Mutant(
         "the number of streams of a caller is limited",
-        "contrib/subscriptions/listening.py",
-        "            if self.taken[owner] >= most:",
-        "            if False:",
-        ("contrib/subscriptions/test_stream_slots.py",),
+        "access/limits.py",
+        "refuse_beyond(name, self.counts[name, holder] + 1)",
+        "pass",
+        ("access/test_limits.py",),
+    ),
+    Mutant(
+        "bounds count the user in all tenants",
+        "access/limits.py",
+        "get_user_key(user) or get_machine_key",
+        "getattr(request, 'tenant', '') + get_user_key(user) or get_machine_key",
+        ("access/test_limits.py",),
     ),
     Mutant(
         "rows of the package's own models are not announced",

@@ -8,7 +8,6 @@ from django.core.checks import CheckMessage, Warning
 from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext_lazy
-from rest_framework.exceptions import Throttled
 
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
@@ -19,7 +18,7 @@ from drf_mcp.contrib.tasks.task_store import COMPLETED, FAILED, WORKING, TaskSto
 from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import InternalError, InvalidParams, MissingClientCapability
-from drf_mcp.features import CallState, Feature, Guard, Proceed, Setting
+from drf_mcp.features import Bound, CallState, Feature, Guard, LimitReached, Proceed, Setting
 from drf_mcp.interaction.call_context import DEFERRAL
 from drf_mcp.interaction.exchange import Deferred, get_exchange
 from drf_mcp.option_types.kinds import Choice, Flag, Number, Text
@@ -48,6 +47,14 @@ class TasksFeature(Feature):
         "TASKS_BACKEND": Setting("default", Text().or_none()),
         # Seconds for which a task and its result are kept.
         "TASK_TTL": Setting(24 * 3600, Number()),
+        # Tasks of a caller that wait or run at once.
+        "MAX_RUNNING_TASKS": Setting(
+            100, Bound("%(most)s tasks of yours have not ended. Wait for one, or cancel one.", 0)
+        ),
+        # Tasks of a caller that are kept, with those that have ended.
+        "MAX_TASKS": Setting(
+            10_000, Bound("%(most)s tasks of yours are kept, which is as many as there may be.")
+        ),
     }
     tool_options = {
         # "optional" leaves calls to a worker, for clients that take a task; others wait.
@@ -81,7 +88,13 @@ class TasksFeature(Feature):
             return None
         task, tasks = DEFERRAL.get(call), call.server.find_capability(TASKS_EXTENSION)
         if task is not None and task.is_deferred:
-            return tasks.create(call)
+            try:
+                return tasks.create(call)
+            except LimitReached as exc:
+                # Another call at the same time has taken the last place.
+                refused = call.dispatcher.get_refused_outcome(call, exc)
+                refused = refused.changed(request_id=outcome.request_id)
+                return call.server.tools_capability.write_result(refused, call)[0]
         # The job of a dry run was rolled back. An approved call ends its proposal.
         is_job = outcome.status == 202 and not (outcome.is_trial or call.is_rerun)
         return tasks.create_of_job(call) if is_job else None
@@ -107,19 +120,19 @@ class Deferral:
 
     Args:
         credential: who calls.
-        principal: the owner of the task.
+        holder: whom the bounds of tasks count.
     """
 
     is_running = False
     is_deferred = False
 
-    def __init__(self, credential: Credential, principal: str) -> None:
+    def __init__(self, credential: Credential, holder: str) -> None:
         self.credential = credential
-        self.principal = principal
+        self.holder = holder
 
     def defer(self) -> None:
         """End the call here, to be made again by a worker."""
-        TaskStore().check_quota(self.principal)
+        TaskStore().check_bounds(self.holder)
         self.is_deferred = True
         raise Deferred
 
@@ -191,7 +204,7 @@ class TasksCapability(Capability):
             return None
         if context.has_extension(TASKS_EXTENSION):
             credential = Credential.of(caller.authenticate())
-            return None if credential is None else Deferral(credential, caller.principal)
+            return None if credential is None else Deferral(credential, caller.holder)
         if tool.options.task == "required":
             self.require(context)
         return None
@@ -209,7 +222,8 @@ class TasksCapability(Capability):
             "environ": keep_environ(caller.request),
             "credential": vars(deferral.credential),
         }
-        row = self.store.create(caller.principal, call.tool.name, request, get_exchange(call))
+        exchange, holder = get_exchange(call), deferral.holder
+        row = self.store.create(caller.principal, call.tool.name, request, exchange, holder=holder)
         self.enqueue(row)
         return TaskCreated(self.store.describe(row))
 
@@ -226,11 +240,12 @@ class TasksCapability(Capability):
         if not takes_task or not JobReader(self.server, context).find(url):
             return None
         try:
-            self.store.check_quota(caller.principal)
-        except Throttled:
+            row = self.store.create(
+                caller.principal, call.tool.name, {"job": url}, holder=caller.holder
+            )
+        except LimitReached:
             # The job has begun, so the caller gets the answer of the view.
             return None
-        row = self.store.create(caller.principal, call.tool.name, {"job": url})
         return TaskCreated(self.store.describe(row))
 
     def enqueue(self, row: Any) -> None:
@@ -324,7 +339,7 @@ class DeferralGuard(Guard):
             return refusal
         try:
             task.defer()
-        except Throttled as exc:
+        except LimitReached as exc:
             raise CallRefused(exc) from exc
         return proceed(call)
 

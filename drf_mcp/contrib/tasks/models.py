@@ -16,6 +16,8 @@ class CallTask(models.Model):
 
     task_id = models.CharField(_("task id"), max_length=64, primary_key=True)
     owner = models.CharField(_("owner"), max_length=255, blank=True)
+    # Whom the bounds of tasks count.
+    holder = models.CharField(_("holder"), max_length=64, blank=True)
     tool = models.CharField(_("tool"), max_length=64)
     status = models.CharField(_("status"), max_length=16, choices=Status.choices)
     message = models.TextField(_("message"), blank=True)
@@ -35,7 +37,7 @@ class CallTask(models.Model):
     class Meta:
         verbose_name = _("task")
         verbose_name_plural = _("tasks")
-        indexes = [models.Index(fields=["owner"], name="drf_mcp_task_owner")]
+        indexes = [models.Index(fields=["holder"], name="drf_mcp_task_holder")]
 
     def __str__(self) -> str:
         return f"{self.tool} {self.task_id}"

@@ -14,10 +14,9 @@ from django.db import transaction
 from django.utils import timezone as django_timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
-from rest_framework.exceptions import Throttled
 
 from drf_mcp.exceptions import InternalError
-from drf_mcp.features import get_rows
+from drf_mcp.features import LimitReached, get_rows, refuse_beyond
 from drf_mcp.interaction.exchange import NOTHING_ASKED, Exchange
 from drf_mcp.outcomes import Question
 from drf_mcp.protocol.eras import InputRequired
@@ -34,15 +33,7 @@ COMPLETED, FAILED, CANCELLED = "completed", "failed", "cancelled"
 
 
 class TaskStore:
-    """The tasks of all callers.
-
-    Attributes:
-        max_unfinished: how many tasks of an owner may wait or run at once.
-        max_kept: how many tasks an owner may have with those that have ended and are kept.
-    """
-
-    max_unfinished = 20
-    max_kept = 500
+    """The tasks of all callers."""
 
     @property
     def rows(self) -> Any:
@@ -56,18 +47,29 @@ class TaskStore:
         return int(self.rows.filter(expires__lte=django_timezone.now()).delete()[0])
 
     def create(
-        self, owner: str, tool: str, request: Any, exchange: Exchange = NOTHING_ASKED
+        self,
+        owner: str,
+        tool: str,
+        request: Any,
+        exchange: Exchange = NOTHING_ASKED,
+        *,
+        holder: str = "",
     ) -> Any:
         """Return the row of a new task.
 
         Args:
             request: what the call is made from again.
             exchange: what the call has asked already.
+            holder: whom the bounds count; "" for a task that others count.
+
+        Raises:
+            LimitReached: if the holder has as many tasks as one may have.
         """
         now, answers = django_timezone.now(), exchange.answers.items()
-        return self.rows.create(
+        row = self.rows.create(
             task_id=secrets.token_urlsafe(24),
             owner=owner,
+            holder=holder,
             tool=tool,
             status=WORKING,
             created=now,
@@ -82,22 +84,26 @@ class TaskStore:
                 "used": [],
             },
         )
+        try:
+            # Counted with the row, since calls at the same time do not see what the others plan.
+            self.check_bounds(holder, 0)
+        except LimitReached:
+            row.delete()
+            raise
+        return row
 
-    def check_quota(self, owner: str) -> None:
-        """Raise Throttled if an owner has as many tasks as they may have."""
-        kept = self.rows.filter(owner=owner, expires__gt=django_timezone.now())
+    def check_bounds(self, holder: str, more: int = 1) -> None:
+        """Raise `LimitReached` if a holder may not have so many more tasks."""
+        if not holder:
+            return
+        kept = self.rows.filter(holder=holder, expires__gt=django_timezone.now())
         self.end_lapsed(kept)
         # A task that no worker runs, such as one of a call that waits for a person, has no request.
         running = kept.filter(status__in=[WORKING, INPUT_REQUIRED]).exclude(request={})
-        unfinished = running.count()
-        if unfinished >= self.max_unfinished:
-            text = _("%(count)d tasks of yours have not ended. Wait for one, or cancel one.")
-            raise Throttled(detail=text % {"count": unfinished})
-        if kept.count() >= self.max_kept:
+        refuse_beyond("MAX_RUNNING_TASKS", running.count() + more)
+        if kept.count() + more > mcp_settings.MAX_TASKS:
             first = kept.order_by("expires").values_list("expires", flat=True)[0]
-            text = _("%(count)d tasks of yours are kept, which is as many as there may be.")
-            wait = (first - django_timezone.now()).total_seconds()
-            raise Throttled(wait, text % {"count": self.max_kept})
+            raise LimitReached("MAX_TASKS", (first - django_timezone.now()).total_seconds())
 
     def find(self, task_id: Any, owner: str) -> Any:
         found = self.rows.filter(expires__gt=django_timezone.now(), owner=owner)

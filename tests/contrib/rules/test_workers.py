@@ -19,7 +19,6 @@ from drf_mcp.contrib.rules.models import Proposal
 from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
-from drf_mcp.contrib.tasks.task_store import TaskStore
 from drf_mcp.tools import registry
 from tests.agents import Agent
 
@@ -68,8 +67,8 @@ def test_the_rules_see_the_object_when_the_worker_makes_the_call(
     assert Group.objects.exists() is (name == "kept")
 
 
-def test_a_task_that_waits_for_an_approval_does_not_count_as_unfinished(agent, monkeypatch):
-    monkeypatch.setattr(TaskStore, "max_unfinished", 1)
+def test_a_task_that_waits_for_an_approval_does_not_count_as_unfinished(agent, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RUNNING_TASKS": 1}
 
     @rule("groups_destroy")
     def ask_for_some(call):

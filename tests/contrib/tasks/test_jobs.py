@@ -16,7 +16,6 @@ from rest_framework.views import APIView
 
 from drf_mcp.contrib.tasks.jobs import UNFINISHED, normalize
 from drf_mcp.contrib.tasks.models import CallTask
-from drf_mcp.contrib.tasks.task_store import TaskStore
 from drf_mcp.tools import mcp_tool, registry
 from tests.contrib.tasks.conftest import EXTENSION
 
@@ -223,8 +222,8 @@ def test_a_cancelled_job_is_not_requested_any_more(agent):
     assert ExportView.requests == []
 
 
-def test_a_job_beyond_the_limit_of_tasks_is_the_plain_response(agent, monkeypatch):
-    monkeypatch.setattr(TaskStore, "max_unfinished", 0)
+def test_a_job_beyond_the_limit_of_tasks_is_the_plain_response(agent, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RUNNING_TASKS": 0}
     assert agent.call("exports_start").data == {"id": 7}
 
 

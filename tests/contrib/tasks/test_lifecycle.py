@@ -14,7 +14,7 @@ from django_tasks_db.backend import DatabaseBackend
 
 from drf_mcp.contrib.tasks.models import CallTask
 from drf_mcp.contrib.tasks.run import Heartbeat, Run
-from drf_mcp.contrib.tasks.task_store import RENEWAL, TaskStore
+from drf_mcp.contrib.tasks.task_store import RENEWAL
 from tests.contrib.tasks import views
 from tests.contrib.tasks.conftest import EXTENSION
 
@@ -170,8 +170,8 @@ def test_a_waiting_task_has_no_lease(agent, work):
     assert CallTask.objects.get().leased is None
 
 
-def test_tasks_of_killed_workers_do_not_count_for_the_quota(agent, monkeypatch):
-    monkeypatch.setattr(TaskStore, "max_unfinished", 1)
+def test_tasks_of_killed_workers_do_not_count_for_the_quota(agent, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RUNNING_TASKS": 1}
     Run.begin(agent.start("report")["taskId"])
     assert agent.call("report").code == "RATE_LIMIT_EXCEEDED"
     CallTask.objects.update(leased=timezone.now() - timedelta(seconds=1))

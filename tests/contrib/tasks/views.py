@@ -216,3 +216,13 @@ class Turnstile:
 
     def __call__(self, request):
         return HttpResponse("Later.", status=503) if self.is_closed else self.get_response(request)
+
+
+def choose_tenant(get_response):
+    """Middleware that takes any tenant that a header names."""
+
+    def choose(request):
+        request.tenant = request.headers.get("X-Tenant", "")
+        return get_response(request)
+
+    return choose

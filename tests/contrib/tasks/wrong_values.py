@@ -12,4 +12,6 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
 WRONG_SETTINGS: list[tuple[str, Any, str]] = [
     ("TASK_TTL", 0, "1 or more"),
     ("TASKS_BACKEND", 5, "text"),
+    ("MAX_RUNNING_TASKS", -1, "0 or more"),
+    ("MAX_TASKS", 0, "1 or more"),
 ]

@@ -17,6 +17,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("owner", models.CharField(blank=True, max_length=255, verbose_name="owner")),
+                ("holder", models.CharField(blank=True, max_length=64, verbose_name="holder")),
                 ("tool", models.CharField(max_length=64, verbose_name="tool")),
                 (
                     "status",
@@ -47,7 +48,7 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name": "task",
                 "verbose_name_plural": "tasks",
-                "indexes": [models.Index(fields=["owner"], name="drf_mcp_task_owner")],
+                "indexes": [models.Index(fields=["holder"], name="drf_mcp_task_holder")],
             },
         ),
     ]
