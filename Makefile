@@ -11,7 +11,7 @@ PYTHON ?= python3.13 python3.12 python3.11 python3.10 python3
 NODE_PACKAGES := node@22 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
   @modelcontextprotocol/client@2.4.0 @modelcontextprotocol/sdk@1.32.2 \
   @modelcontextprotocol/ext-tasks@0.2.2 @modelcontextprotocol/inspector@2.12.0 \
-  axe-core@4.14.1 gpt-tokenizer@4.0.0 oidc-provider@9.13.3 typescript@7.0.2
+  axe-core@4.14.1 gpt-tokenizer@4.0.0 oidc-provider@9.13.3
 
 # 1: agents sign in by OAuth, without a token.
 OAUTH ?= 0
@@ -165,7 +165,7 @@ lint: .venv/installed-test
 	$(run) -m bandit -q -c pyproject.toml -r drf_mcp example_project
 
 # Node.js, the official conformance suite, the TypeScript SDK, old and new, the MCP Inspector and
-# an authorization server, axe-core for pages in a browser, TypeScript: tests/programs;
+# an authorization server, axe-core for pages in a browser: tests/programs;
 # gpt-tokenizer for benchmarks/agents.
 node: .venv/node/installed
 

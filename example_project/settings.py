@@ -49,7 +49,6 @@ INSTALLED_APPS = [
     "drf_mcp.contrib.aggregates",
     "drf_mcp.contrib.asking",
     "drf_mcp.contrib.audit",
-    "drf_mcp.contrib.clients",
     "drf_mcp.contrib.compose",
     "drf_mcp.contrib.operators",
     "drf_mcp.contrib.pages",

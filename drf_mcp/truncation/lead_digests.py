@@ -261,7 +261,7 @@ _CODE_LINE = re.compile(
 # What underlines a heading, and headings: marked ones, versions and days without a time.
 _RULE = re.compile(r"([=~^\"*#+-])\1{2,}\s*$")
 _TITLE = re.compile(
-    r"(?:#{1,6}|={1,6}) +\S|(?![^\n]*\d:\d\d)(?:[Vv]ersion |[Rr]elease |[\w.+-]+ )?"
+    r"(?:#{1,6}|={1,6}) +\S|(?![^\n]*\d:\d\d)(?:(?i:version|release) |[\w.+-]+ )?"
     r"[\[(v]{0,2}\d+(?:[.-]\d+){1,3}\b[^\n]{0,80}(?<![.!?:;,])$"
 )
 # After the full stop of a script that separates sentences by spaces; after the full stop of

@@ -1,1 +1,0 @@
-"""Typed clients of the tools, in Python and TypeScript."""
