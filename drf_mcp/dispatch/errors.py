@@ -6,19 +6,16 @@ that a project's own exception handler is respected whatever its bodies look lik
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from http.client import responses
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
-from django.db import IntegrityError
-from django.db.models import Model
-from django.db.models.deletion import ProtectedError, RestrictedError
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext
+from django.utils.translation import ngettext
 from rest_framework.exceptions import ErrorDetail
 
 from drf_mcp.codes import (
@@ -30,10 +27,15 @@ from drf_mcp.codes import (
     standard_code,
 )
 from drf_mcp.dispatch.error_bodies import (
+    MESSAGE_KEYS,
+    VALIDATING,
     ErrorText,
+    Place,
     find_cause,
     find_error_texts,
-    find_sentence,
+    find_main_text,
+    find_own_code,
+    name_rest,
     unwrap_path,
 )
 from drf_mcp.dispatch.error_texts import (
@@ -48,17 +50,18 @@ from drf_mcp.dispatch.error_texts import (
     WHOLE_REMEDIES,
     get_status_advice,
 )
+from drf_mcp.dispatch.violations import Blockers, find_violation
 from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
-from drf_mcp.introspection.text import get_plural_name, join_values, translate
+from drf_mcp.introspection.text import translate
+from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Failure, Problem
+from drf_mcp.tools.arguments.errors import mask_member
 
 # Error codes where every problem has the same one of these codes.
 PROBLEM_CAUSES = {"required": "MISSING_REQUIRED", "unique": "DUPLICATE_ENTRY"}
 # Codes that do not say what is wrong: the status decides.
 GENERAL_CODES = frozenset({"invalid", "error"})
 RETRY_STATUSES = frozenset({429, 503})
-# The primary keys of the rows that prevent a deletion, by model.
-Blockers = Mapping[type[Model], Collection[Any]]
 
 
 class ArgumentLocator(Protocol):
@@ -109,6 +112,13 @@ class NoArguments(ArgumentLocator):
     pass
 
 
+class ReadBody(NamedTuple):
+    problems: tuple[Problem, ...]
+    message: str
+    cause: str
+    context: dict[str, Any]
+
+
 class ErrorMapper:
     """Maps error responses and exceptions of views to failures.
 
@@ -137,17 +147,52 @@ class ErrorMapper:
 
     def from_response(self, status: int, data: Any, headers: Mapping[str, str]) -> Failure:
         """Return the failure of a response with a status of 400 or more."""
-        texts = find_error_texts(data)
-        problems = self.get_problems(status, texts)
-        message = self.summarize(problems) if problems else find_sentence(data)
-        context: dict[str, Any] = {}
-        for entry in texts:
-            context.update(getattr(entry.text, "context", ()))
+        found = self.read_body(status, data)
+        message = self.summarize(found.problems) if found.problems else found.message
         seconds = headers.get("Retry-After", "") if status in RETRY_STATUSES else ""
         if seconds.isdigit():
-            context["retry_after_seconds"] = int(seconds)
-        error_code = self.get_error_code(status, find_cause(data, texts, status), problems)
-        return self.make_failure(error_code, status, message, problems, context)
+            found.context["retry_after_seconds"] = int(seconds)
+        error_code = self.get_error_code(status, found.cause, found.problems)
+        return self.make_failure(error_code, status, message, found.problems, found.context)
+
+    def read_body(self, status: int, data: Any) -> ReadBody:
+        texts, sentence = find_error_texts(data), find_main_text(data)
+        said, context = set[Place](), dict[str, Any]()
+        for entry in texts:
+            context.update(getattr(entry.text, "context", ()))
+        main = find_cause(data, texts, status)
+        cause, own = main.code if main else "", find_own_code(data)
+        if own is not None and self.is_error_code(*own, status, texts, sentence):
+            said.add(own[1])
+            # It says more than the code of REST framework's exception.
+            if cause in ("", *GENERAL_CODES, *CAUSES):
+                cause = own[0]
+        problems = self.get_problems(status, texts, sentence, said)
+        if not problems and sentence is not None:
+            main = main if main is not None and main.text == sentence.text else sentence
+            if main.place:
+                said.add(main.place)
+            context.update(main.more)
+        message = "" if sentence is None else str(sentence.text)
+        context = {**name_rest(data, said), **context}
+        context = {name: mask_member(name, value) for name, value in context.items()}
+        return ReadBody(tuple(problems), message, cause, context)
+
+    def is_error_code(
+        self,
+        code: str,
+        place: Place,
+        status: int,
+        texts: Sequence[ErrorText],
+        sentence: ErrorText | None,
+    ) -> bool:
+        is_alone = sentence is None or sentence.place is None or sentence.place == place
+        is_argument = status in VALIDATING and self.arguments.knows(place[1])
+        if is_alone or is_argument or code in GENERAL_CODES:
+            return False
+        # The ErrorDetails decide, unless the code stands beside the sentence.
+        is_beside = sentence is not None and sentence.place and sentence.place[0] == place[0]
+        return bool(is_beside) or not any(isinstance(each.text, ErrorDetail) for each in texts)
 
     def from_exception(
         self,
@@ -172,18 +217,19 @@ class ErrorMapper:
 
     def from_soft_failure(self, detail: SoftDetail) -> Failure:
         """Return the failure of a call that worked and whose answer is no."""
-        texts = list(map(self.locate, find_error_texts(detail.errors)))
-        problems = tuple(
+        found = self.read_body(200, detail.errors)
+        problems = found.problems
+        if len(problems) == 1 and not problems[0].pointer:
+            problems = ()
+        if detail.remediation:
             # The view's remediation needs no accepted values after it.
-            replace(problem, remediation=detail.remediation, accepted=None)
-            if detail.remediation
-            else problem
-            for problem in map(self.make_problem, texts)
-            if problem.pointer or len(texts) > 1
-        )
-        cause = texts[0].code if texts else SoftFailure.default_code
-        message = texts[0].text if texts else str(SoftFailure.default_detail)
-        failure = self.make_failure(self.get_error_code(200, cause), 200, message, problems)
+            problems = tuple(
+                replace(each, remediation=detail.remediation, accepted=None) for each in problems
+            )
+        cause = found.cause or SoftFailure.default_code
+        message = found.message or str(SoftFailure.default_detail)
+        code = self.get_error_code(200, cause)
+        failure = self.make_failure(code, 200, message, problems, found.context)
         remediation = detail.remediation or failure.remediation
         return replace(failure, soft=True, remediation=remediation)
 
@@ -293,14 +339,34 @@ class ErrorMapper:
             recoverable=None if advice is None or problems else advice.recoverable,
         )
 
-    def get_problems(self, status: int, texts: Sequence[ErrorText]) -> tuple[Problem, ...]:
-        problems: tuple[Problem, ...] = ()
-        for entry in map(self.locate, texts):
-            if entry.is_problem(status):
-                problem = self.make_problem(entry)
-                # A text that only repeats the argument is no problem.
-                if problem.message != problem.received:
-                    problems += (problem,)
+    def get_problems(
+        self,
+        status: int,
+        texts: Sequence[ErrorText],
+        sentence: ErrorText | None = None,
+        said: set[Place] | None = None,
+    ) -> list[Problem]:
+        said = set() if said is None else said
+        problems = []
+        place = None if sentence is None else sentence.place
+        is_general = place is not None and place[1] in MESSAGE_KEYS
+        has_sentence = any(not entry.is_word for entry in texts)
+        for text in texts:
+            entry = self.locate(text)
+            if text.place in said or not entry.is_problem(status):
+                continue
+            if not entry.path and unwrap_path(text.path) == text.path != ():
+                # A text under a name of no argument is a fact, if the error has another sentence.
+                is_member = text.place is not None and isinstance(text.place[1], str)
+                is_plain = is_member or not isinstance(text.text, ErrorDetail)
+                if (is_general and is_plain) or (is_member and text.is_word and has_sentence):
+                    continue
+            problem = self.make_problem(entry)
+            if text.place is not None:
+                said.add(text.place)
+            # A text that only repeats the argument is no problem.
+            if problem.message != problem.received:
+                problems.append(problem)
         return problems
 
     def make_problem(self, entry: ErrorText) -> Problem:
@@ -313,10 +379,11 @@ class ErrorMapper:
         return Problem(
             code=code,
             message=str(entry.text),
-            pointer=pointer,
+            pointer=pointer or (JSONPointer.from_path(entry.path) if entry.is_placed else ""),
             received=arguments.received(pointer) if is_argument else MISSING,
             accepted=accepted,
             remediation=self.get_problem_remediation(code, pointer, accepted),
+            context={name: mask_member(name, value) for name, value in entry.more.items()},
         )
 
     def locate(self, entry: ErrorText) -> ErrorText:
@@ -327,15 +394,15 @@ class ErrorMapper:
             is_below = isinstance(name, int) and start and unwrap_path(path[:start])
             is_nested = is_below and not arguments.sends_list()
             if not is_nested and arguments.knows(name):
-                return ErrorText(path[start:], entry.text) if start else entry
+                return entry._replace(path=path[start:]) if start else entry
         rest = unwrap_path(path)
-        if arguments.pointer(rest):
-            return ErrorText(rest, entry.text)
+        if arguments.pointer(rest) or entry.is_placed:
+            return entry._replace(path=rest)
         if not rest or not isinstance(entry.text, ErrorDetail):
-            return ErrorText((), entry.text)
+            return entry._replace(path=())
         # Names of no argument go into the message, which a reader may understand.
         named = f"{'.'.join(map(str, rest))}: {entry.text}"
-        return ErrorText((), ErrorDetail(named, entry.code))
+        return entry._replace(path=(), text=ErrorDetail(named, entry.code))
 
     def summarize(self, problems: Sequence[Problem]) -> str:
         problem, more = problems[0], len(problems) - 1
@@ -361,78 +428,3 @@ EXCEPTION_STATUSES: dict[type[BaseException], int] = {
 
 def get_exception_status(exc: BaseException) -> int:
     return next(filter(None, map(EXCEPTION_STATUSES.get, type(exc).__mro__)), 500)
-
-
-# --- What a database refused ----------------------------------------------------------------------
-
-# The message and the remediation, in English, by what the error code of a database driver means.
-UNIQUE = (
-    gettext_noop("A value that has to be unique is taken."),
-    gettext_noop(
-        "Read which objects exist: use the one that has these values, or send other values."
-    ),
-)
-REFERENCE = (
-    gettext_noop("A reference between objects would be broken."),
-    gettext_noop(
-        "Check that every object that the arguments identify exists, and that nothing refers to"
-        " an object that would be deleted; then decide whether to call again."
-    ),
-)
-# PostgreSQL's unique violation; SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID, and what SQLite
-# says on Python 3.10, whose driver does not give the code; MySQL's ER_DUP_ENTRY; ORA-00001. Then
-# restrict and foreign key violations, rows that are referred to, and references to no row.
-BROKEN_RULES: Mapping[Any, tuple[str, str]] = {
-    **dict.fromkeys(("23505", 1555, 2067, 2579, 1062, 1), UNIQUE),
-    "UNIQUE constraint failed": UNIQUE,
-    **dict.fromkeys(("23001", "23503", 787, 1216, 1217, 1451, 1452, 2291, 2292), REFERENCE),
-    "FOREIGN KEY constraint failed": REFERENCE,
-}
-
-
-def find_broken_rule(exc: IntegrityError) -> tuple[str, str] | None:
-    cause: Any = exc.__cause__
-    code: Any = cause.args[0] if cause is not None and cause.args else None
-    if hasattr(code, "full_code"):
-        code = code.code
-    elif not isinstance(code, int):
-        names = ("sqlstate", "pgcode", "sqlite_errorcode")
-        known = next(filter(None, (getattr(cause, name, None) for name in names)), None)
-        is_old = known is None and type(cause).__module__ == "sqlite3"
-        code = str(code).partition(":")[0] if is_old else known
-    return BROKEN_RULES.get(code)
-
-
-def find_violation(
-    exc: BaseException, name_blockers: Callable[[Blockers], str] | None = None
-) -> Failure | None:
-    if isinstance(exc, (ProtectedError, RestrictedError)):
-        blockers = find_blockers(exc)
-        message = _("The deletion was refused: other objects depend on what would be deleted.")
-        remediation = _(
-            "Delete the other objects first or let them refer to something else, if that is wanted;"
-            " then call again."
-        )
-        if names := join_values(map(get_plural_name, blockers)):
-            message = _("The deletion was refused: %(rows)s depend on what would be deleted.") % {
-                "rows": (name_blockers and name_blockers(blockers)) or names
-            }
-            remediation = _(
-                "Delete the %(rows)s first or let them refer to something else, if that is wanted;"
-                " then call again."
-            ) % {"rows": names}
-    elif isinstance(exc, IntegrityError) and (rule := find_broken_rule(exc)):
-        message, remediation = map(_, rule)
-    else:
-        return None
-    return Failure("CONFLICT", Category.CONFLICT, message, remediation)
-
-
-def find_blockers(exc: ProtectedError | RestrictedError) -> Blockers:
-    objects = getattr(exc, "protected_objects", None) or getattr(exc, "restricted_objects", ())
-    rows: dict[type[Model], list[Any]] = {}
-    # A project may raise the exception with any value, such as a queryset.
-    for row in objects if isinstance(objects, Collection) else ():
-        if isinstance(row, Model):
-            rows.setdefault(type(row), []).append(row.pk)
-    return {model: tuple(rows[model]) for model in sorted(rows, key=lambda m: m._meta.label)}

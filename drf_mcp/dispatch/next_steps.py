@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop
 
 from drf_mcp.codes import HANDLING, Severity
 from drf_mcp.dispatch.error_texts import CODE_REMEDIES, PROBLEM_REMEDIES
-from drf_mcp.dispatch.errors import REFERENCE
+from drf_mcp.dispatch.violations import REFERENCE
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.text import join_values

@@ -267,5 +267,12 @@ class ContractEnvelope(Envelope):
         return {"received": f"{text[:MAX_RECEIVED_LENGTH]}…" if is_long else received}
 
 
+def add_beside(
+    standard: Mapping[str, Any], members: Mapping[str, Any], reserved: Container[str]
+) -> dict[str, Any]:
+    """Return the members of a contract with others, which never take reserved names."""
+    return {**standard, **{f"body_{n}" if n in reserved else n: v for n, v in members.items()}}
+
+
 def drop_empty(members: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value not in EMPTY}

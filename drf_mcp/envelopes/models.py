@@ -218,6 +218,8 @@ def make_meta(arguments: MetaArguments) -> ResponseMeta:
 class OkError(BaseModel):
     """One entry of ``errors``."""
 
+    model_config = OPEN
+
     code: str
     message: str
     path: str | None = None

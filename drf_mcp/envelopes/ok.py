@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from drf_mcp.codes import category_of_code, screaming_code
-from drf_mcp.envelopes.base import ContractEnvelope, Encode, drop_empty
+from drf_mcp.envelopes.base import ContractEnvelope, Encode, add_beside, drop_empty
 from drf_mcp.envelopes.metadata import COMMON_META, STRING, parse_meta
 from drf_mcp.envelopes.plain import PlainEnvelope
 from drf_mcp.json_text import content_hash
@@ -24,11 +24,12 @@ META: dict[str, Any] = {
     },
 }
 
+OK_ERROR = dict.fromkeys(("code", "message", "path", "fix_hint"), STRING)
 ERRORS: dict[str, Any] = {
     "type": "array",
     "items": {
         "type": "object",
-        "properties": dict.fromkeys(("code", "message", "path", "fix_hint"), STRING),
+        "properties": OK_ERROR,
         "required": ["code", "message"],
     },
 }
@@ -57,14 +58,9 @@ class OkEnvelope(ContractEnvelope):
         problems = [problem for warning in outcome.warnings for problem in warning.problems]
         if outcome.failure is not None:
             problems = [*self._get_problems(outcome.failure), *problems]
-        errors = [
-            {
-                "code": self.format_code(problem.code),
-                "message": problem.message,
-                **drop_empty({"path": problem.path, "fix_hint": self._get_advice(problem)}),
-            }
-            for problem in problems
-        ]
+        errors = [self._render_error(problem) for problem in problems]
+        if outcome.failure is not None:
+            errors[0] = add_beside(errors[0], outcome.failure.context, OK_ERROR)
         # ``data`` comes last, since some clients cut off the end of a long result.
         if not errors:
             return {"ok": True, "meta": self._get_meta(outcome, data), "data": data}
@@ -72,6 +68,14 @@ class OkEnvelope(ContractEnvelope):
             return {"ok": False, "errors": errors, "meta": self._get_meta(outcome, errors)}
         meta = self._get_meta(outcome, data)
         return {"ok": False, "errors": errors, "meta": meta, "data": data}
+
+    def _render_error(self, problem: Problem) -> dict[str, Any]:
+        error = {
+            "code": self.format_code(problem.code),
+            "message": problem.message,
+            **drop_empty({"path": problem.path, "fix_hint": self._get_advice(problem)}),
+        }
+        return add_beside(error, problem.context, OK_ERROR)
 
     def _get_meta(self, outcome: Outcome, content: Any) -> dict[str, Any]:
         meta = self._get_further_meta(outcome, META["properties"])
@@ -134,6 +138,7 @@ class OkEnvelope(ContractEnvelope):
                     message=error.text("message"),
                     pointer=error.pointer("path"),
                     remediation=error.text("fix_hint"),
+                    context=error.others(OK_ERROR),
                 )
                 for error in envelope.objects("errors")
             )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from drf_mcp.codes import CODES, HANDLING, category_of_code, screaming_code, standard_code
-from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
+from drf_mcp.envelopes.base import ContractEnvelope, add_beside, drop_empty
 from drf_mcp.envelopes.metadata import COMMON_META, OBJECT, SOURCE, STRING, Members, parse_meta
 from drf_mcp.envelopes.plain import PlainEnvelope
 from drf_mcp.json_text import JSONPointer
@@ -74,8 +74,11 @@ class ResponseV2Envelope(ContractEnvelope):
                 "remediation": self._get_remediation(failure),
                 **({"details": details} if details else {}),
             }
-            # The standard members come first, and others never replace them.
-            answer = {**standard, **answer, **failure.context, **standard}
+            context = failure.context
+            if isinstance(own := context.get("details"), Mapping) and not details:
+                standard["details"] = own
+                context = {name: context[name] for name in context if name != "details"}
+            answer = add_beside(standard, {**answer, **context}, STANDARD_DATA)
         # ``data`` comes last, since some clients cut the middle out of a long result.
         return {
             "success": failure is None,
@@ -93,7 +96,7 @@ class ResponseV2Envelope(ContractEnvelope):
         message = failure.message.removeprefix(f"{path}: ")
         remediations = ("", self._get_remediation(failure))
         is_described = message.startswith(first.message) and first.remediation in remediations
-        if first.context or not is_described:
+        if not is_described:
             problems = [self._render_problem(problem) for problem in failure.problems]
             return {"problems": problems, **failure.details}
         details: dict[str, Any] = {"field": path} if path else {}
@@ -104,7 +107,7 @@ class ResponseV2Envelope(ContractEnvelope):
             details["pointer"] = first.pointer
         if others:
             details["problems"] = [self._render_problem(each, first) for each in others]
-        return {**details, **failure.details}
+        return {**add_beside(details, first.context, details), **failure.details}
 
     def _render_problem(self, problem: Problem, first: Problem | None = None) -> dict[str, Any]:
         # The value is described with the first problem of an argument.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any, ClassVar
 
@@ -73,7 +74,10 @@ class StatusEnvelope(ContractEnvelope):
         failure = outcome.failure
         errors: list[dict[str, Any]] = []
         if failure is not None:
-            errors = [self._render_problem(p, failure) for p in self._get_problems(failure)]
+            first, *others = self._get_problems(failure)
+            more = failure.context if failure.data is None else {}
+            first = replace(first, context={**more, **first.context})
+            errors = [self._render_problem(each, failure) for each in (first, *others)]
         warnings = []
         for warning in outcome.warnings:
             if warning.remediation or warning.recoverable is not None:
@@ -130,7 +134,6 @@ class StatusEnvelope(ContractEnvelope):
         handling = HANDLING[failure.category]
         pointer, field, accepted = problem.pointer, problem.path, problem.accepted
         context = {
-            **(failure.context if failure.data is None else {}),
             **problem.context,
             **drop_empty({"pointer": pointer, "field": field, "accepted": accepted}),
             **self._describe_received(problem),

@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.throttling import SimpleRateThrottle
 
-from drf_mcp.dispatch import errors
+from drf_mcp.dispatch import violations
 from drf_mcp.dispatch.errors import ErrorMapper
 from drf_mcp.envelopes import (
     OkEnvelope,
@@ -345,24 +345,24 @@ class OldDriver(sqlite3.IntegrityError):
 
 
 DRIVERS = [
-    (with_members(Exception("x"), sqlstate="23505"), errors.UNIQUE),
-    (with_members(Exception("x"), sqlstate="23503"), errors.REFERENCE),
-    (with_members(Exception("x"), sqlstate="23001"), errors.REFERENCE),
+    (with_members(Exception("x"), sqlstate="23505"), violations.UNIQUE),
+    (with_members(Exception("x"), sqlstate="23503"), violations.REFERENCE),
+    (with_members(Exception("x"), sqlstate="23001"), violations.REFERENCE),
     (with_members(Exception("x"), sqlstate="23502"), None),
     (with_members(Exception("x"), sqlstate="23P01"), None),
-    (with_members(Exception("x"), pgcode="23505"), errors.UNIQUE),
+    (with_members(Exception("x"), pgcode="23505"), violations.UNIQUE),
     (with_members(Exception("x"), pgcode="23514"), None),
-    (Exception(1062, "Duplicate entry"), errors.UNIQUE),
-    (Exception(1451, "Cannot delete or update a parent row"), errors.REFERENCE),
-    (Exception(1452, "Cannot add or update a child row"), errors.REFERENCE),
-    (with_members(Exception(1062, "x", "23000"), sqlstate="23000"), errors.UNIQUE),
+    (Exception(1062, "Duplicate entry"), violations.UNIQUE),
+    (Exception(1451, "Cannot delete or update a parent row"), violations.REFERENCE),
+    (Exception(1452, "Cannot add or update a child row"), violations.REFERENCE),
+    (with_members(Exception(1062, "x", "23000"), sqlstate="23000"), violations.UNIQUE),
     (Exception(1048, "Column cannot be null"), None),
-    (Exception(OracleError(1)), errors.UNIQUE),
-    (Exception(OracleError(2291)), errors.REFERENCE),
-    (Exception(OracleError(2292)), errors.REFERENCE),
+    (Exception(OracleError(1)), violations.UNIQUE),
+    (Exception(OracleError(2291)), violations.REFERENCE),
+    (Exception(OracleError(2292)), violations.REFERENCE),
     (Exception(OracleError(1400)), None),
-    (OldDriver("UNIQUE constraint failed: shop_product.sku"), errors.UNIQUE),
-    (OldDriver("FOREIGN KEY constraint failed"), errors.REFERENCE),
+    (OldDriver("UNIQUE constraint failed: shop_product.sku"), violations.UNIQUE),
+    (OldDriver("FOREIGN KEY constraint failed"), violations.REFERENCE),
     (OldDriver("NOT NULL constraint failed: shop_product.sku"), None),
     (OldDriver(), None),
     (Exception("UNIQUE constraint failed: written by a project"), None),
@@ -373,7 +373,7 @@ DRIVERS = [
 def test_the_error_code_of_the_driver_decides_which_constraint_broke(subtests):
     for cause, rule in DRIVERS:
         with subtests.test(cause=cause, rule=rule):
-            assert errors.find_broken_rule(make_integrity_error(cause)) is rule
+            assert violations.find_broken_rule(make_integrity_error(cause)) is rule
             failure = ErrorMapper().from_exception(make_integrity_error(cause), "req_1")
             assert failure.code == ("INTERNAL_ERROR" if rule is None else "CONFLICT")
             assert "secret" not in failure.message

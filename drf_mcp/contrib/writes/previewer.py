@@ -17,9 +17,9 @@ from drf_mcp.contrib.writes.changes import get_listings
 from drf_mcp.contrib.writes.dry_run import Rollback, read_fields
 from drf_mcp.contrib.writes.versions import CallTarget
 from drf_mcp.dispatch.content import encode_data
-from drf_mcp.dispatch.errors import find_violation
 from drf_mcp.dispatch.failures import MOST_ROWS, Rows
 from drf_mcp.dispatch.request import get_named_object, needs_callback
+from drf_mcp.dispatch.violations import find_violation
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Asked

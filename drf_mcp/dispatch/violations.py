@@ -1,0 +1,91 @@
+"""What a database refused: rows that others refer to, and broken constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from django.db import IntegrityError
+from django.db.models import Model
+from django.db.models.deletion import ProtectedError, RestrictedError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from drf_mcp.codes import Category
+from drf_mcp.introspection.text import get_plural_name, join_values
+from drf_mcp.outcomes import Failure
+
+# The primary keys of the rows that prevent a deletion, by model.
+Blockers = Mapping[type[Model], Collection[Any]]
+
+# The message and the remediation, in English, by what the error code of a database driver means.
+UNIQUE = (
+    gettext_noop("A value that has to be unique is taken."),
+    gettext_noop(
+        "Read which objects exist: use the one that has these values, or send other values."
+    ),
+)
+REFERENCE = (
+    gettext_noop("A reference between objects would be broken."),
+    gettext_noop(
+        "Check that every object that the arguments identify exists, and that nothing refers to"
+        " an object that would be deleted; then decide whether to call again."
+    ),
+)
+# PostgreSQL's unique violation; SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID, and what SQLite
+# says on Python 3.10, whose driver does not give the code; MySQL's ER_DUP_ENTRY; ORA-00001. Then
+# restrict and foreign key violations, rows that are referred to, and references to no row.
+BROKEN_RULES: Mapping[Any, tuple[str, str]] = {
+    **dict.fromkeys(("23505", 1555, 2067, 2579, 1062, 1), UNIQUE),
+    "UNIQUE constraint failed": UNIQUE,
+    **dict.fromkeys(("23001", "23503", 787, 1216, 1217, 1451, 1452, 2291, 2292), REFERENCE),
+    "FOREIGN KEY constraint failed": REFERENCE,
+}
+
+
+def find_broken_rule(exc: IntegrityError) -> tuple[str, str] | None:
+    cause: Any = exc.__cause__
+    code: Any = cause.args[0] if cause is not None and cause.args else None
+    if hasattr(code, "full_code"):
+        code = code.code
+    elif not isinstance(code, int):
+        names = ("sqlstate", "pgcode", "sqlite_errorcode")
+        known = next(filter(None, (getattr(cause, name, None) for name in names)), None)
+        is_old = known is None and type(cause).__module__ == "sqlite3"
+        code = str(code).partition(":")[0] if is_old else known
+    return BROKEN_RULES.get(code)
+
+
+def find_violation(
+    exc: BaseException, name_blockers: Callable[[Blockers], str] | None = None
+) -> Failure | None:
+    if isinstance(exc, (ProtectedError, RestrictedError)):
+        blockers = find_blockers(exc)
+        message = _("The deletion was refused: other objects depend on what would be deleted.")
+        remediation = _(
+            "Delete the other objects first or let them refer to something else, if that is wanted;"
+            " then call again."
+        )
+        if names := join_values(map(get_plural_name, blockers)):
+            message = _("The deletion was refused: %(rows)s depend on what would be deleted.") % {
+                "rows": (name_blockers and name_blockers(blockers)) or names
+            }
+            remediation = _(
+                "Delete the %(rows)s first or let them refer to something else, if that is wanted;"
+                " then call again."
+            ) % {"rows": names}
+    elif isinstance(exc, IntegrityError) and (rule := find_broken_rule(exc)):
+        message, remediation = map(_, rule)
+    else:
+        return None
+    return Failure("CONFLICT", Category.CONFLICT, message, remediation)
+
+
+def find_blockers(exc: ProtectedError | RestrictedError) -> Blockers:
+    objects = getattr(exc, "protected_objects", None) or getattr(exc, "restricted_objects", ())
+    rows: dict[type[Model], list[Any]] = {}
+    # A project may raise the exception with any value, such as a queryset.
+    for row in objects if isinstance(objects, Collection) else ():
+        if isinstance(row, Model):
+            rows.setdefault(type(row), []).append(row.pk)
+    return {model: tuple(rows[model]) for model in sorted(rows, key=lambda m: m._meta.label)}
