@@ -1,12 +1,8 @@
 """The caller: authenticated once, and admitted by the endpoint's permissions.
 
-A call of a tool is authenticated in one of three ways:
-
-- A view that authenticates as the endpoint does authenticates alone. REST framework then sets
-  ``user`` and ``auth`` on the `ToolRequest`, which calls `Caller.admit`.
-- A view with the same authentication classes, and code of its own before them, is authenticated by
-  `pre_authenticate` before that code runs.
-- For any other view the endpoint authenticates by `Caller.authenticate`, and the view again.
+A view that authenticates as the endpoint does authenticates alone: REST framework sets ``user`` and
+``auth`` on the `ToolRequest`, which calls `Caller.admit`. For any other view the endpoint
+authenticates by `Caller.authenticate`, and then the view.
 """
 
 from __future__ import annotations
@@ -38,7 +34,6 @@ from rest_framework.settings import api_settings
 from drf_mcp.access.authentication_reuse import (
     UnreadBody,
     has_same_authentication,
-    has_same_authenticators,
 )
 from drf_mcp.access.limits import get_holder
 from drf_mcp.access.narrowing import SERVER_READS, Narrowing, get_own_narrowings
@@ -249,10 +244,6 @@ class Caller:
     def is_authenticated_by(self, callback: Callable[..., Any]) -> bool:
         """Return whether a view authenticates as the endpoint would, so that the view is enough."""
         return has_same_authentication(callback, self.authentication_classes) and self.is_plain
-
-    def can_pre_authenticate(self, callback: Callable[..., Any]) -> bool:
-        """Return whether the endpoint can authenticate for a view, before any code of the view."""
-        return has_same_authenticators(callback, self.authentication_classes) and self.is_plain
 
     @property
     def is_plain(self) -> bool:

@@ -32,7 +32,6 @@ from drf_mcp.dispatch.guards import (
 from drf_mcp.dispatch.next_steps import add_hints, explain_empty_list, is_empty
 from drf_mcp.dispatch.probe import Look, Probe, undoing
 from drf_mcp.dispatch.request import (
-    DirectView,
     MiddlewareCall,
     ToolRequest,
     get_call_handler,
@@ -204,7 +203,7 @@ class Dispatcher(FailureOutcomes):
         if callback is None and (bound.many or bound.items):
             return add_hints(self.perform_requests(call), self.find_offered(call))
         route = tool.endpoint.route
-        # Who authenticates: the view alone, the endpoint in its place, or both one after the other.
+        # The view authenticates alone, or after the endpoint.
         answer = callback or route.callback
         if callback is not None or call.is_rerun:
             caller.authenticate()
@@ -212,10 +211,7 @@ class Dispatcher(FailureOutcomes):
                 # The view's throttles counted the call when it ran first.
                 answer = callback = Probe(caller, tool, bound).make_callback()
         elif not caller.is_authenticated_by(answer):
-            direct = DirectView.of(answer) if caller.can_pre_authenticate(answer) else None
-            if direct is None:
-                caller.authenticate()
-            answer = direct or answer
+            caller.authenticate()
         if caller.narrowings and (refusal := find_narrowing_refusal(tool, caller)):
             return refusal
         # The path has to lead back to the route: an argument may hold a slash or "..".

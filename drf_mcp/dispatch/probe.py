@@ -26,7 +26,6 @@ from rest_framework.views import APIView
 from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.dispatch.request import (
     NOTHING_SENT,
-    DirectView,
     MiddlewareCall,
     ToolRequest,
     get_call_handler,
@@ -34,6 +33,7 @@ from drf_mcp.dispatch.request import (
     keep_thread_state,
     needs_callback,
     prepare_callback,
+    set_up_view,
     transactions,
 )
 from drf_mcp.dispatch.response import ViewResponse
@@ -111,10 +111,6 @@ class Identities:
         if not any(map(vars, caller.authenticators)):
             self.known[caller.authentication_classes] = own
 
-    @cached_property
-    def databases(self) -> list[str]:
-        return find_written_databases()
-
     def set_identity(self, request: Request) -> None:
         """Set the user on a view's request, as authenticated for an earlier view."""
         classes = tuple(map(type, request.authenticators or ()))
@@ -132,7 +128,8 @@ class Probe:
 
     Args:
         call: the call whose request the view gets.
-        identities: those of the caller, where several views are asked.
+        identities: authenticate the caller once for the views of a list; by default each view
+            authenticates the request of its own path.
 
     Attributes:
         request: the last request to the view.
@@ -159,7 +156,8 @@ class Probe:
         self.caller = caller
         self.endpoint = tool.endpoint
         self.call = call
-        self.identities = identities or Identities(caller)
+        self.identities = identities
+        caller.authenticate()
         self.view: Any = None
         self.found: list[Any] = []
         self.raised: list[Exception] = []
@@ -188,7 +186,8 @@ class Probe:
             view.kwargs = kwargs
             view.request = request = LazyRequest(inner, authenticators=view.get_authenticators())
             request.__dict__["permission_view"] = view
-            self.identities.set_identity(request)
+            if self.identities is not None:
+                self.identities.set_identity(request)
             if type(view).perform_authentication is not APIView.perform_authentication:
                 view.perform_authentication(request)
             if prepare is not None:
@@ -331,11 +330,12 @@ class Probe:
             view.args, view.kwargs = args, kwargs
             if not self.is_counted:
                 view.check_throttles = lambda request: None
-            DirectView(callback).bind(view, request, *args, **kwargs)
+            set_up_view(callback, view, request, *args, **kwargs)
             initial, handle_exception = view.initial, view.handle_exception
 
             def begin(request: Any, *args: Any, **kwargs: Any) -> Any:
-                self.identities.set_identity(request)
+                if self.identities is not None:
+                    self.identities.set_identity(request)
                 begun = initial(request, *args, **kwargs)
                 if look is not None:
                     # After the view's own steps, some of which wrap the handler.
@@ -403,7 +403,7 @@ class Probe:
 
     def undoing(self) -> AbstractContextManager[None]:
         """Roll back what is written meanwhile, unless locks are to last: they would end as well."""
-        return nullcontext() if self.keeps_locks else undoing(self.identities.databases)
+        return nullcontext() if self.keeps_locks else undoing()
 
 
 def is_taken_away(caller: Caller, tool: Any) -> bool:

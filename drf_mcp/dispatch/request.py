@@ -24,12 +24,11 @@ from django.http.response import HttpResponse, HttpResponseBase
 from django.urls import ResolverMatch, get_urlconf, set_urlconf
 from django.utils import timezone, translation
 from django.utils.functional import cached_property
-from rest_framework.exceptions import APIException
 from rest_framework.generics import GenericAPIView
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.response import Response
 
-from drf_mcp.access.authentication_reuse import is_undecorated, pre_authenticate
+from drf_mcp.access.authentication_reuse import is_undecorated
 from drf_mcp.access.throttles import note_throttles
 from drf_mcp.dispatch.errors import get_exception_status
 from drf_mcp.exceptions import catch
@@ -418,59 +417,23 @@ def is_asynchronous(callback: Callable[..., Any]) -> bool:
     return iscoroutinefunction(callback)
 
 
+@functools.lru_cache(maxsize=4096)
 def needs_callback(callback: Callable[..., Any]) -> bool:
-    """Return whether only the route's own callback can answer, and no `DirectView`.
+    """Return whether only the route's own callback can answer, and no instance of the view.
 
     A decorator around the view may refuse a call, and an asynchronous view runs in an event loop.
     """
-    return DirectView.of(callback) is None
+    return is_asynchronous(callback) or not is_undecorated(callback)
 
 
-class DirectView:
-    """Does what the callback of an undecorated view does, and authenticates before the view.
-
-    See `Caller.can_pre_authenticate`.
-    """
-
-    cls: Callable[..., Any]
-    initkwargs: Mapping[str, Any]
-    actions: dict[str, str] | None = None
-
-    def __init__(self, callback: Callable[..., Any]) -> None:
-        # Decorators such as `non_atomic_requests` set attributes on the callback.
-        vars(self).update(vars(callback))
-
-    @classmethod
-    @functools.lru_cache(maxsize=4096)
-    def of(cls, callback: Callable[..., Any]) -> DirectView | None:
-        """Return the direct view of a callback, None where only the callback can answer."""
-        return None if is_asynchronous(callback) or not is_undecorated(callback) else cls(callback)
-
-    def __call__(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        try:
-            authenticators = pre_authenticate(request)
-        except APIException as exc:
-            # `Caller.refusal` has the reason, and the dispatcher raises it.
-            return HttpResponse(status=exc.status_code)
-        view = self.cls(**self.initkwargs)
-        if authenticators is not None:
-            view.get_authenticators = lambda: authenticators
-        if self.actions is not None:
-            if "get" in self.actions:
-                self.actions.setdefault("head", self.actions["get"])
-            view.action_map = self.actions
-        self.bind(view, request, *args, **kwargs)
-        response: HttpResponseBase = view.dispatch(request, *args, **kwargs)
-        return response
-
-    def bind(self, view: Any, request: Any, *args: Any, **kwargs: Any) -> None:
-        """Set the request and the handlers on an instance of the view, as ``as_view`` does."""
-        if self.actions is None:
-            view.setup(request, *args, **kwargs)
-            return
-        for method, action in view.action_map.items():
-            setattr(view, method, getattr(view, action))
-        view.request, view.args, view.kwargs = request, args, kwargs
+def set_up_view(callback: Any, view: Any, request: Any, *args: Any, **kwargs: Any) -> None:
+    """Set the request and the handlers on an instance of a view, as ``as_view`` does."""
+    if getattr(callback, "actions", None) is None:
+        view.setup(request, *args, **kwargs)
+        return
+    for method, action in view.action_map.items():
+        setattr(view, method, getattr(view, action))
+    view.request, view.args, view.kwargs = request, args, kwargs
 
 
 # --- The object of a URL ------------------------------------------------------------------------
