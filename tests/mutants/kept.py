@@ -125,8 +125,15 @@ MUTANTS = (
     Mutant(
         "an uploaded file belongs to its caller",
         "contrib/uploads/views.py",
-        'return f"drf_mcp.contrib.uploads/{principal}"',
-        'return "drf_mcp.contrib.uploads"',
+        "filter(pk=reference.removeprefix(PREFIX), owner=owner)",
+        "filter(pk=reference.removeprefix(PREFIX))",
+        ("contrib/uploads/test_uploads.py",),
+    ),
+    Mutant(
+        "a caller without a tool that takes a file stores none",
+        "contrib/uploads/views.py",
+        "if not self.sees_file_argument():",
+        "if False:",
         ("contrib/uploads/test_uploads.py",),
     ),
     Mutant(

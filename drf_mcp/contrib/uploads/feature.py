@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
 from drf_mcp.contrib.uploads import PREFIX
-from drf_mcp.features import CallState, Feature, Setting
+from drf_mcp.features import Bound, CallState, Feature, Setting
 from drf_mcp.option_types.kinds import Kind, Number
 
 
@@ -30,6 +30,14 @@ class UploadsFeature(Feature):
         "UPLOAD_MAX_BYTES": Setting(100 * 1024 * 1024, Number()),
         # Seconds for which a call may name an uploaded file.
         "UPLOAD_SECONDS": Setting(3600, Number()),
+        # Uploaded files of a caller that wait at once.
+        "MAX_UPLOADS": Setting(
+            100, Bound("%(most)s uploaded files of yours wait for their calls.")
+        ),
+        # Bytes of these files together.
+        "MAX_UPLOADS_BYTES": Setting(
+            500 * 1024 * 1024, Bound("Your uploaded files may have %(most)s bytes together.")
+        ),
     }
     expires = {
         "uploaded_files": (
@@ -41,11 +49,11 @@ class UploadsFeature(Feature):
     }
 
     def find_file(self, text: str, call: CallState) -> UploadedFile[Any] | None:
-        from drf_mcp.contrib.uploads.views import WaitingFile
-
         if not text.startswith(PREFIX):
             return None
-        return WaitingFile.find(text, call.caller.principal).open()
+        from drf_mcp.contrib.uploads.views import find_file
+
+        return find_file(text, call.caller.principal)
 
     def get_hints(self, context: Any, server: Any) -> Sequence[str]:
         try:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import time
+import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
-from django.core import signing
-from django.core.files import File
 from django.core.files.storage import Storage, storages
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
+from django.db.models import Min, Sum
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.utils.crypto import get_random_string
-from django.utils.translation import gettext as _
-from rest_framework.exceptions import Throttled
+from django.utils import timezone
+from rest_framework.exceptions import PermissionDenied, Throttled
 
 from drf_mcp.access.origins import check_origin
 from drf_mcp.contrib.uploads import PREFIX
+from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import Refused
+from drf_mcp.features import LimitReached, get_rows
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
@@ -31,21 +31,20 @@ PIECE = 2**16
 UNKNOWN_TYPES = ("", "application/x-www-form-urlencoded", "application/octet-stream")
 
 
-def make_salt(principal: str) -> str:
-    # The reference of one caller is not valid for another.
-    return f"drf_mcp.contrib.uploads/{principal}"
-
-
 def get_storage() -> Storage:
     return storages[mcp_settings.UPLOAD_STORAGE]
+
+
+def get_files() -> Any:
+    return get_rows("drf_mcp_uploads.WaitingFile")
 
 
 class StoredUpload(UploadedFile):  # type: ignore[type-arg]
     """A stored file, opened whenever it is read."""
 
-    def __init__(self, file: WaitingFile) -> None:
-        super().__init__(None, file.name, file.content_type, file.size)
-        self.path = file.path
+    def __init__(self, row: Any) -> None:
+        super().__init__(None, row.name, row.content_type, row.size)
+        self.path = row.path
 
     def read(self) -> bytes:  # type: ignore[override]
         return b"".join(self.chunks())
@@ -55,90 +54,42 @@ class StoredUpload(UploadedFile):  # type: ignore[type-arg]
             yield from file.chunks(chunk_size)
 
 
-class MeasuredBody(File):  # type: ignore[type-arg]
-    """A body that is stored while it is read, in pieces, up to UPLOAD_MAX_BYTES."""
+def find_file(reference: str, owner: str) -> StoredUpload:
+    """Return the file of a reference.
 
-    def __init__(self, body: Any, name: str) -> None:
-        super().__init__(body, name)
-        self.count = 0
-
-    def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
-        body: Any = self.file
-        while piece := body.read(PIECE):
-            self.count += len(piece)
-            if self.count > mcp_settings.UPLOAD_MAX_BYTES:
-                text = _("The file is larger than %(limit)d bytes.")
-                raise Refused(413, text % {"limit": mcp_settings.UPLOAD_MAX_BYTES})
-            yield piece
-
-
-@dataclass(frozen=True)
-class WaitingFile:
-    """A stored file that a caller may name in the arguments of a call.
-
-    Attributes:
-        path: where the storage has the file. The name begins with the second of the upload.
-        name: the file name that the view gets.
-        content_type: the media type that the view gets, "" for one by the name.
-        size: bytes.
+    Raises:
+        ArgumentsRefused: if the owner has no such file, or has it no more.
     """
-
-    path: str
-    name: str
-    content_type: str
-    size: int
-
-    @classmethod
-    def store(cls, body: Any, name: str, content_type: str) -> WaitingFile:
-        """Store a body, in pieces; a body that is too long leaves nothing behind."""
-        path = f"{FOLDER}/{int(time.time())}-{get_random_string(22)}"
-        measured, storage = MeasuredBody(body, path), get_storage()
-        try:
-            stored = storage.save(path, measured)
-        except Refused:
-            storage.delete(path)
-            raise
-        return cls(stored, name, content_type, measured.count)
-
-    def get_reference(self, principal: str) -> str:
-        facts = [self.path, self.name, self.content_type, self.size]
-        return PREFIX + signing.dumps(facts, salt=make_salt(principal))
-
-    @classmethod
-    def find(cls, reference: str, principal: str) -> WaitingFile:
-        signed, age = reference.removeprefix(PREFIX), mcp_settings.UPLOAD_SECONDS
-        try:
-            return cls(*signing.loads(signed, salt=make_salt(principal), max_age=age))
-        except signing.BadSignature:
-            raise refuse_reference() from None
-
-    def open(self) -> UploadedFile[Any]:
-        if not get_storage().exists(self.path):
-            raise refuse_reference()
-        return StoredUpload(self)
-
-
-def refuse_reference() -> ArgumentsRefused:
-    accepted = _("a reference of an upload of the last %(minutes)d minutes")
-    problem = Problem(
-        "invalid",
-        _("No uploaded file has this reference."),
-        accepted=accepted % {"minutes": mcp_settings.UPLOAD_SECONDS // 60},
-        remediation=_("Upload the file again, and send the new reference."),
-    )
-    return ArgumentsRefused([problem])
+    known = get_files().filter(pk=reference.removeprefix(PREFIX), owner=owner)
+    row = known.filter(expires__gt=timezone.now()).first()
+    if row is None or not get_storage().exists(row.path):
+        minutes = mcp_settings.UPLOAD_SECONDS // 60
+        problem = Problem(
+            "invalid",
+            "No uploaded file has this reference.",
+            accepted=f"a reference of an upload of the last {minutes} minutes",
+            remediation="Upload the file again, and send the new reference.",
+        )
+        raise ArgumentsRefused([problem])
+    return StoredUpload(row)
 
 
 def delete_expired() -> int:
-    storage, oldest = get_storage(), time.time() - mcp_settings.UPLOAD_SECONDS
-    try:
-        names = storage.listdir(FOLDER)[1]
-    except FileNotFoundError:
-        return 0
-    expired = [name for name in names if int(name.partition("-")[0]) < oldest]
-    for name in expired:
-        storage.delete(f"{FOLDER}/{name}")
+    expired = list(get_files().filter(expires__lte=timezone.now()))
+    for row in expired:
+        get_storage().delete(row.path)
+        row.delete()
     return len(expired)
+
+
+def check_bounds(holder: str) -> None:
+    """Raise `LimitReached` if a holder has more files, or bytes, than one may have."""
+    now = timezone.now()
+    held = get_files().filter(holder=holder, expires__gt=now)
+    size, first = held.aggregate(Sum("size"), Min("expires")).values()
+    for name, count in (("MAX_UPLOADS", held.count()), ("MAX_UPLOADS_BYTES", size)):
+        if count > getattr(mcp_settings, name):
+            raise LimitReached(name, (first - now).total_seconds())
 
 
 class UploadView(MCPView):
@@ -159,13 +110,72 @@ class UploadView(MCPView):
         for throttle in self.get_throttles():
             if not throttle.allow_request(known, self):  # type: ignore[arg-type]
                 raise Throttled(throttle.wait())
-        name = clean_file_name(request.GET.get("name", "")) or "upload"
-        kind = "" if request.content_type in UNKNOWN_TYPES else request.content_type or ""
-        file = WaitingFile.store(request, name, kind)
+        if not self.sees_file_argument():
+            raise PermissionDenied("No tool that you may call takes a file.")
+        row = self.store(request, self.read_length(request))
         answer = {
-            "reference": file.get_reference(self.caller.principal),
-            "name": file.name,
-            "size": file.size,
+            "reference": f"{PREFIX}{row.pk}",
+            "name": row.name,
+            "size": row.size,
             "expires_in": mcp_settings.UPLOAD_SECONDS,
         }
         return JsonResponse(answer, status=201)
+
+    def sees_file_argument(self) -> bool:
+        """Return whether tools/list shows the caller a tool that takes a file."""
+        server, urlconf = self.server, getattr(self.request, "urlconf", None)
+        tools = server.registry.tools(urlconf, server.tool_options)
+        offered = server.registry.narrow(tools, self.caller.narrowings).values()
+        return Visibility(self.caller).sees_any(t for t in offered if t.arguments.uploading)
+
+    def read_length(self, request: HttpRequest) -> int:
+        """Return the length of the body, which is counted before the body is read."""
+        length = request.META.get("CONTENT_LENGTH") or ""
+        # A WSGI server may hand a body in chunks on as one without a length.
+        if not length.isdecimal() or request.META.get("HTTP_TRANSFER_ENCODING"):
+            raise Refused(411, "Send the file with a Content-Length header.")
+        limit = mcp_settings.UPLOAD_MAX_BYTES
+        if int(length) > limit:
+            raise Refused(413, f"The file is larger than {limit:,} bytes.")
+        if not int(length):
+            raise Refused(400, "The file is empty.")
+        return int(length)
+
+    def store(self, request: HttpRequest, length: int) -> Any:
+        """Store the body, and return its row; a body that is not stored whole leaves nothing."""
+        kind = "" if request.content_type in UNKNOWN_TYPES else request.content_type or ""
+        row = get_files().create(
+            reference=secrets.token_urlsafe(24),
+            owner=self.caller.principal,
+            holder=self.caller.holder,
+            path=f"{FOLDER}/{secrets.token_urlsafe(24)}",
+            name=clean_file_name(request.GET.get("name", ""))[-255:] or "upload",
+            content_type=kind[:255],
+            size=length,
+            expires=timezone.now() + timedelta(seconds=mcp_settings.UPLOAD_SECONDS),
+        )
+        is_stored = False
+        try:
+            # With its row, so that uploads at the same time count each other.
+            check_bounds(row.holder)
+            row.path = self.store_body(request, row)
+            row.save(update_fields=["path"])
+            is_stored = True
+        finally:
+            if not is_stored:
+                get_storage().delete(row.path)
+                row.delete()
+        return row
+
+    def store_body(self, request: HttpRequest, row: Any) -> str:
+        with TemporaryUploadedFile(row.name, row.content_type, row.size, None) as file:
+            try:
+                while piece := request.read(PIECE):
+                    file.write(piece)
+            except OSError as exc:
+                raise Refused(400, "The file could not be read.") from exc
+            if file.tell() != row.size:
+                text = f"{file.tell():,} bytes came in place of {row.size:,}."
+                raise Refused(400, text)
+            file.seek(0)
+            return get_storage().save(row.path, file)

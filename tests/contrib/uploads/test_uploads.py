@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import time
+import io
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core import signing
 from django.core.files.storage import storages
 from django.core.management import call_command
 from django.core.validators import FileExtensionValidator
 from django.urls import include, path
+from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.authtoken.models import Token
 from rest_framework.parsers import JSONParser, MultiPartParser
@@ -23,7 +24,10 @@ from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
+from drf_mcp.contrib.uploads import views
+from drf_mcp.contrib.uploads.models import WaitingFile
 from drf_mcp.contrib.uploads.views import FOLDER
+from drf_mcp.settings import say_bound
 from tests.agents import Result
 
 pytestmark = pytest.mark.django_db
@@ -130,7 +134,7 @@ def test_a_changed_expired_or_deleted_reference_is_refused(upload, scan, subtest
         assert scan(f"{reference}x").is_error
     with subtests.test("expired"):
         with monkeypatch.context() as later:
-            later.setattr(signing.time, "time", lambda now=time.time: now() + 3601)
+            later.setattr(timezone, "now", lambda now=timezone.now: now() + timedelta(seconds=3601))
             assert scan(reference).is_error
         assert not scan(reference).is_error
     with subtests.test("deleted"):
@@ -178,10 +182,10 @@ def test_paths_in_names_are_dropped(upload):
 
 
 def test_expired_files_are_deleted(upload, monkeypatch, capsys):
-    upload()
+    assert upload().status_code == 201
     call_command("mcp_expire")
     assert len(stored()) == 1
-    monkeypatch.setattr(time, "time", lambda now=time.time: now() + 3601)
+    monkeypatch.setattr(timezone, "now", lambda now=timezone.now: now() + timedelta(seconds=3601))
     call_command("mcp_expire")
     assert stored() == []
     assert "Deleted 1 uploaded file." in capsys.readouterr().out
@@ -195,3 +199,70 @@ def test_instructions_say_where_to_upload(client):
         "/mcp", message, content_type="application/json", headers=authorization_of("alice")
     ).json()
     assert f"http://testserver{UPLOADS}?name=FILE_NAME" in answer["result"]["instructions"]
+
+
+# --- Who may upload, and how much ------------------------------------------------------------
+
+
+def test_a_caller_who_sees_no_tool_with_a_file_stores_none(client, settings, subtests):
+    """As tools/list: narrowed, read-only, or refused by the permissions of the view."""
+    with subtests.test("narrowed"):
+        headers = {**authorization_of("alice"), "MCP-Toolsets": "reading"}
+        settings.DRF_MCP = {**settings.DRF_MCP, "TOOLSETS": {"reading": ["nothing_*"]}}
+        assert client.generic("POST", UPLOADS, PDF, headers=headers).status_code == 403
+    with subtests.test("read-only"):
+        settings.DRF_MCP = {**settings.DRF_MCP, "READ_ONLY": True}
+        answer = client.generic("POST", UPLOADS, PDF, headers=authorization_of("alice"))
+        assert answer.status_code == 403
+        assert answer.json()["error"]["message"] == "No tool that you may call takes a file."
+        settings.DRF_MCP = {**settings.DRF_MCP, "READ_ONLY": False}
+    with subtests.test("not permitted"):
+        assert client.generic("POST", UPLOADS, PDF).status_code == 403
+    assert (stored(), WaitingFile.objects.count()) == ([], 0)
+
+
+@pytest.mark.parametrize(("bound", "value"), [("MAX_UPLOADS", 2), ("MAX_UPLOADS_BYTES", 600_000)])
+def test_files_beyond_the_bound_are_refused_with_its_sentence(upload, settings, bound, value):
+    settings.DRF_MCP = {**settings.DRF_MCP, bound: value}
+    assert [upload().status_code for _ in range(2)] == [201, 201]
+    answer = upload()
+    assert answer.status_code == 429
+    assert say_bound(bound) in answer.json()["error"]["message"]
+    assert len(stored()) == WaitingFile.objects.count() == 2
+    assert upload("bob").status_code == 201
+    WaitingFile.objects.update(expires=timezone.now())
+    assert upload().status_code == 201
+
+
+def test_uploads_at_the_same_time_do_not_pass_the_bound_together(upload, settings, monkeypatch):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_UPLOADS": 1}
+    save, others = views.UploadView.store_body, []
+
+    def upload_another(self, *args):
+        if not others:
+            others.append(None)
+            others[0] = upload().status_code
+        return save(self, *args)
+
+    monkeypatch.setattr(views.UploadView, "store_body", upload_another)
+    assert (upload().status_code, others) == (201, [429])
+    assert len(stored()) == WaitingFile.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"CONTENT_LENGTH": "", "HTTP_TRANSFER_ENCODING": "chunked"}, 411),
+        ({"CONTENT_LENGTH": "0", "HTTP_TRANSFER_ENCODING": "chunked"}, 411),
+        ({"CONTENT_LENGTH": ""}, 411),
+        ({"CONTENT_LENGTH": "many"}, 411),
+        ({"CONTENT_LENGTH": "0"}, 400),
+        ({"CONTENT_LENGTH": str(len(PDF) + 1)}, 400),
+    ],
+)
+def test_a_file_is_stored_whole_or_not_at_all(client, headers, status):
+    key = {"HTTP_AUTHORIZATION": authorization_of("alice")["Authorization"]}
+    body = {"wsgi.input": io.BytesIO(PDF), "wsgi.input_terminated": True}
+    answer = client.generic("POST", UPLOADS, PDF, **{**key, **body, **headers})
+    assert (answer.status_code, stored()) == (status, [])
+    assert not WaitingFile.objects.exists()
