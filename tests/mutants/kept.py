@@ -1102,14 +1102,14 @@ MUTANTS = (
     Mutant(
         "results from before a stop are checked again",
         "contrib/compose/calls.py",
-        "                self.keeper.check_terms(self.tools[earlier.source], earlier.terms or {})",
+        "                self.keeper.check_terms(source, earlier.terms or {})",
         "                pass",
         ("contrib/compose/test_guards.py",),
     ),
     Mutant(
         "a stored long result is checked again",
         "contrib/compose/calls.py",
-        "                self.keeper.check_terms(self.tools[name], terms)",
+        "                self.keeper.check_terms(self.tools.get(name), terms)",
         "                pass",
         ("contrib/compose/test_guards.py",),
     ),
@@ -1137,7 +1137,7 @@ MUTANTS = (
     Mutant(
         "the number of calls of a program is limited",
         "contrib/compose/calls.py",
-        'if number >= self.limits["calls"]:',
+        'if number - len(self.earlier) >= self.limits["calls"]:',
         "if False:",
         ("contrib/compose/test_guards.py",),
     ),

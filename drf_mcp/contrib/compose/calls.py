@@ -6,23 +6,24 @@ import builtins
 import fnmatch
 import keyword
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from rest_framework.exceptions import APIException
 
 from drf_mcp.contrib.compose import PROGRAM
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
-from drf_mcp.contrib.compose.sandbox import MAX_DEPTH, MEGABYTE, RaisedInProgram
+from drf_mcp.contrib.compose.lists import ONE_PAGE, ListReader
+from drf_mcp.contrib.compose.sandbox import MAX_DEPTH, MEGABYTE, ProgramEncoder, RaisedInProgram
 from drf_mcp.contrib.compose.tool import get_functions, get_mode
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.error_texts import UNWRITABLE
 from drf_mcp.dispatch.failures import close_broken_connections
 from drf_mcp.dispatch.guards import find_narrowing_refusal
-from drf_mcp.dispatch.response import PAGE_SIZE_LIMITED
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import ProtocolError
@@ -31,7 +32,7 @@ from drf_mcp.interaction.exchange import INPUT_REQUESTS, Exchange, Slot
 from drf_mcp.interaction.exchange import Answer as Reply
 from drf_mcp.json_text import hash_json, is_nested_deeper
 from drf_mcp.option_types.spelling import ask_nearest
-from drf_mcp.outcomes import PAGE_MEMBERS, Category, Failure, Outcome, Warning
+from drf_mcp.outcomes import Category, Failure, Outcome, Warning
 from drf_mcp.tools.summaries import Signature
 from drf_mcp.tools.tool import Tool
 
@@ -43,9 +44,9 @@ RESERVED = frozenset({*keyword.kwlist, *dir(builtins), *OWN_FUNCTIONS})
 MOST_TEXTS, MAX_NAME = 20, 128
 # How many problems the text of an error has.
 MOST_PROBLEMS = 3
-SEND_ANEW = gettext_noop("Send a program anew, without what this one has done already.")
-# The attributes of paginators that name a parameter of theirs.
-PAGING = tuple(f"{each}_query_param" for each in ("page", "page_size", "limit", "offset", "cursor"))
+# The characters of a value, and of a call, where it is only named.
+MAX_SHOWN, MAX_CALL = 60, 200
+CODES = {401: "UNAUTHORIZED", 403: "FORBIDDEN", 429: "RATE_LIMIT_EXCEEDED"}
 
 
 @dataclass
@@ -54,6 +55,7 @@ class Reopened:
 
     Attributes:
         arguments: the hash of what the program sent.
+        shown: the call as a person reads it, without secrets.
         replies: the answers to the questions of the call, by their keys, as clients send them.
         memory: what its questions remember, by their keys.
         further: arguments that the call lacked.
@@ -61,6 +63,7 @@ class Reopened:
 
     tool: str
     arguments: str
+    shown: str
     replies: dict[str, Any] = field(default_factory=dict)
     memory: dict[str, Any] = field(default_factory=dict)
     further: dict[str, Any] = field(default_factory=dict)
@@ -91,24 +94,26 @@ class CallAnswer:
     Attributes:
         tool: the name of the tool.
         arguments: the hash of what the program sent.
+        shown: the call as a person reads it, without secrets.
         source: the tool that answered: the tool itself, or the one whose call it made.
         following: the arguments of the next page of rows.
         terms: what has to hold for the answer to be given again, once it was kept.
         call: what the terms are made of.
-        changed: the arguments of a call that changed something, without secrets.
-        noted: the meta of the answer to a call that writes, such as how it is taken back, with
-            the call that it belongs to.
+        changed: what the call changed: tool, arguments and the key of the object.
+        noted: the meta of the answer to a call that writes, such as what a dry run would change,
+            with the call that it belongs to.
     """
 
     tool: str
     arguments: str
+    shown: str
     source: str
     value: Any = None
     error: str = ""
     following: Mapping[str, Any] | None = None
     terms: Mapping[str, Any] | None = None
     call: Mapping[str, Any] = field(default_factory=dict)
-    changed: Any = None
+    changed: Mapping[str, Any] | None = None
     noted: Mapping[str, Any] | None = None
 
 
@@ -120,17 +125,17 @@ class ProgramCalls:
         self.call = call
         self.context = call.context
         self.limits = limits
-        # Of a program that is resumed: the answers before it stopped, and the call that stopped it.
+        # Of a program that is resumed: the answers up to its last change, and the call that waits.
         self.earlier: Sequence[CallAnswer] = ()
         self.reopened: Reopened | None = None
-        self.keeper = Keeper(call.caller)
+        self.keeper = Keeper(call.caller, limits)
         self.tools = get_functions(call.server, self.context)
         # By the names of the tools.
         self.function_names = name_functions(self.tools)
         self.functions = {self.function_names[name]: tool for name, tool in self.tools.items()}
         self.writes = get_mode(call.server.view_attributes) == "writes"
         self.visibility = Visibility(call.caller)
-        self.ends = time.monotonic() + limits["seconds"]
+        self.start()
         self.answers: list[CallAnswer] = []
         # Characters of the answers.
         self.size = 0
@@ -142,19 +147,34 @@ class ProgramCalls:
         # Whether an answer holds texts of others.
         self.is_untrusted = False
 
+    def start(self) -> None:
+        """Begin to count the seconds of the program."""
+        self.ends = time.monotonic() + self.limits["seconds"]
+
     @property
     def left(self) -> float:
         return max(self.ends - time.monotonic(), 0.001)
 
     @property
-    def changes(self) -> list[dict[str, Any]]:
-        made = (each for each in self.answers if each.changed is not None)
-        return [{"tool": each.tool, "arguments": each.changed} for each in made]
+    def record(self) -> list[CallAnswer]:
+        """The answers so far, and those of the record that the program has not asked for."""
+        return [*self.answers, *self.earlier[len(self.answers) :]]
+
+    @property
+    def changes(self) -> list[Mapping[str, Any]]:
+        return [each.changed for each in self.record if each.changed is not None]
+
+    def get_record_of_changes(self) -> list[CallAnswer]:
+        """Return the answers up to the last change: what follows can be asked anew."""
+        record = self.record
+        while record and record[-1].changed is None:
+            record.pop()
+        return record
 
     @property
     def meta(self) -> dict[str, Any]:
         # A program gets the data of its calls, without their meta.
-        noted = [answer.noted for answer in self.answers if answer.noted is not None]
+        noted = [answer.noted for answer in self.record if answer.noted is not None]
         return {"calls": noted} if noted else {}
 
     def answer(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -170,35 +190,37 @@ class ProgramCalls:
             # Longer patterns take the time of the process, which no limit of the program counts.
             fits = all(isinstance(each, str) and len(each) <= MAX_NAME for each in args)
             if kwargs or not fits or len(args) > MOST_TEXTS:
-                message = _("%(name)s takes at most %(count)d texts of %(most)d characters.")
-                facts = {"name": name, "count": MOST_TEXTS, "most": MAX_NAME}
-                raise RaisedInProgram(TypeError(message % facts))
+                text = f"{name} takes at most {MOST_TEXTS} texts of {MAX_NAME} characters."
+                raise RaisedInProgram(TypeError(text))
             return self.get_signatures(*args) if name == SIGNATURES else self.read_kept(*args)
         tool = self.find_tool(name)
         if args:
             signature = Signature(tool).get_arguments()
-            message = _("%(tool)s takes arguments by name: %(arguments)s")
-            raise RaisedInProgram(TypeError(message % {"tool": name, "arguments": signature}))
+            raise RaisedInProgram(TypeError(f"{name} takes arguments by name: {signature}"))
         try:
-            arguments = AnswerEncoder().plain(kwargs)
+            arguments = ProgramEncoder().plain(kwargs)
         except (TypeError, ValueError, RecursionError) as exc:
             raise RaisedInProgram(TypeError(str(exc))) from exc
-        answer = self.call_tool(tool, arguments)
-        if answer.following is None or chooses_page(tool, arguments):
-            return answer.value
-        # A list gives all of its rows, unless the program asks for a page.
-        rows = list(answer.value)
+        rows = ListReader(tool)
+        answer = self.call_tool(tool, rows.enlarge(arguments))
+        value = answer.value
+        if answer.following is None:
+            return value
+        if rows.chooses_page(arguments):
+            self.warn(rows.say_page(arguments))
+            return value
+        parts = [value]
         while answer.following is not None:
             self.check_time()
             answer = self.call_tool(tool, answer.following)
-            rows += answer.value
-        return rows
+            parts.append(answer.value)
+        return rows.join(parts)
 
     def check_time(self) -> None:
         channel = self.call.channel
         if time.monotonic() >= self.ends or (channel is not None and channel.is_cancelled):
-            message = _("The program took longer than %(seconds)d seconds.")
-            raise make_limit_error(message % {"seconds": self.limits["seconds"]})
+            message = f"The program took longer than {self.limits['seconds']} seconds."
+            raise make_limit_error(message)
 
     def find_tool(self, name: str) -> Tool:
         tool = self.functions.get(name)
@@ -210,15 +232,15 @@ class ProgramCalls:
         elif tool.reads or self.writes:
             return tool
         elif self.visibility.of([tool]):
-            message = _("%(tool)s changes something, and programs only read here. Call it itself.")
-            failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message % {"tool": name}, "")
+            message = f"{name} changes something, and programs only read here. Call it itself."
+            failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message, "")
             refused = Outcome(name, 403, failure=failure)
         if refused is not None:
             raise RaisedInProgram(RuntimeError(self.describe(refused)))
         nearest = [
             self.function_names[each] for each in self.visibility.find_nearest(name, self.functions)
         ]
-        message = _("There is no function or tool %(name)s.") % {"name": name[:MAX_NAME]}
+        message = f"There is no function or tool {name[:MAX_NAME]}."
         raise RaisedInProgram(NameError(f"{message} {ask_nearest(nearest)}".strip()))
 
     # --- One call ------------------------------------------------------------------------------
@@ -226,19 +248,22 @@ class ProgramCalls:
     def call_tool(self, tool: Tool, arguments: Mapping[str, Any]) -> CallAnswer:
         """Return the answer to a call: of a program that is resumed, first the answers it had."""
         number = len(self.answers)
-        if number >= self.limits["calls"]:
-            message = _("The program made %(most)d calls, which is the most that it may make.")
-            raise make_limit_error(message % {"most": number})
-        answer = CallAnswer(tool.name, hash_json(arguments), tool.name)
+        if number - len(self.earlier) >= self.limits["calls"]:
+            most = self.limits["calls"]
+            message = f"The program made {most} calls, which is the most that it may make."
+            raise make_limit_error(message)
+        shown = write_call(tool.name, tool.sanitize_arguments(arguments))
+        answer = CallAnswer(tool.name, hash_json(arguments), shown, tool.name)
         if number < len(self.earlier):
             earlier = self.earlier[number]
-            check_same_call(answer, earlier)
+            self.check_same_call(answer, earlier)
             answer = earlier
+            source = self.tools.get(earlier.source)
             try:
-                self.keeper.check_terms(self.tools[earlier.source], earlier.terms or {})
+                self.keeper.check_terms(source, earlier.terms or {})
             except Gone:
-                message = _("An answer from before the stop cannot be given again: rights changed.")
-                failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message, _(SEND_ANEW))
+                message = "An answer of the record cannot be given again: your rights changed."
+                failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message, "")
                 raise Ended(403, failure) from None
         else:
             self.make(tool, arguments, answer)
@@ -251,12 +276,12 @@ class ProgramCalls:
         return answer
 
     def make(self, tool: Tool, arguments: Mapping[str, Any], answer: CallAnswer) -> None:
-        sent, reopened = arguments, Reopened(answer.tool, answer.arguments)
+        sent, reopened = arguments, Reopened(answer.tool, answer.arguments, answer.shown)
         slots: dict[Slot[Any], Any] = {PROGRAM: self}
         if self.reopened is not None:
             # This is the first call after the answers that were kept.
             reopened, self.reopened = self.reopened, None
-            check_same_call(answer, reopened)
+            self.check_same_call(answer, reopened)
             for name, value in reopened.further.items():
                 sent = tool.arguments.replace_control(sent, name, value)
             replies = {key: Reply(reply) for key, reply in reopened.replies.items()}
@@ -267,6 +292,13 @@ class ProgramCalls:
         except ProtocolError as exc:
             failure = Failure("INVALID_REQUEST", Category.VALIDATION, exc.message, "")
             outcome = Outcome(tool.name, exc.http_status, failure=failure)
+        except APIException as exc:
+            if not self.changes:
+                raise
+            # The endpoint lets the caller in no more: what was changed before has to be said.
+            code = CODES.get(exc.status_code, "UNAVAILABLE")
+            category = Category.AUTHORIZATION if exc.status_code < 500 else Category.UNAVAILABLE
+            raise Ended(exc.status_code, Failure(code, category, str(exc.detail), "")) from exc
         finally:
             close_broken_connections()
         if outcome.questions or find_lacking(tool, outcome):
@@ -276,17 +308,44 @@ class ProgramCalls:
             answer.source = outcome.tool
         if outcome.failure is not None:
             answer.error = self.describe(outcome)
+            if outcome.status >= 500 and not tool.reads:
+                # Only the view knows how far it came.
+                answer.changed = {**self.name_change(tool, arguments, None), "uncertain": True}
             return
         self.read(outcome, answer)
         if tool.reads:
             return
-        shown = tool.sanitize_arguments(arguments)
         # An answer that comes again is that of an earlier change.
         if not outcome.is_trial and not outcome.meta.get("replayed"):
-            answer.changed = shown
+            answer.changed = self.name_change(tool, arguments, outcome.data)
+        shown = tool.sanitize_arguments(arguments)
         noted, encoder = {**outcome.meta, "tool": tool.name, "arguments": shown}, AnswerEncoder()
         if outcome.meta and encoder.can_encode(noted):
             answer.noted = encoder.plain(noted)
+
+    def name_change(self, tool: Tool, arguments: Mapping[str, Any], data: Any) -> dict[str, Any]:
+        """Return what a call changed: the tool, its arguments, and the key of a new object."""
+        shown = shorten(tool.sanitize_arguments(arguments))
+        change, endpoint = {"tool": tool.name, "arguments": shown}, tool.endpoint
+        for other in self.tools.values():
+            kwarg = other.endpoint.key_kwarg
+            if kwarg is None or other.endpoint.collection != endpoint.collection:
+                continue
+            names = [a.name for a in other.arguments.arguments if a.parameter.name == kwarg]
+            for name in (*names, kwarg, endpoint.lookup_kwarg):
+                if isinstance(data, Mapping) and isinstance(data.get(name), (int, str, UUID)):
+                    key = {name: data[name] if isinstance(data[name], int) else str(data[name])}
+                    return change if key.items() <= arguments.items() else {**change, "object": key}
+        return change
+
+    def check_same_call(self, asked: CallAnswer, earlier: CallAnswer | Reopened) -> None:
+        if (asked.tool, asked.arguments) != (earlier.tool, earlier.arguments):
+            number = len(self.answers) + 1
+            message = (
+                f"Call {number} was {earlier.shown}, and is {asked.shown} in this program:"
+                " a program that is resumed repeats the calls that were made."
+            )
+            raise Ended(409, Failure("CONFLICT", Category.CONFLICT, message, ""))
 
     def describe(self, outcome: Outcome) -> str:
         failure = outcome.failure
@@ -299,16 +358,9 @@ class ProgramCalls:
     def read(self, outcome: Outcome, answer: CallAnswer) -> None:
         for warning in outcome.warnings:
             self.warnings.setdefault((warning.code, warning.message), warning)
-        data, page = outcome.data, outcome.pagination
-        if outcome.is_page and isinstance(data, Mapping) and "results" in data:
-            rest = {name: value for name, value in data.items() if name not in PAGE_MEMBERS}
-            following = page.next if page is not None else None
-            if page is not None and page.has_more and following is None:
-                self.warn_of_missing_pages(outcome.tool)
-            if rest.keys() == {"results"}:
-                data, answer.following = rest["results"], following
-            else:
-                data = rest if following is None else {**rest, "next": following}
+        data, answer.following, partial = ListReader(self.tools[answer.source]).read(outcome)
+        if partial:
+            self.warn(partial)
         encoder = AnswerEncoder()
         try:
             text = encoder.encode(data)
@@ -318,15 +370,12 @@ class ProgramCalls:
             return
         self.size += len(text)
         if self.size > self.limits["memory"] * MEGABYTE or is_nested_deeper(text, MAX_DEPTH):
-            answer.error = _("CONTENT_TRUNCATED The answers are too long for a program.")
+            answer.error = "CONTENT_TRUNCATED The answers are too long for a program."
             return
         answer.value = encoder.plain(data)
 
-    def warn_of_missing_pages(self, name: str) -> None:
-        # Nothing describes the parameters of such a paginator.
-        text = _("%(tool)s gave the rows of one page: it takes no argument for the next one.")
-        warning = Warning(PAGE_SIZE_LIMITED, text % {"tool": name})
-        self.warnings.setdefault((warning.code, warning.message), warning)
+    def warn(self, text: str) -> None:
+        self.warnings.setdefault((ONE_PAGE, text), Warning(ONE_PAGE, text))
 
     # --- Functions that call no tool -----------------------------------------------------------
 
@@ -348,20 +397,24 @@ class ProgramCalls:
             if "result" not in state or not self.tools.keys() >= {n for n, _t in state["terms"]}:
                 raise Gone
             for name, terms in state["terms"]:
-                self.keeper.check_terms(self.tools[name], terms)
+                self.keeper.check_terms(self.tools.get(name), terms)
                 self.is_untrusted |= bool(self.tools[name].hints.untrusted)
         except Gone:
-            text = _("NOT_FOUND There is no such result, or no more.")
+            text = "NOT_FOUND There is no such result, or no more."
             raise RaisedInProgram(RuntimeError(text)) from None
         self.borrowed += state["terms"]
         return state["result"]
 
-    def note_terms(self) -> list[tuple[str, Mapping[str, Any]]]:
-        """Return what has to hold of each call for its answer to be given again, and keep it."""
-        for answer in self.answers:
+    def note_terms(self, answers: Iterable[CallAnswer]) -> None:
+        """Keep what has to hold for each answer to be given again."""
+        for answer in answers:
             if answer.terms is None:
                 made = StoredAnswer(self.call.caller, self.tools[answer.source], **answer.call)
                 answer.terms = made.note_terms()
+
+    def get_result_terms(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """Return what has to hold of each call for the result to be given again."""
+        self.note_terms(self.answers)
         own = [(answer.source, answer.terms or {}) for answer in self.answers]
         return [*self.borrowed, *own]
 
@@ -380,16 +433,6 @@ def name_functions(names: Collection[str]) -> dict[str, str]:
     return functions
 
 
-def chooses_page(tool: Tool, arguments: Mapping[str, Any]) -> bool:
-    """Return whether arguments choose a page of a list."""
-    endpoint = tool.endpoint
-    own = getattr(endpoint.view_class, "pagination_class", None)
-    paginator = endpoint.route.initkwargs.get("pagination_class", own)
-    paging = {getattr(paginator, name, None) for name in PAGING}
-    sent = tool.arguments.get_values(arguments)
-    return not paging.isdisjoint(argument.parameter.name for argument, _value in sent)
-
-
 def find_lacking(tool: Tool, outcome: Outcome) -> list[str]:
     """Return the arguments of guards that a call lacks, [] where it was refused for more."""
     problems = outcome.failure.problems if outcome.failure is not None else ()
@@ -399,13 +442,34 @@ def find_lacking(tool: Tool, outcome: Outcome) -> list[str]:
     return [pointers[each.pointer] for each in problems]
 
 
-def check_same_call(asked: CallAnswer, earlier: CallAnswer | Reopened) -> None:
-    if (asked.tool, asked.arguments) != (earlier.tool, earlier.arguments):
-        message = _("The program called %(tool)s otherwise than before it stopped.")
-        message %= {"tool": asked.tool}
-        raise Ended(409, Failure("CONFLICT", Category.CONFLICT, message, _(SEND_ANEW)))
-
-
 def make_limit_error(message: str) -> Ended:
-    advice = _("Ask for less: filter, or let a tool count. Or call the tools themselves.")
+    advice = "Ask for less: filter, or let a tool count. Or call the tools themselves."
     return Ended(400, Failure(FAILED, Category.VALIDATION, message, advice))
+
+
+def shorten(value: Any) -> Any:
+    """Return a value with short texts, and few items of lists."""
+    if isinstance(value, str) and len(value) > MAX_SHOWN:
+        return f"{value[:MAX_SHOWN]}…"
+    if isinstance(value, Mapping):
+        return {name: shorten(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [*map(shorten, value[:3]), *([f"… ({len(value)})"] if len(value) > 3 else [])]
+    return value
+
+
+def write_call(name: str, arguments: Any) -> str:
+    members = arguments.items() if isinstance(arguments, Mapping) else ()
+    text = ", ".join(f"{each}={shorten(value)!r}" for each, value in members)
+    return f"{name}({text[:MAX_CALL]}{'…' if len(text) > MAX_CALL else ''})"
+
+
+def describe_changes(changes: Iterable[Mapping[str, Any]]) -> str:
+    """Return the sentence that counts the changes of a program, "" for none."""
+    every = list(changes)
+    counts = Counter(each["tool"] for each in every if "uncertain" not in each)
+    calls = ", ".join(f"{tool} ({count})" for tool, count in counts.items())
+    sure = f"What was changed before stays: {calls}." if calls else ""
+    failed = ", ".join(dict.fromkeys(each["tool"] for each in every if "uncertain" in each))
+    unsure = f"Look whether {failed} changed something before it failed." if failed else ""
+    return " ".join(filter(None, [sure, unsure]))

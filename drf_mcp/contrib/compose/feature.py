@@ -10,7 +10,7 @@ from django.utils.translation import ngettext_lazy
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.compose import COMPOSE, LIMITS, PROGRAM
 from drf_mcp.features import CallState, Feature, Guard, Setting
-from drf_mcp.option_types.kinds import Choice, Either, Flag, MembersOf, Number
+from drf_mcp.option_types.kinds import Bound, Choice, Either, Flag, MembersOf, Number
 
 PROGRAM_LIMITS = MembersOf(
     f"a dict with some of {', '.join(map(repr, LIMITS))}, each a number of 1 or more",
@@ -23,9 +23,18 @@ class ComposeFeature(Feature):
         # True lists the tool tools_compose, which runs a program over the tools that read; with
         # "writes" over all tools. See docs/compose.md.
         "COMPOSE": Setting(False, Either(Flag(), Choice("writes"))),
-        # The most that a program may use: calls, seconds, megabytes of memory, characters that it
-        # prints. A limit that you leave out keeps its default.
+        # What a program may use: calls, seconds, megabytes of memory, characters that it prints,
+        # characters that are kept of it; and what a process has: programs at once, and seconds for
+        # which one more waits. What you leave out keeps its default.
         "COMPOSE_LIMITS": Setting(LIMITS, PROGRAM_LIMITS),
+        # Programs of one caller that run at once, in a process.
+        "MAX_PROGRAMS": Setting(
+            3, Bound("%(most)s programs of yours are running: wait for one to end.")
+        ),
+        # Records of programs, and results too long for an answer, of one caller.
+        "MAX_KEPT_PROGRAMS": Setting(
+            50, Bound("This program is not kept: %(most)s of yours are, for ten minutes each.")
+        ),
     }
     view_attributes = {
         # As COMPOSE, for one endpoint.

@@ -18,11 +18,9 @@ from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.features import get_rows
 from drf_mcp.interaction.exchange import ANSWER_SECONDS
 from drf_mcp.json_text import hash_json
+from drf_mcp.settings import mcp_settings, say_bound
 
 SIGNER = "drf_mcp.contrib.compose"
-# Programs and results of one owner at a time, of which the oldest makes room for one more; and the
-# most characters of each.
-MOST_KEPT, MAX_STATE = 20, 1_000_000
 
 
 class Gone(Exception):
@@ -30,10 +28,13 @@ class Gone(Exception):
 
 
 class Keeper:
-    """Keeps states of programs for one caller: under the same rights, and for a short time."""
+    """Keeps states of programs for one caller at one endpoint, under the same rights."""
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: Caller, limits: Mapping[str, int]) -> None:
         self.caller = caller
+        self.limits = limits
+        # Why nothing was kept, where a bound of the owner is the reason.
+        self.refusal = ""
 
     @property
     def owner(self) -> str:
@@ -44,27 +45,29 @@ class Keeper:
 
     @property
     def rights(self) -> str:
-        """A hash of what the caller may: rights, and what takes tools away."""
+        """A hash of what the caller may: endpoint, rights, and what takes tools away."""
         fingerprint = get_rights_fingerprint(self.caller.authenticate())
         narrowings = [[n.source, n.names, n.tools, n.read_only] for n in self.caller.narrowings]
-        return hash_json([fingerprint, narrowings])
+        return hash_json([self.caller.request.path.rstrip("/"), fingerprint, narrowings])
 
     def keep(self, state: Mapping[str, Any]) -> str:
         """Keep a state, and return its id, which is signed and cannot be guessed.
 
-        The id is "" where nothing is kept: of anonymous callers, and of what is too long.
+        The id is "" where nothing is kept: of anonymous callers, of what is too long, and beyond
+        what an owner may keep. What is kept already stays.
         """
         owner = self.owner
         text = json.dumps({**state, "rights": self.rights}, separators=(",", ":"))
-        if not owner or len(text) > MAX_STATE:
+        if not owner or len(text) > self.limits["characters"]:
             return ""
         rows, now, nonce = get_kept_programs(), timezone.now(), secrets.token_urlsafe(12)
         expires = now + timedelta(seconds=ANSWER_SECONDS)
-        rows.create(nonce=nonce, owner=owner, state=text, created=now, expires=expires)
-        own = rows.filter(owner=owner).order_by("-created").values_list("pk", flat=True)
-        # By keys, because not every database takes a limited subquery in DELETE.
-        if surplus := list(own[MOST_KEPT:]):
-            rows.filter(pk__in=surplus).delete()
+        row = rows.create(nonce=nonce, owner=owner, state=text, created=now, expires=expires)
+        # Counted afterwards, so that calls at the same time do not pass the bound together.
+        if rows.filter(owner=owner, expires__gt=now).count() > mcp_settings.MAX_KEPT_PROGRAMS:
+            self.refusal = say_bound("MAX_KEPT_PROGRAMS")
+            row.delete()
+            return ""
         return signing.Signer(salt=SIGNER).sign(nonce)
 
     def read(self, text: str) -> dict[str, Any]:
@@ -89,7 +92,7 @@ class Keeper:
         return get_kept_programs().filter(pk=nonce, owner=owner, expires__gt=timezone.now())
 
     def check_terms(self, tool: Any, terms: Mapping[str, Any]) -> None:
-        if not StoredAnswer.may_read(self.caller, tool, terms):
+        if tool is None or not StoredAnswer.may_read(self.caller, tool, terms):
             raise Gone
 
 

@@ -6,29 +6,44 @@ import json
 import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import pydantic_monty as monty
-from django.utils.translation import gettext as _
 
+from drf_mcp.contrib.compose.queue import ProgramQueue
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.exceptions import Unavailable
 from drf_mcp.json_text import is_nested_deeper
 
 # A program catches RuntimeError by this name: the interpreter has no classes that inherit.
 PRELUDE = "ToolError = RuntimeError"
-# Programs at once in a process of the project, and seconds for which one more waits.
-MOST_PROGRAMS, MAX_WAIT = 8, 10.0
 MAX_RECURSION = 200
 # How deeply values may be nested that a program gets or returns; the envelope adds levels.
 MAX_DEPTH = 100
 MEGABYTE = 1_000_000
 
+# More than any project lets run at once.
+MOST_PROCESSES = 1000
+
 pools: dict[int, monty.Monty] = {}
 lock = threading.Lock()
+queue = ProgramQueue()
+
+
+class ProgramEncoder(AnswerEncoder):
+    """Writes values of a program as REST framework's serializers do: a decimal as its text."""
+
+    def default(self, obj: Any) -> Any:
+        if isinstance(obj, Decimal):
+            return str(obj)
+        if isinstance(obj, (set, frozenset)):
+            # The same program sends the same again.
+            return sorted(obj, key=str)
+        return super().default(obj)
 
 
 class RaisedInProgram(Exception):
@@ -67,8 +82,10 @@ class Printed:
 
 
 @contextmanager
-def open_session(limits: Mapping[str, int], now: datetime) -> Iterator[monty.MontySession]:
-    """Open a process for one program.
+def open_session(
+    limits: Mapping[str, int], now: datetime, owner: str
+) -> Iterator[monty.MontySession]:
+    """Open a process for one program, when it is the turn of its owner.
 
     Args:
         limits: those of COMPOSE_LIMITS.
@@ -89,11 +106,7 @@ def open_session(limits: Mapping[str, int], now: datetime) -> Iterator[monty.Mon
             "sleep": "zero",
         },
     )
-    with ExitStack() as stack:
-        try:
-            session = stack.enter_context(checkout)
-        except TimeoutError as exc:
-            raise Unavailable(_("Too many programs are running.")) from exc
+    with queue.waiting(owner, limits), checkout as session:
         yield session
 
 
@@ -102,11 +115,11 @@ def get_pool() -> monty.Monty:
         if os.getpid() not in pools:
             if pools:
                 # The interpreter would wait for threads that the fork does not have.
-                raise Unavailable(_("Programs cannot run in this process."))
+                raise Unavailable("Programs cannot run in this process.")
             pool = monty.Monty(
                 min_processes=0,
-                max_processes=MOST_PROGRAMS,
-                checkout_timeout=MAX_WAIT,
+                # The queue has the bound.
+                max_processes=MOST_PROCESSES,
                 # Nothing of one caller's program is there for the next.
                 max_checkouts_per_worker=1,
             )
@@ -140,15 +153,15 @@ def run_program(
         line = frames[-1].line if frames else None
         raise ProgramFailed(message or kind, kind, line) from exc
     except monty.MontyError as exc:
-        message = _("The program took too long, or needed too much memory.")
+        message = "The program took too long, or needed too much memory."
         raise ProgramFailed(message) from exc
     try:
-        text = AnswerEncoder().encode(step.output)
+        text = ProgramEncoder().encode(step.output)
         if is_nested_deeper(text, MAX_DEPTH):
             raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
         return json.loads(text)
     except (TypeError, ValueError, RecursionError) as exc:
-        message = _("The result cannot be written as JSON: %(reason)s") % {"reason": exc}
+        message = f"The result cannot be written as JSON: {exc}"
         raise ProgramFailed(message, type(exc).__name__) from exc
 
 
@@ -166,7 +179,7 @@ def go_on(step: Any, functions: Collection[str], answer: Callable[..., Any]) -> 
         function.__name__ = function.__qualname__ = name
         return step.resume(value=function)
     if not isinstance(step, monty.FunctionSnapshot):
-        raise ProgramFailed(_("A program cannot wait for several calls at once."))
+        raise ProgramFailed("A program cannot wait for several calls at once.")
     if step.is_os_function:
         return step.resume_not_handled()
     try:

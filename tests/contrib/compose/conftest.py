@@ -21,9 +21,11 @@ class Composer(Agent):
         assert not result.is_error, result.envelope
         return result.data["result"]
 
-    def resume(self, stopped: Result, **answers: Any) -> Result:
-        """Resume a stopped program with the answers to its questions."""
+    def resume(self, stopped: Result, program: str = "", **answers: Any) -> Result:
+        """Go on with a program, or a corrected one, with answers to the questions of a call."""
         arguments = {"answers": answers} if answers else {}
+        if program:
+            arguments["program"] = program
         return self.call("tools_compose", resume=stopped.data["resume"], **arguments)
 
 

@@ -10,6 +10,7 @@ import pytest
 from rest_framework.authtoken.models import Token
 
 from drf_mcp.contrib.compose.models import KeptProgram
+from drf_mcp.contrib.compose.sandbox import queue
 from drf_mcp.exceptions import Unavailable
 from drf_mcp.tools import registry
 from example_project.shop.models import Customer
@@ -181,31 +182,26 @@ def test_a_stopped_program_is_not_resumed_while_permissions_cannot_be_checked(
     assert Customer.objects.filter(pk=customer.pk).exists()
 
 
-def test_the_stopped_programs_of_a_caller_are_limited(staff, configure, monkeypatch):
-    configure(CONFIRM=True)
-    monkeypatch.setattr("drf_mcp.contrib.compose.keeping.MOST_KEPT", 2)
+def test_a_record_beyond_the_bound_is_refused_and_the_others_stay(staff, configure):
+    configure(CONFIRM=True, MAX_KEPT_PROGRAMS=2)
     stopped = [stop(staff)[0] for _ in range(3)]
-    assert KeptProgram.objects.count() == 2
-    assert staff.resume(stopped[0]).code == "NOT_FOUND"
-    assert not staff.resume(stopped[2]).is_error
+    assert "resume" not in stopped[2].data
+    assert "This program is not kept: 2 of yours are" in stopped[2].data["remediation"]
+    assert not staff.resume(stopped[0]).is_error
 
 
-def test_a_state_that_is_too_long_is_not_stored(staff, configure, monkeypatch):
-    configure(CONFIRM=True)
-    monkeypatch.setattr("drf_mcp.contrib.compose.keeping.MAX_STATE", 100)
+def test_a_record_that_is_too_long_is_not_stored(staff, configure):
+    configure(CONFIRM=True, COMPOSE_LIMITS={"characters": 100})
     stopped, _customer = stop(staff)
     assert "resume" not in stopped.data
     assert "Call customers_destroy itself" in stopped.data["remediation"]
     assert KeptProgram.objects.count() == 0
 
 
-def test_a_resume_refused_while_all_processes_are_busy_can_be_repeated(
-    staff, configure, monkeypatch
-):
-    configure(CONFIRM=True)
+def test_a_resume_that_is_refused_while_all_processes_are_busy_can_be_repeated(staff, configure):
+    configure(CONFIRM=True, COMPOSE_LIMITS={"processes": 1, "waiting": 1})
     stopped, customer = stop(staff)
-    with monkeypatch.context() as patch:
-        patch.setattr("drf_mcp.contrib.compose.sandbox.get_pool", FullPool)
+    with queue.waiting("another owner", {"processes": 1, "waiting": 1}):
         assert staff.resume(stopped).code == "UNAVAILABLE"
     assert not staff.resume(stopped).is_error
     assert not Customer.objects.filter(pk=customer.pk).exists()
@@ -214,14 +210,3 @@ def test_a_resume_refused_while_all_processes_are_busy_can_be_repeated(
 def test_a_forked_process_refuses_programs(composer, monkeypatch):
     monkeypatch.setattr("drf_mcp.contrib.compose.sandbox.pools", {0: None})
     assert composer.run("1").code == "UNAVAILABLE"
-
-
-class FullPool:
-    def checkout(self, **options):
-        return self
-
-    def __enter__(self):
-        raise TimeoutError
-
-    def __exit__(self, *exc):
-        pass

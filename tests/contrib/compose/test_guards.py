@@ -131,27 +131,10 @@ def test_a_row_that_changed_after_the_stop_is_confirmed_anew(staff, configure):
     assert Customer.objects.filter(email="zoe@example.com").exists()
 
 
-def test_a_stopped_program_is_resumed_without_another_program(staff, configure):
-    configure(CONFIRM=True)
-    stopped = staff.run(PROGRAM)
-    other = staff.call("tools_compose", resume=stopped.data["resume"], program="customers_list()")
-    assert [each["pointer"] for each in other.problems] == ["/program"]
-
-
 def test_unknown_answers_are_refused(staff, configure):
     configure(CONFIRM=True)
     result = staff.resume(staff.run(PROGRAM), sure=True)
     assert [each["pointer"] for each in result.problems] == ["/answers/sure"]
-
-
-def test_the_limits_count_calls_before_and_after_a_stop(staff, configure):
-    configure(CONFIRM=True, COMPOSE_LIMITS={"calls": 2})
-    result = staff.resume(staff.run(PROGRAM))
-    assert "the most that it may make" in result.envelope["error"]
-    assert [each["tool"] for each in result.data["changed"]] == [
-        "customers_create",
-        "customers_destroy",
-    ]
 
 
 def test_each_call_counts_for_throttles(composer, configure):

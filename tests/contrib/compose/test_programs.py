@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-from types import SimpleNamespace
 
 import pytest
-from django.contrib.auth.models import Group
 from django.core.management import call_command
 from django.urls import path
 from rest_framework.decorators import api_view
-from rest_framework.generics import ListAPIView
-from rest_framework.pagination import BasePagination
 from rest_framework.response import Response
 
 from drf_mcp import mcp_tool
@@ -20,7 +16,6 @@ from drf_mcp.tools import registry
 from drf_mcp.truncation import count_tokens
 from example_project.shop.models import Customer
 from example_project.shop.serializers import CustomerSerializer
-from tests.contrib.compose.test_guards import BY_TOKEN
 from tests.documentation.pages import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -30,48 +25,6 @@ def test_a_tool_returns_the_data_of_the_same_request(composer, http_of):
     pk = Customer.objects.filter(owner__username="alice").first().pk
     api = http_of("alice")
     assert composer.value(f"customers_retrieve(id={pk})") == api.get(f"/api/customers/{pk}/").json()
-    page = api.get("/api/orders/", {"page_size": 2}).json()
-    assert composer.value("orders_list(page_size=2)") == page["results"]
-
-
-def test_a_list_returns_the_rows_of_all_pages(composer):
-    own = Customer.objects.filter(owner__username="alice")
-    assert composer.value("len(customers_list())") == own.count()
-
-
-class AfterRow(BasePagination):
-    """Pages of three rows, chosen by a query parameter that no schema describes."""
-
-    def paginate_queryset(self, queryset, request, view=None):
-        after = int(request.query_params.get("after", 0))
-        self.rows = list(queryset.filter(pk__gt=after)[:4])
-        return self.rows[:3]
-
-    def get_paginated_response(self, data):
-        link = f"http://testserver/?after={self.rows[2].pk}" if len(self.rows) > 3 else None
-        return Response({"next": link, "results": data})
-
-
-def test_a_list_whose_pages_have_no_argument_gives_one_page_and_a_warning(composer_of, expose):
-    class Groups(ListAPIView):
-        queryset = Group.objects.order_by("pk")
-        serializer_class = CustomerSerializer
-        pagination_class = AfterRow
-
-        def get_serializer(self, rows, **kwargs):
-            return SimpleNamespace(data=[row.name for row in rows])
-
-    expose(path("groups/", Groups.as_view()), COMPOSE=True, **BY_TOKEN)
-    for number in range(4):
-        Group.objects.create(name=f"group {number}")
-    result = composer_of("alice", path="/mcp").run("len(groups_list())")
-    assert result.data["result"] == 3
-    (warning,) = result.envelope["meta"]["warnings"]
-    assert "groups_list gave the rows of one page" in str(warning)
-
-
-def test_a_program_may_read_one_page(composer):
-    assert composer.value("len(customers_list(page_size=3, page=2))") == 3
 
 
 def test_a_program_combines_several_calls(staff, calls):
@@ -112,7 +65,7 @@ def test_a_change_whose_result_cannot_be_encoded_is_named(staff, monkeypatch):
     assert Customer.objects.filter(name="Ann").count() == 1
     assert result.code == "INTERNAL_ERROR"
     assert [each["tool"] for each in result.data["changed"]] == ["customers_create"]
-    assert result.data["remediation"].startswith("Do not repeat the call")
+    assert "Do not repeat the call" in result.envelope["error"]
 
 
 def test_a_mistyped_tool_is_refused_with_the_nearest_one(composer):
@@ -146,7 +99,7 @@ def test_signatures_take_no_keyword_arguments(composer):
 
 
 def test_a_program_without_a_result_gets_a_suggestion(composer):
-    result = composer.run("x = 1")
+    result = composer.run("if True:\n    print")
     assert result.data == {"result": None}
     assert "end the program with the expression" in result.envelope["meta"]["suggestions"][0]
 
@@ -252,8 +205,8 @@ def test_a_task_of_several_calls_costs_few_tokens(staff, task):
     result = staff.run(task["program"])
     answer = result.raw["content"][0]["text"]
     assert not result.is_error, answer
-    assert [text for text in task["answer"] if text not in answer] == []
-    assert count_tokens(task["program"]) + count_tokens(answer) < 250
+    assert result.data["result"] == task["result"]
+    assert count_tokens(task["program"]) + count_tokens(answer) < 270
 
 
 def test_the_command_runs_a_program(configure):
