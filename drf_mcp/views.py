@@ -30,7 +30,6 @@ from drf_mcp.access.resources import ProtectedResource
 from drf_mcp.browsable import is_for_scripts, wants_page
 from drf_mcp.dispatch.error_bodies import find_sentence
 from drf_mcp.dispatch.failures import report_unexpected
-from drf_mcp.dispatch.request import MetaHeaders
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import ProtocolError, Refused, catch
 from drf_mcp.observability.records import report_refusal
@@ -277,7 +276,7 @@ class MCPView(View):
         body = read_body(request)
 
         def respond() -> HttpResponse:
-            reply = self.server.handle_body(body, MetaHeaders(request.META), self.caller)
+            reply = self.server.handle_body(body, request.headers, self.caller)
             return make_response(reply)  # type: ignore[no-any-return]
 
         def respond_later() -> HttpResponse:
@@ -320,5 +319,5 @@ class MCPView(View):
     def error_response(self, exc: ProtocolError) -> HttpResponse:
         # A page of another origin gets an error without an id (transports, "Security").
         id = None if isinstance(exc, ForeignOrigin) else find_request_id(self.request)
-        body = encode_era_error(id, exc, MetaHeaders(self.request.META))
+        body = encode_era_error(id, exc, self.request.headers)
         return make_json_response(exc.http_status, body, exc.headers)

@@ -10,7 +10,7 @@ import functools
 import io
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,13 +19,11 @@ from django.core.exceptions import ImproperlyConfigured, MiddlewareNotUsed
 from django.core.handlers.base import BaseHandler
 from django.core.signals import setting_changed
 from django.http import Http404, HttpRequest, QueryDict
-from django.http.request import HttpHeaders
 from django.http.response import HttpResponse, HttpResponseBase
 from django.urls import ResolverMatch, get_urlconf, set_urlconf
 from django.utils import timezone, translation
 from django.utils.functional import cached_property
 from rest_framework.generics import GenericAPIView
-from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.response import Response
 
 from drf_mcp.access.authentication_reuse import is_undecorated
@@ -45,6 +43,8 @@ OUTER_ONLY = frozenset(
         "headers",
         "accepted_types",
         "accepted_types_by_precedence",
+        # REST framework's negotiation, since 3.18.
+        "_parsed_accept_list",
         "_encoding",
         "_post",
         "_files",
@@ -73,45 +73,6 @@ OUTER_HEADERS = frozenset(
 )
 ACCEPT = "application/json, */*;q=0.5"
 NOTHING_SENT = Call({})
-
-
-def parse_accept() -> Any:
-    # What REST framework's negotiation keeps on a request, since 3.18.
-    parse = getattr(DefaultContentNegotiation(), "_get_parsed_accept_list", None)
-    sample = HttpRequest()
-    sample.META["HTTP_ACCEPT"] = ACCEPT
-    return parse(sample) if parse else ()
-
-
-PARSED_ACCEPT = parse_accept()
-
-
-class MetaHeaders(HttpHeaders):
-    """The headers of a request, each read from ``META`` on access.
-
-    Django's own class makes all of them at once, which takes longer than binding the arguments.
-    """
-
-    def __init__(self, meta: Mapping[str, str]) -> None:
-        self.meta = meta
-
-    @cached_property
-    def _store(self) -> Any:  # type: ignore[override]
-        return HttpHeaders(self.meta)._store
-
-    def __getitem__(self, key: str) -> str:
-        name = key.replace("-", "_").upper()
-        if name in self.UNPREFIXED_HEADERS:
-            # Some servers set them with the prefix as well.
-            return super().__getitem__(key)
-        return self.meta[f"HTTP_{name}"]
-
-    def get(self, key: str, default: Any = None) -> Any:
-        # `Mapping.get` would raise and catch a KeyError for a header that was not sent.
-        name = key.replace("-", "_").upper()
-        if name in self.UNPREFIXED_HEADERS:
-            return super().get(key, default)
-        return self.meta.get(f"HTTP_{name}", default)
 
 
 class ToolRequest(HttpRequest):
@@ -181,19 +142,6 @@ class ToolRequest(HttpRequest):
             self._set_content_type_params(self.META)  # type: ignore[attr-defined]
         else:
             self.content_type, self.content_params = sent.content_type, {}
-
-    @property
-    def _parsed_accept_list(self) -> list[Any]:
-        # REST framework's negotiation reads this. Parsing the header for each call would be a tenth
-        # of the call's cost.
-        call, is_own = self.mcp_call, self.META.get("HTTP_ACCEPT") is ACCEPT
-        if not is_own or call is None or not call.tool.endpoint.has_standard_negotiation:
-            raise AttributeError("_parsed_accept_list")
-        return [*PARSED_ACCEPT]
-
-    @cached_property
-    def headers(self) -> MetaHeaders:
-        return MetaHeaders(self.META)
 
     @cached_property
     def GET(self) -> QueryDict:  # type: ignore[override]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rest_framework import mixins
-from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
@@ -101,14 +100,6 @@ class Endpoint:
     def is_of_many(self) -> bool:
         """Whether a router made the route for all objects, as for ``@action(detail=False)``."""
         return self.route.initkwargs.get("detail") is False
-
-    @functools.cached_property
-    def has_standard_negotiation(self) -> bool:
-        """Whether DefaultContentNegotiation itself chooses the renderer."""
-        own = self.view_class.content_negotiation_class
-        chosen = self.route.initkwargs.get("content_negotiation_class", own)
-        is_asked = self.view_class.get_content_negotiator is APIView.get_content_negotiator
-        return chosen is DefaultContentNegotiation and is_asked
 
     @property
     def object_kwarg(self) -> str | None:

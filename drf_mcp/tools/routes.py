@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Any, TypeAlias
 
 from django.http import HttpRequest
-from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver, get_resolver
+from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver
 from django.urls.resolvers import RegexPattern, RoutePattern
 from django.utils.regex_helper import normalize
 from django.views.generic import View
@@ -121,7 +120,7 @@ class Route:
         # So a value such as ``../admin`` or ``1/delete`` reaches no other view.
         resolver = get_resolver(getattr(request, "urlconf", None) or self.urlconf)
         try:
-            match = self.resolve(resolver, path)
+            match = resolver.resolve(path)
             expected = {name: self.convert(name, value) for name, value in kwargs.items()}
         except (Resolver404, ValueError):
             return None
@@ -141,82 +140,6 @@ class Route:
         if not match.args:
             return captured
         return captured or dict(zip(self.kwargs, match.args, strict=False))
-
-    def resolve(self, resolver: URLResolver, path: str) -> ResolverMatch:
-        # Django walks the whole URLconf to resolve a path. Here a match of an earlier path is
-        # copied, and gets the values of this path.
-        found = self.read_path(resolver, path) if self.kwargs else ({}, {})
-        if found is None:
-            return resolver.resolve(path)
-        captured, own = found
-        place = "" if self.kwargs else path
-        known = self.known_matches.get(place)
-        if known is None or known[0] is not resolver:
-            known = self.known_matches[place] = (resolver, resolver.resolve(path))
-        fixed = known[1].extra_kwargs  # type: ignore[attr-defined]
-        if fixed and not fixed.keys().isdisjoint(captured):
-            return resolver.resolve(path)
-        # `copy` cannot copy a match.
-        match: ResolverMatch = object.__new__(ResolverMatch)
-        match.__dict__.update(known[1].__dict__, kwargs={**fixed, **captured}, captured_kwargs=own)
-        return match
-
-    def read_path(
-        self, resolver: URLResolver, path: str
-    ) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return the kwargs in a path, all of them and those of the last pattern.
-
-        None where the path may lead to a route before this one in the URLconf.
-        """
-        earlier = self.earlier if resolver.pattern is self.chain[0] else None
-        # A pattern that ends with $ takes a last newline as well.
-        if earlier is None or path in earlier[0] or path[-1:] == "\n":
-            return None
-        if earlier[1] and any(matches_chain(chain, path) for chain in earlier[1]):
-            return None
-        beginning, patterns = self.beginning
-        if not path.startswith(beginning):
-            return None
-        rest, captured, own = path.removeprefix(beginning), {}, {}
-        for pattern in patterns:
-            found = pattern.match(rest)
-            # Positional groups: Django numbers them over all patterns.
-            if found is None or found[1]:
-                return None
-            rest, _, own = found
-            captured.update(own)
-        return captured, own
-
-    @functools.cached_property
-    def beginning(self) -> tuple[str, Chain]:
-        # The text of the patterns without a kwarg, and the patterns from the first kwarg on.
-        number = get_beginning(self.chain)[1]
-        return get_beginning(self.chain[:number])[0], self.chain[number:]
-
-    @functools.cached_property
-    def earlier(self) -> tuple[Collection[str], Sequence[Chain]] | None:
-        """The routes before this one that may match its paths: fixed paths, and other patterns.
-
-        None where only Django can tell: a pattern is translated, or a resolver is a subclass.
-        """
-        resolver = get_resolver(self.urlconf)
-        if not is_standard(resolver) or self.constant_spelling is None:
-            return None
-        own, paths, chains = get_beginning(self.chain)[0], set(), []
-        every = (chain for chain, _ in walk_patterns(resolver, ()))
-        for chain in takewhile(self.chain.__ne__, every):
-            text, number = get_beginning(chain)
-            # Without $ a regular expression also matches longer paths that begin with the text.
-            if number == len(chain) and chain[-1].regex.pattern.endswith(("$", r"\Z")):
-                paths.add(text)
-            elif own.startswith(text) or text.startswith(own):
-                chains.append(chain)
-        return frozenset(path for path in paths if path.startswith(own)), chains
-
-    @functools.cached_property
-    def known_matches(self) -> dict[str, tuple[URLResolver, ResolverMatch]]:
-        # By path, which may differ by language; under "" for all paths of a route with kwargs.
-        return {}
 
     def convert(self, name: str, value: Any) -> Any:
         converter = self.kwargs[name].converter
@@ -261,46 +184,6 @@ def find_routes(urlconf: Any) -> Iterator[Route]:
         view_class = getattr(callback, "cls", None)
         if isinstance(view_class, type) and issubclass(view_class, APIView):
             yield Route(urlconf, chain, callback)
-
-
-# The beginning of a regular expression that is plain text.
-LITERAL = re.compile(r"(?:(?:[^\\.^$*+?{}\[\]|()]|\\[^\w\s])(?![*?{]))*")
-
-
-@functools.lru_cache(maxsize=4096)
-def get_beginning(chain: Chain) -> tuple[str, int]:
-    """Return the text with which each path of some patterns begins, as far as it is known.
-
-    The number is how many of the patterns match plain text only.
-    """
-    beginning = ""
-    for number, pattern in enumerate(chain):
-        regex = pattern.regex.pattern if is_constant_pattern(pattern) else ""
-        # Without ^ a pattern matches anywhere, since Django searches.
-        literal = LITERAL.match(regex, 1)
-        if not regex.startswith("^") or "|" in regex or literal is None:
-            return beginning, number
-        beginning += literal[0].replace("\\", "")
-        if regex[literal.end() :] not in ("", "$", r"\Z"):
-            return beginning, number
-    return beginning, len(chain)
-
-
-def matches_chain(chain: Chain, path: str) -> bool:
-    for pattern in chain:
-        found = pattern.match(path)
-        if found is None:
-            return False
-        path = found[0]
-    return True
-
-
-def is_standard(resolver: URLResolver) -> bool:
-    # A subclass may have a resolve() of its own.
-    return type(resolver) is URLResolver and all(
-        is_standard(entry) if isinstance(entry, URLResolver) else type(entry) is URLPattern
-        for entry in resolver.url_patterns
-    )
 
 
 def is_constant_pattern(pattern: Any) -> bool:
