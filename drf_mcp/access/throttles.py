@@ -131,10 +131,15 @@ def count_once(context: Any) -> Any:
     waits = [t.wait() for t in context.throttles if not t.allow_request(request, caller.view)]
     if waits:
         seconds = max((wait for wait in waits if wait is not None), default=None)
-        headers = {} if seconds is None else {"Retry-After": f"{seconds:.0f}"}
-        exc = Throttled(seconds)
-        raise Refused(exc.status_code, str(exc.detail), headers=headers)
+        raise refuse_throttled(Throttled(seconds))
     return replace(context, throttles=())
+
+
+def refuse_throttled(exc: Any) -> Refused:
+    """Return the refusal of a message that a throttle refuses."""
+    seconds = getattr(exc, "wait", None)
+    headers = {} if seconds is None else {"Retry-After": f"{seconds:.0f}"}
+    return Refused(exc.status_code, str(exc.detail), headers=headers)
 
 
 def warn_of_quota(quota: RateLimit) -> Iterator[Warning]:

@@ -209,7 +209,9 @@ class Dispatcher(FailureOutcomes):
             caller.authenticate()
             if callback is None and not needs_callback(answer):
                 # The view's throttles counted the call when it ran first.
-                answer = callback = Probe(caller, tool, bound).make_callback()
+                probe = Probe(caller, tool, bound)
+                probe.is_call = True
+                answer = callback = probe.make_callback()
         elif not caller.is_authenticated_by(answer):
             caller.authenticate()
         if caller.narrowings and (refusal := find_narrowing_refusal(tool, caller)):

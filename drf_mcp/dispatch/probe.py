@@ -1,10 +1,10 @@
-"""The one way to ask a view something for a caller: permissions, rows, the object of a URL."""
+"""The one way to ask a view something for a caller: permissions, or the object of a URL."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import cached_property
 from inspect import isawaitable
 from typing import Any, TypeVar
@@ -13,7 +13,6 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.apps import apps
 from django.core.exceptions import PermissionDenied
 from django.db import connections, router, transaction
-from django.db.models import Model, QuerySet
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
@@ -37,7 +36,6 @@ from drf_mcp.dispatch.request import (
     transactions,
 )
 from drf_mcp.dispatch.response import ViewResponse
-from drf_mcp.dispatch.shown_rows import ShownRows, find_keys, get_listed_rows, is_stock_list
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.option_types.installed import features
@@ -59,6 +57,12 @@ class Intercepted(APIException):
     def __init__(self, response: HttpResponseBase) -> None:
         super().__init__(getattr(response, "data", None))
         self.status_code = response.status_code
+        seconds = response.get("Retry-After", "")
+        self.wait = int(seconds) if seconds.isdigit() else None
+
+
+class Answered(BaseException):
+    """Ends the request of a question, so that no code of the view runs after its answer."""
 
 
 def find_written_databases() -> list[str]:
@@ -136,7 +140,8 @@ class Probe:
         view: the last instance of the view.
         found: what ``look`` returned in the place of the view's handler, one item for each run.
         raised: the exceptions that the view answered.
-        is_counted: True if the view's throttles count the request.
+        is_counted: True if the view's throttles count the first request of the probe.
+        is_call: True for a call that is made once more, the only request that may write.
         keeps_locks: True if what is written is not rolled back, so that locks of rows last.
 
     Raises:
@@ -144,6 +149,7 @@ class Probe:
     """
 
     is_counted = False
+    is_call = False
     keeps_locks = False
 
     def __init__(
@@ -159,6 +165,7 @@ class Probe:
         self.identities = identities
         caller.authenticate()
         self.view: Any = None
+        self.handler: Any = None
         self.found: list[Any] = []
         self.raised: list[Exception] = []
 
@@ -206,9 +213,12 @@ class Probe:
         response = self.respond(self.make_callback(look))
         if self.found:
             return self.found[0]  # type: ignore[no-any-return]
+        raise self.get_refusal(response)
+
+    def get_refusal(self, response: HttpResponseBase) -> Exception:
         if self.raised and isinstance(self.raised[-1], REFUSALS):
-            raise self.raised[-1]
-        raise Intercepted(response)
+            return self.raised[-1]
+        return Intercepted(response)
 
     def ask_middleware(self, ask: Callable[[], Found]) -> Found | None:
         """Return what ``ask`` returns within CALL_MIDDLEWARE, None where that refuses the path."""
@@ -227,72 +237,15 @@ class Probe:
             return ViewResponse.read(self.run(), self.request)
 
     def run(self) -> HttpResponseBase:
-        if self.endpoint.method not in SAFE_METHODS:
-            raise MethodNotAllowed(self.endpoint.method)
         callback = self.endpoint.route.callback
-        return self.respond(
-            prepare_callback(callback) if needs_callback(callback) else self.make_callback()
-        )
+        if not needs_callback(callback):
+            return self.respond(self.make_callback())
+        self.refuse_write()
+        return self.respond(prepare_callback(callback))
 
-    # --- Rows of a list -------------------------------------------------------------------------
-
-    def find_visible_keys(self, model: type[Model], keys: Collection[Any]) -> set[Any] | None:
-        """Return those of some primary keys whose rows the list shows the caller.
-
-        No rows where the list refuses the caller; None where it cannot be said.
-        """
-
-        def find(rows: QuerySet[Any]) -> set[str] | None:
-            is_of_model = rows.model._meta.concrete_model is model._meta.concrete_model
-            return find_keys(rows, keys) if is_of_model else None
-
-        try:
-            found = self.ask_listed_rows(find)
-            if found is None:
-                shown = self.read_rows()
-                found = shown.get_keys(model)
-                if found is None or not (shown.is_whole or found.issuperset(map(str, keys))):
-                    return None
-        except REFUSALS as exc:
-            if getattr(exc, "status_code", 403) >= 500:
-                raise
-            return set()
-        return {key for key in keys if str(key) in found}
-
-    def take_rows(self, take: Callable[[QuerySet[Any]], Found]) -> Found | None:
-        """Return what is taken of the rows that the list shows the caller, None where it cannot be.
-
-        Of a list with a handler of the project's own, these are the rows of its first page.
-        """
-        found = self.ask_listed_rows(take)
-        if found is not None:
-            return found
-        shown = self.read_rows().rows
-        if not shown or len({type(row) for row in shown}) > 1:
-            return None
-        rows = type(shown[0])._default_manager.filter(pk__in=[row.pk for row in shown])
-        return self.ask_middleware(lambda: take(rows))
-
-    def ask_listed_rows(self, take: Callable[[QuerySet[Any]], Found]) -> Found | None:
-        # None where the list may show other rows than those of its filtered queryset.
-        if not is_stock_list(self.endpoint):
-            return None
-
-        def look(view: Any, *args: Any, **kwargs: Any) -> Found | None:
-            rows = get_listed_rows(view)
-            return None if rows is None else take(rows)
-
-        return self.ask(look)
-
-    def read_rows(self) -> ShownRows:
-        with self.undoing():
-            response = self.run()
-        if response.status_code >= 300:
-            raise Intercepted(response)
-        # Middleware may have written other rows.
-        middleware_call = self.request.middleware_call
-        is_altered = middleware_call is not None and middleware_call.is_altered(response)
-        return ShownRows(None if is_altered else getattr(response, "data", None))
+    def refuse_write(self) -> None:
+        if self.endpoint.method not in SAFE_METHODS and not self.is_call:
+            raise MethodNotAllowed(self.endpoint.method)
 
     # --- The way to the view --------------------------------------------------------------------
 
@@ -324,11 +277,15 @@ class Probe:
             look: called in the place of the view's handler, for `found`; None for the handler.
         """
         callback, method = self.endpoint.route.callback, self.endpoint.method.lower()
+        if look is None:
+            self.refuse_write()
 
         def answer(request: ToolRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             self.view = view = self.endpoint.view()
             view.args, view.kwargs = args, kwargs
-            if not self.is_counted:
+            if self.is_counted:
+                self.is_counted = False
+            else:
                 view.check_throttles = lambda request: None
             set_up_view(callback, view, request, *args, **kwargs)
             initial, handle_exception = view.initial, view.handle_exception
@@ -337,6 +294,7 @@ class Probe:
                 if self.identities is not None:
                     self.identities.set_identity(request)
                 begun = initial(request, *args, **kwargs)
+                self.handler = getattr(view, method, None)
                 if look is not None:
                     # After the view's own steps, some of which wrap the handler.
                     is_async = is_asynchronous(self.endpoint.handler)
@@ -346,6 +304,8 @@ class Probe:
             def handle(*args: Any, **kwargs: Any) -> Response:
                 if look is not None:
                     self.found.append(look(view, *args, **kwargs))
+                if not self.keeps_locks:
+                    raise Answered
                 return Response(status=204)
 
             def keep(exc: Exception) -> Any:
@@ -353,8 +313,10 @@ class Probe:
                 return handle_exception(exc)
 
             view.initial, view.handle_exception = begin, keep
-            response: Any = view.dispatch(request, *args, **kwargs)
-            return async_to_sync(wait_for)(response) if isawaitable(response) else response
+            with suppress(Answered):
+                response: Any = view.dispatch(request, *args, **kwargs)
+                return async_to_sync(wait_for)(response) if isawaitable(response) else response
+            return HttpResponse(status=204)
 
         # A queryset that locks its rows needs a transaction.
         atomic: Callable[..., HttpResponseBase] = transactions.make_view_atomic(answer)
@@ -419,23 +381,6 @@ def is_taken_away(caller: Caller, tool: Any) -> bool:
         return any(step.allows is False for step in steps)
 
     return caller.find_narrowing(tool) is not None or contain(refuses, log_failure)
-
-
-def ask_about_rows(
-    caller: Caller, tool: Any, kwargs: Mapping[str, Any], ask: Callable[[Probe], Found | None]
-) -> Found | None:
-    """Return what ``ask`` returns of a list's probe; None where the list refuses or fails.
-
-    What takes the list away from the caller takes its rows, too.
-    """
-
-    def log_failure(exc: Exception) -> None:
-        if not isinstance(exc, REFUSALS):
-            logger.warning("The rows of %s could not be read", tool.name, exc_info=exc)
-
-    if is_taken_away(caller, tool):
-        return None
-    return contain(lambda: ask(Probe(caller, tool, Call({}, kwargs))), log_failure)
 
 
 async def wait_for(response: Awaitable[HttpResponseBase]) -> HttpResponseBase:

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from django.db.models import Model, QuerySet
-from django.db.models.query import ModelIterable
-from django.utils.translation import gettext as _
-from rest_framework.generics import GenericAPIView
-from rest_framework.mixins import ListModelMixin
-from rest_framework.serializers import ListSerializer
+from rest_framework.fields import Field
+from rest_framework.relations import HyperlinkedIdentityField
 from rest_framework.utils.serializer_helpers import ReturnList
 
-from drf_mcp.access.authentication_reuse import is_undecorated
-from drf_mcp.introspection.source.members import (
-    find_member,
-    is_drf_code,
-    unwrap_function,
-    unwrap_member,
-)
+from drf_mcp.dispatch.stock_lists import is_stock, is_stock_row
+from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.json_text import JSONPointer
 
 # The most keys in one query: some databases take no longer lists.
@@ -30,26 +22,17 @@ MOST_KEYS = 500
 DEEPEST = 3
 
 
-@functools.lru_cache(maxsize=4096)
-def is_stock_list(endpoint: Any) -> bool:
-    """Return whether only REST framework's own code runs between queryset and answer."""
-    return not find_obstacle(endpoint)
-
-
-def get_listed_rows(view: Any) -> QuerySet[Any] | None:
-    """Return the rows of all pages of a stock list, None where the queryset may have others."""
-    rows = view.filter_queryset(view.get_queryset())
-    if find_queryset_fault(rows) or not shows_every_row(view.get_serializer([], many=True)):
-        return None
-    return rows  # type: ignore[no-any-return]
+def make_filterable(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Return a queryset of the same rows that can be filtered and ordered."""
+    if rows.query.is_sliced or rows.query.distinct_fields:
+        every: QuerySet[Any] = QuerySet(rows.model, using=rows.db)
+        return every.filter(pk__in=rows.values("pk"))
+    return rows
 
 
 def find_keys(rows: QuerySet[Any], keys: Iterable[Any]) -> set[str]:
     """Return those keys that are primary keys of the rows, as text."""
-    if rows.query.is_sliced or rows.query.distinct_fields:
-        every: QuerySet[Any] = QuerySet(rows.model, using=rows.db)
-        rows = every.filter(pk__in=rows.values("pk"))
-    rows, asked = rows.order_by(), list(keys)
+    rows, asked = make_filterable(rows).order_by(), list(keys)
     if len(asked) > MOST_KEYS:
         # An answer often shows all rows: then one query reads all keys.
         most = 2 * len(asked)
@@ -66,27 +49,62 @@ class ShownRows:
     """The rows in the data of a list's answer.
 
     Attributes:
-        rows: the objects that REST framework serialised; None where other code wrote them.
-        is_whole: whether the answer is known to have no further pages.
+        rows: the objects that REST framework serialised, whose items show their keys.
+        is_known: False where other code may have written rows.
     """
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: Any, column: str = "pk") -> None:
+        self.rows: list[Model] = []
         found = [shown for _, shown in find_return_lists(data)]
-        # The last page of REST framework's paginators has no next page.
-        is_last = isinstance(data, Mapping) and "next" in data and data["next"] is None
-        self.is_whole = data in found if isinstance(data, list) else is_last
-        self.rows: list[Model] | None = None
-        if found and all(map(is_complete, found)):
-            rows = [row for each in found for row in each.serializer.instance]
-            self.rows = rows if all(isinstance(row, Model) for row in rows) else None
+        self.is_known = bool(found) and all(map(is_complete, found))
+        for shown in found if self.is_known else ():
+            for row, item in zip(shown.serializer.instance, shown, strict=True):
+                if not isinstance(row, Model):
+                    self.is_known = False
+                elif shows(item, shown.serializer.child, row, column):
+                    self.rows.append(row)
 
-    def get_keys(self, model: type[Model]) -> set[str] | None:
-        """Return the keys of a model's rows as texts, None where none of its rows are known."""
-        if self.rows is None:
-            return None
-        model = model._meta.concrete_model or model
-        own = {str(row.pk) for row in self.rows if row._meta.concrete_model is model}
-        return own if own or not self.rows else None
+
+def find_showing(serializer: Any, model: type[Model], column: str) -> dict[str, Any]:
+    """Return the fields of a serializer that show a column of a model, by name.
+
+    A link to an object shows the column that it is looked up by.
+    """
+    key = model._meta.pk
+    sources = {column, *(("pk", key.name, key.attname) if column in ("pk", key.name) else ())}
+    return {
+        name: field
+        for name, field in getattr(serializer, "fields", {}).items()
+        if not field.write_only
+        and (
+            field.lookup_field in sources
+            if isinstance(field, HyperlinkedIdentityField)
+            else field.source in sources
+        )
+    }
+
+
+def shows(item: Any, serializer: Any, row: Model, column: str) -> bool:
+    """Return whether what a serializer wrote for a row has the row's value of a column."""
+    value = getattr(row, column, None)
+    if value is None or not isinstance(item, Mapping):
+        return False
+    for name, field in find_showing(serializer, type(row), column).items():
+        shown = str(item.get(name))
+        if isinstance(field, HyperlinkedIdentityField):
+            shown = unquote(shown.partition("?")[0].rstrip("/").rpartition("/")[2])
+        if shown == str(value):
+            return True
+    return False
+
+
+def shows_column(serializer: Any, model: type[Model], column: str) -> bool:
+    """Return whether a serializer shows a column in every row, by REST framework's own code."""
+    members = ("to_representation", "get_attribute")
+    return is_stock_row(serializer) and any(
+        is_stock(field, Field, *members, *(["get_url"] if hasattr(field, "get_url") else ()))
+        for field in find_showing(serializer, model, column).values()
+    )
 
 
 def find_return_lists(data: Any, pointer: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
@@ -172,57 +190,3 @@ def find_every_key(rows: Sequence[Any]) -> set[Any]:
         lists = (row for row in rows if type(row) is list)
         keys.update(key for row in lists for _, held in row for key in held)
     return keys - {None}
-
-
-# The methods that run between the filtered queryset and the answer.
-STEPS = ("list", "paginate_queryset", "get_paginated_response", "finalize_response")
-# drf-spectacular wraps handlers without changing their answers.
-PACKAGES = frozenset({"rest_framework", "drf_spectacular"})
-
-
-def find_obstacle(endpoint: Any) -> str:
-    """Return which code of a project's own may change the answer of a list, "" for none."""
-    view_class = endpoint.view_class
-    if not issubclass(view_class, ListModelMixin) or not issubclass(view_class, GenericAPIView):
-        return "it is no generic list"
-    if not is_undecorated(endpoint.route.callback):
-        return "its callback has a decorator, which would not be run"
-    for name in dict.fromkeys((endpoint.handler_name, *STEPS)):
-        if not is_stock_member(view_class, name):
-            return f"{name}() is code of its own, which would not be run as for the list"
-    return ""
-
-
-def is_stock_member(owner: type, name: str) -> bool:
-    # By the globals, not by __module__: a decorator copies the __module__ of what it wraps, and a
-    # class that is made at run time has the __module__ of its metaclass.
-    layers = list(unwrap_function(unwrap_member(find_member(owner, name)[0])))
-    packages = {layer.__globals__["__name__"].partition(".")[0] for layer, _ in layers}
-    # A last layer that still wraps something wraps an object that is no function.
-    return bool(layers) and not layers[-1][1] and packages <= PACKAGES
-
-
-def find_queryset_fault(rows: Any) -> str:
-    """Return why the rows of a list cannot be found by primary key, "" if they can."""
-    if not isinstance(rows, QuerySet):
-        return _("The list is no queryset but %(type)s.") % {"type": type(rows).__name__}
-    if not issubclass(rows._iterable_class, ModelIterable):
-        return _("The rows of the list are values, not objects.")
-    if rows.query.combinator:
-        # Translators: the combinator is "union", "intersection" or "difference".
-        return _("The list is a %(combinator)s of querysets.") % vars(rows.query)
-    if rows.query.extra:
-        return _("The queryset of the list has extra(select=...).")
-    return ""
-
-
-def shows_every_row(serializer: Any) -> bool:
-    """Return whether a serializer for a list writes each of its rows."""
-    return is_stock(serializer, ListSerializer, "to_representation", "data")
-
-
-def is_stock(instance: Any, base: type | tuple[type, ...], *names: str) -> bool:
-    """Return whether an instance of a class of REST framework has that package's own members."""
-    return isinstance(instance, base) and all(
-        name not in vars(instance) and is_stock_member(type(instance), name) for name in names
-    )

@@ -96,13 +96,11 @@ class RedirectingTool(ServerTool):
     Attributes:
         naming: the argument that names the other tool.
         holder: the argument with the arguments of the other tool.
-        further: the names of its other arguments.
         problems: why a call cannot become a call of another tool.
     """
 
     naming: ClassVar[str]
     holder: ClassVar[str]
-    further: ClassVar[tuple[str, ...]] = ()
     problems: tuple[Problem, ...] = ()
 
     controls = ()
@@ -114,7 +112,7 @@ class RedirectingTool(ServerTool):
             return {}, [not_an_object(sent)]
         # Some clients send an object as a string.
         inner = parse_json_text(sent.get(self.holder), dict)
-        known = (self.naming, self.holder, *self.further)
+        known = (self.naming, self.holder)
         problems = find_unknown(sent, known, holder=self.holder)
         if inner is not None and not isinstance(inner, OBJECTS):
             problems.insert(0, not_an_object(inner, f"/{self.holder}"))

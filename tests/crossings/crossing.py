@@ -251,7 +251,6 @@ class ServedCase:
             "TOOLSETS": {"desk": ["*/notes/*", "*/notes/"]},
             "CALL_MIDDLEWARE": [STAMP] if self.is_on("middleware") else [],
             "TASKS_BACKEND": "background" if self.is_on("tasks") else None,
-            "AGGREGATES": "auto" if self.is_on("figures") else "declared",
             "TIME_LIMIT": 60 if self.is_on("time limit") else None,
             "MAX_RESULT_TOKENS": {OFF: None, ON: SMALL}.get(self.case["over budget"], 10_000),
             "OUTPUT_SCHEMA": "full" if self.is_on("output schema") else None,

@@ -45,8 +45,6 @@ FEATURES: Mapping[str, Sequence[str]] = {
     "search": (OFF, ON),
     # Each call is made in a program.
     "program": (OFF, ON),
-    # One tool counts the rows of all lists.
-    "figures": (OFF, ON),
     # The project's exception handler writes the bodies of errors.
     "own errors": (OFF, ON),
     # A write may have several notes: all or none are written, or those without an error.
@@ -81,9 +79,6 @@ def is_possible(case: Mapping[str, str]) -> bool:
     # A program gets rows; rows over the budget are kept for the next program.
     others = {"answer": "rows", "search": OFF, "over budget": OFF}
     if case.get("program") == ON and any(case.get(n, v) != v for n, v in others.items()):
-        return False
-    # A program can call only routes, and counts rows itself.
-    if case.get("program") == case.get("figures") == ON:
         return False
     # Django forbids atomic requests for asynchronous views.
     return (case.get("view"), case.get("atomic")) != ("async", ON)

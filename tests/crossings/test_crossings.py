@@ -12,12 +12,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from drf_mcp.contrib.aggregates import SHARED
 from drf_mcp.contrib.rules.models import Proposal
 from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.option_types.installed import features
-from drf_mcp.tools import registry
 from example_project.shop.models import Ticket
 from tests.crossings.crossing import (
     ARCHIVED,
@@ -81,7 +79,6 @@ def test_features_keep_their_promises_in_combination(crossing):
     check_read(crossing)
     check_read_of_one(crossing)
     check_resources(crossing)
-    check_figures(crossing)
     check_refused_write(crossing)
     check_write(crossing)
     check_undo(crossing)
@@ -224,23 +221,6 @@ def change_meanwhile(crossing: ServedCase, left_out: set[str]) -> set[str]:
         Ticket.objects.filter(subject__in=gone).update(opened_by=other)
         return set() if crossing.user.is_staff else gone
     return set()
-
-
-def check_figures(crossing: ServedCase) -> None:
-    """The count equals the number of rows on all pages."""
-    if SHARED not in registry.tools():
-        # The handler of the list is the project's own.
-        assert not crossing.is_on("figures") or crossing.case["view"] != "viewset"
-        return
-    where = {**crossing.kind.kwargs, **crossing.kind.query}
-    asked = {"tool": crossing.find_tool("GET").name, **({"filters": where} if where else {})}
-    reply = crossing.call_tool(SHARED, asked, reads=True)
-    assert not reply.is_error, reply.raw
-    rows = Ticket.objects.all()
-    rows = rows if crossing.user.is_staff else rows.filter(opened_by=crossing.user)
-    assert reply.data["total"]["count"] == rows.count()
-    refused = crossing.call_tool(SHARED, {**asked, "group_by": ["subject"]}, reads=True)
-    assert refused.is_error
 
 
 def check_refused_write(crossing: ServedCase) -> None:

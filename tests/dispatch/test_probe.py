@@ -8,6 +8,7 @@ from django.contrib.auth.models import Group
 from django.http import Http404, HttpResponse
 from django.test import RequestFactory
 from django.urls import path
+from django.views.decorators.cache import never_cache
 from rest_framework import permissions, serializers
 from rest_framework.authentication import BasicAuthentication, TokenAuthentication
 from rest_framework.exceptions import APIException, MethodNotAllowed, PermissionDenied
@@ -19,6 +20,7 @@ from rest_framework.viewsets import ModelViewSet
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.contrib.writes.idempotency import IdempotencyKeyMixin
+from drf_mcp.dispatch.list_probe import ListProbe
 from drf_mcp.dispatch.probe import Intercepted, Probe
 from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.dispatch.visibility import Visibility
@@ -116,6 +118,25 @@ class StepGroups(GroupViewSet):
         return super().dispatch(request, *args, **kwargs)
 
 
+class ActingGroups(GroupViewSet):
+    """Acts in its handler, and around it."""
+
+    permission_classes: list[type] = []
+    acted: list[str] = []
+
+    def dispatch(self, request, *args, **kwargs):
+        response = super().dispatch(request, *args, **kwargs)
+        self.acted.append("dispatch")
+        return response
+
+    def finalize_response(self, request, response, *args, **kwargs):
+        self.acted.append("finalize_response")
+        return super().finalize_response(request, response, *args, **kwargs)
+
+    def perform_destroy(self, instance):
+        self.acted.append("destroy")
+
+
 class KeyedGroups(IdempotencyKeyMixin, GroupViewSet):
     idempotency_key_required = True
     authentication_classes = [TokenAuthentication]
@@ -164,6 +185,7 @@ router.register("closed", GroupViewSet, basename="closed")
 router.register("tenant", TenantGroups, basename="tenant")
 router.register("signed", SignedGroups, basename="signed")
 router.register("steps", StepGroups, basename="steps")
+router.register("acting", ActingGroups, basename="acting")
 router.register("keyed", KeyedGroups, basename="keyed")
 
 
@@ -171,9 +193,11 @@ router.register("keyed", KeyedGroups, basename="keyed")
 def probe(expose):
     """Returns a probe of a tool: ``probe(\"groups_retrieve\", {\"pk\": 1})``."""
     COUNTED.clear()
+    ActingGroups.acted.clear()
     expose(
         *router.urls,
         path("async/", AsyncGroups.as_view({"get": "alist"})),
+        path("decorated/<int:pk>/", never_cache(ActingGroups.as_view({"delete": "destroy"}))),
         path("async/<int:pk>/", AsyncGroups.as_view({"get": "aretrieve"})),
         AUTHENTICATION_CLASSES=[],
         CALL_MIDDLEWARE=[f"{HERE}.tenant_middleware"],
@@ -182,7 +206,7 @@ def probe(expose):
     def make(name, kwargs=None, call=None, headers=None) -> Probe:
         request = RequestFactory().post("/mcp", headers=headers)
         caller = Caller(request, None, [], [])
-        return Probe(caller, registry.tools()[name], call or Call({}, kwargs or {}))
+        return ListProbe(caller, registry.tools()[name], call or Call({}, kwargs or {}))
 
     return make
 
@@ -265,11 +289,21 @@ def test_a_read_returns_the_answer_of_the_view(probe):
     assert answer.content.data == {"id": group.pk, "name": "readers"}
 
 
-def test_a_write_is_not_run(probe):
+def test_no_question_runs_a_handler_that_writes_or_code_around_it(probe):
     group = Group.objects.create(name="readers")
-    with pytest.raises(MethodNotAllowed):
-        probe("tenant_destroy", {"pk": str(group.pk)}).read()
+    acting = probe("acting_destroy", {"pk": str(group.pk)})
+    for run in (acting.read, acting.run, acting.make_callback):
+        with pytest.raises(MethodNotAllowed):
+            run()
+    acting.check_permissions()
+    assert acting.ask(find_object) == group
+    assert ActingGroups.acted == []
     assert Group.objects.exists()
+
+
+def test_a_decorated_view_that_writes_is_not_run(probe):
+    with pytest.raises(MethodNotAllowed):
+        probe("decorated_destroy", {"pk": "1"}).run()
 
 
 def test_kwargs_that_do_not_match_the_route_are_not_found(probe):

@@ -71,28 +71,6 @@ MUTANTS = (
         "route.match_route)",
         ("tools/test_kept_descriptions.py",),
     ),
-    # --- Figures of lists without mcp_aggregate ---------------------------------------------------
-    Mutant(
-        "the figures of a list are allowed only with the list",
-        "contrib/aggregates/shared.py",
-        "        return self.listing.matches(patterns)\n",
-        "        return True\n",
-        ("contrib/aggregates/test_undeclared.py",),
-    ),
-    Mutant(
-        "a field with free text makes no groups",
-        "contrib/aggregates/figures.py",
-        "            if grouping.column.is_category and key not in doubled\n",
-        "            if key not in doubled\n",
-        ("contrib/aggregates/test_undeclared.py",),
-    ),
-    Mutant(
-        "untrusted fields make no figures",
-        "contrib/aggregates/listing.py",
-        "for name in columns.names if name not in self.mcp_aggregate",
-        "for name in columns.names",
-        ("contrib/aggregates/test_undeclared.py",),
-    ),
     # --- Questions in a session -------------------------------------------------------------------
     Mutant(
         "a session belongs to its caller",

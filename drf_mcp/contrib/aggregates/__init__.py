@@ -3,6 +3,3 @@
 Without them an agent that is asked how many, how much or which is the largest pages through the
 whole list. The figures are made of the rows and columns that the list shows to the same caller.
 """
-
-# The tool of the lists that declare none.
-SHARED = "lists_aggregate"

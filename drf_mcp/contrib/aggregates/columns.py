@@ -6,18 +6,17 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from rest_framework import ISO_8601, serializers
 from rest_framework.fields import empty
 from rest_framework.settings import api_settings
 
-from drf_mcp.dispatch.shown_rows import is_stock, shows_every_row
+from drf_mcp.dispatch.stock_lists import is_stock, is_stock_row, is_stored_value
 
 AMOUNTS = ("sum", "avg", "min", "max")
 # Sums have more digits than any of the numbers in them.
@@ -53,13 +52,13 @@ BOOLEAN = ColumnType((models.BooleanField,), serializers.BooleanField, ())
 IDENTIFIER = ColumnType((models.UUIDField,), serializers.UUIDField, ("distinct",))
 TEXTS = (models.CharField, models.TextField, models.GenericIPAddressField)
 TEXT = ColumnType(TEXTS, serializers.CharField, ("distinct",))
-KINDS = (INTEGER, FLOAT, DECIMAL, DURATION, MOMENT, DATE, BOOLEAN, IDENTIFIER, TEXT)
+TYPES = (INTEGER, FLOAT, DECIMAL, DURATION, MOMENT, DATE, BOOLEAN, IDENTIFIER, TEXT)
 # Keys of objects, and choices: no amounts, whatever the column's type.
 NAME = ColumnType(TEXTS, serializers.ChoiceField, ("distinct",))
 # Serializer fields that leave the value to the encoder.
 PLAIN = (serializers.ReadOnlyField, serializers.SlugRelatedField)
 KEY = serializers.PrimaryKeyRelatedField
-STOCK_FIELDS = (KEY, *PLAIN, NAME.field, *(kind.field for kind in KINDS))
+STOCK_FIELDS = (KEY, *PLAIN, NAME.field, *(each.field for each in TYPES))
 # Any other format may leave a part of the date out.
 FULL_FORMATS = (None, ISO_8601)
 
@@ -83,15 +82,6 @@ class Column:
     kind: ColumnType
     model_field: Any
     shown_by: Any
-
-    @property
-    def is_category(self) -> bool:
-        """Whether many rows have the same value by design: a choice, a key, a flag, a date."""
-        if isinstance(self.shown_by, (KEY, NAME.field, serializers.SlugRelatedField)):
-            return True
-        # The name of another object, and not a text about it.
-        is_name = "__" in self.path and isinstance(self.model_field, models.CharField)
-        return is_name or self.kind.is_date or self.kind is BOOLEAN
 
     @property
     def zone(self) -> Any:
@@ -131,73 +121,74 @@ class Columns:
     """The columns of a model that the serializer of a list shows to the caller of a view."""
 
     def __init__(self, view: Any, model: Any) -> None:
-        self.serializer = view.get_serializer([], many=True)
+        listing = view.get_serializer([], many=True)
+        self.serializer = getattr(listing, "child", listing)
         self.model = model
 
     @property
     def names(self) -> list[str]:
-        child = getattr(self.serializer, "child", None)
-        return list(getattr(child, "fields", ()))
+        return list(getattr(self.serializer, "fields", ()))
 
     def find_shown(self, names: Iterable[str]) -> Iterator[Column]:
         for name in names:
             with contextlib.suppress(NotAColumn):
                 yield self.find(name)
 
-    def check_list(self) -> None:
-        """Raise `NotAColumn` where the serializer of the list may leave rows out."""
-        if not shows_every_row(self.serializer):
-            text = _("%(serializer)s writes the list in a way of its own")
-            raise NotAColumn(text % {"serializer": type(self.serializer).__name__})
-
     def find(self, name: str) -> Column:
-        self.check_list()
-        child = self.serializer.child
-        facts = {"serializer": type(child).__name__, "name": name, "model": self.model.__name__}
-        if not is_stock(child, serializers.Serializer, "to_representation", "_readable_fields"):
-            raise NotAColumn(_("%(serializer)s has a to_representation() of its own") % facts)
-        field = child.fields.get(name)
+        writer = type(self.serializer).__name__
+        if not is_stock_row(self.serializer):
+            raise NotAColumn(f"{writer} has a to_representation() of its own")
+        field = self.serializer.fields.get(name)
         if field is None or field.write_only:
-            raise NotAColumn(_("%(serializer)s shows no field %(name)r") % facts)
-        # A MultipleChoiceField shows a list, whatever its column is.
-        is_own = not is_stock(field, STOCK_FIELDS, "to_representation", "get_attribute")
-        if is_own or isinstance(field, serializers.MultipleChoiceField):
-            raise NotAColumn(_("%(name)r is computed, or shown by a class of its own") % facts)
+            raise NotAColumn(f"{writer} shows no field {name!r}")
+        if not is_stock_field(field):
+            raise NotAColumn(f"{name!r} is computed, or shown by a class of its own")
         path = list(field.source_attrs)
         if isinstance(field, serializers.SlugRelatedField):
             path += str(field.slug_field).split("__")
         elif len(path) > 1 and field.default is not empty:
-            raise NotAColumn(_("%(name)r shows its default where there is no object") % facts)
-        model, found = self.model, None
+            raise NotAColumn(f"{name!r} shows its default where there is no object")
+        model, found = self.model, cast("Any", None)
         for attribute in path:
             try:
                 found = model._meta.get_field(attribute)
             except FieldDoesNotExist:
                 found = None
             # A relation to many objects would join a row of the list several times.
-            if found is None or not (found.concrete and not found.many_to_many):
-                raise NotAColumn(_("%(name)r shows no column of %(model)s") % facts)
+            is_column = found is not None and found.concrete and not found.many_to_many
+            if not is_column or not is_stored_value(model, found):
+                raise NotAColumn(f"{name!r} shows no column of {self.model.__name__}")
             model = found.related_model
         if found is not None and found.is_relation and path[-1] == found.attname:
             found = found.target_field
-        return Column(name, "__".join(path), find_kind(field, found), found, field)
+        return Column(name, "__".join(path), find_type(field, found), found, field)
 
 
-def find_kind(field: Any, column: Any) -> ColumnType:
+def is_stock_field(field: Any) -> bool:
+    """Return whether a serializer field shows a value by REST framework's own code."""
+    names = ["to_representation", "get_attribute"]
+    names += [name for name in ("quantize", "enforce_timezone") if hasattr(field, name)]
+    inner = getattr(field, "pk_field", None)
+    # A MultipleChoiceField shows a list, whatever its column is.
+    is_list = isinstance(field, serializers.MultipleChoiceField)
+    is_plain = not is_list and is_stock(field, STOCK_FIELDS, *names)
+    return is_plain and (inner is None or is_stock_field(inner))
+
+
+def find_type(field: Any, column: Any) -> ColumnType:
     """Return the type of a column that a field shows unchanged; raises `NotAColumn`."""
-    facts = {"name": field.field_name}
+    name = field.field_name
     if isinstance(field, KEY):
         if column is None or not column.is_relation:
-            raise NotAColumn(_("%(name)r shows no column") % facts)
+            raise NotAColumn(f"{name!r} shows no column")
         return NAME
-    kind = next((kind for kind in KINDS if isinstance(column, kind.columns)), None)
-    if kind is None or hasattr(column, "from_db_value"):
-        raise NotAColumn(_("%(name)r is of a type that is neither grouped nor worked out") % facts)
-    is_choice = isinstance(field, NAME.field) and kind in (INTEGER, TEXT)
-    if not (is_choice or isinstance(field, (kind.field, *PLAIN))):
-        raise NotAColumn(_("%(name)r shows its column as another type") % facts)
-    default = api_settings.DATETIME_FORMAT if kind is MOMENT else api_settings.DATE_FORMAT
-    if kind.is_date and getattr(field, "format", default) not in FULL_FORMATS:
-        text = _("%(name)r has a format of its own, which may leave a part of the date out")
-        raise NotAColumn(text % facts)
-    return NAME if is_choice or column.primary_key else kind
+    found = next((each for each in TYPES if isinstance(column, each.columns)), None)
+    if found is None or hasattr(column, "from_db_value"):
+        raise NotAColumn(f"{name!r} is of a type that is neither grouped nor worked out")
+    is_choice = isinstance(field, NAME.field) and found in (INTEGER, TEXT)
+    if not (is_choice or isinstance(field, (found.field, *PLAIN))):
+        raise NotAColumn(f"{name!r} shows its column as another type")
+    default = api_settings.DATETIME_FORMAT if found is MOMENT else api_settings.DATE_FORMAT
+    if found.is_date and getattr(field, "format", default) not in FULL_FORMATS:
+        raise NotAColumn(f"{name!r} has a format of its own, which may leave a part out")
+    return NAME if is_choice or column.primary_key else found

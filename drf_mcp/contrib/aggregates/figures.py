@@ -121,23 +121,6 @@ class Terms:
         # Groupings and metrics are members of one object in the answer.
         self.duplicate_keys = [key for key, count in counts.items() if count > 1]
 
-    @classmethod
-    def of_undeclared(cls, columns: Iterable[Column]) -> Terms:
-        """Return the terms of columns that the project did not choose.
-
-        Texts that anybody may have written make no groups, and names that stand for two things are
-        left out.
-        """
-        terms = cls(columns)
-        doubled = set(terms.duplicate_keys)
-        terms.groupings = {
-            key: grouping
-            for key, grouping in terms.groupings.items()
-            if grouping.column.is_category and key not in doubled
-        }
-        terms.metrics = {k: m for k, m in terms.metrics.items() if k == COUNT or k not in doubled}
-        return terms
-
 
 class Figures:
     """Groups the rows of a queryset, and works the metrics out for each group."""

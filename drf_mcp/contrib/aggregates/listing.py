@@ -6,23 +6,23 @@ import functools
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any, NoReturn
+from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest
 from django.urls import ResolverMatch
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from drf_mcp.contrib.aggregates.columns import Columns, NotAColumn
+from drf_mcp.contrib.aggregates.columns import Columns
 from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Figures, Terms
-from drf_mcp.dispatch.shown_rows import find_obstacle, find_queryset_fault
+from drf_mcp.dispatch.list_probe import ListProbe
+from drf_mcp.dispatch.stock_lists import find_obstacle, find_queryset_fault, find_view_fault
 from drf_mcp.introspection.parsers import Renaming
 from drf_mcp.outcomes import MISSING
+from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.routes import Route
 
@@ -31,10 +31,6 @@ DEFAULT_GROUPS = 100
 # Schemas and examples of the list do not describe its figures.
 DEFAULTS: dict[str, Any] = {"name": None, "input_schema": None, "examples": ()}
 DEFAULTS["output_schema"] = MISSING
-NOT_SHOWN = gettext_lazy(
-    "'{input}' is made of a field that the list does not show to you as it is stored. "
-    "Choose from: {names}."
-)
 
 
 @dataclass(frozen=True)
@@ -54,24 +50,17 @@ class AggregateEndpoint(Endpoint):
     """The endpoint of an aggregate.
 
     Attributes:
-        fields: the names of serializer fields that its handler knows.
+        fields: the declared names of serializer fields.
+        listing: the endpoint of the list.
     """
 
     fields: tuple[str, ...] = ()
+    listing: Endpoint | None = None
 
     has_http_request = False
 
     @classmethod
-    def of_list(
-        cls, listing: Endpoint, fields: tuple[str, ...], answers: type[AggregateList] | None = None
-    ) -> AggregateEndpoint:
-        """Return the aggregate of a list.
-
-        Args:
-            listing: the endpoint of the list.
-            fields: as the attribute.
-            answers: the class of the handler, `AggregateList` by default.
-        """
+    def of_list(cls, listing: Endpoint, fields: tuple[str, ...]) -> AggregateEndpoint:
         if obstacle := find_obstacle(listing):
             raise ImproperlyConfigured(
                 f"aggregate= cannot be used for {listing.place}: {obstacle}. Move what it does "
@@ -88,9 +77,8 @@ class AggregateEndpoint(Endpoint):
             n: getattr(view_class, n) for n in ("__module__", "__qualname__", "__doc__")
         }
         members |= {"mcp_aggregate": fields, "list": handler}
-        bases = (answers or AggregateList, view_class)
         metaclass: Any = type(view_class)
-        made = metaclass(view_class.__name__, bases, members)
+        made = metaclass(view_class.__name__, (AggregateList, view_class), members)
         callback = made.as_view(
             *([dict(route.actions)] if route.actions else ()), **route.initkwargs
         )
@@ -98,7 +86,8 @@ class AggregateEndpoint(Endpoint):
         marks = vars(route.callback).items()
         vars(callback).update((n, v) for n, v in marks if n not in vars(callback))
         aggregate_route = AggregateRoute(route.urlconf, route.chain, callback, route)
-        return cls(aggregate_route, listing.method, listing.action, listing.noun, fields=fields)
+        known = (listing.method, listing.action, listing.noun)
+        return cls(aggregate_route, *known, fields=fields, listing=listing)
 
     @functools.cached_property
     def standard_action(self) -> str | None:
@@ -114,20 +103,12 @@ class AggregateList:
 
     mcp_aggregate: tuple[str, ...] = ()
 
-    def get_mcp_terms(self, columns: Columns) -> Terms:
-        """Return what the caller may ask for, of the columns that the caller's list shows."""
-        return Terms(columns.find_shown(self.mcp_aggregate))
-
     def list(self: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
         rows = self.filter_queryset(self.get_queryset())
-        if fault := find_queryset_fault(rows):
-            refuse(fault)
-        columns = Columns(self, rows.model)
-        try:
-            columns.check_list()
-        except NotAColumn as exc:
-            refuse(f"{exc}.")
-        terms = self.get_mcp_terms(columns)
+        if fault := find_queryset_fault(rows) or find_view_fault(self) or find_changes(request):
+            raise ValidationError(f"{fault} Page through the list instead.", "not_aggregated")
+        # Of the declared columns those that this caller's list shows.
+        terms = Terms(Columns(self, rows.model).find_shown(self.mcp_aggregate))
         # By the names that the answer has.
         write = find_key_writer(self)
         known_groupings = {write(key): grouping for key, grouping in terms.groupings.items()}
@@ -140,32 +121,32 @@ class AggregateList:
         return Response({**answer, "time_zone": ", ".join(sorted(zones))} if zones else answer)
 
 
-class UndeclaredAggregateList(AggregateList):
-    """Answers for a list of which the project declared nothing.
+def find_changes(request: Request) -> str:
+    """Return why figures could differ from the answer of the list, as far as its first page shows.
 
-    Attributes:
-        mcp_aggregate: the fields that others wrote, of which no figures are made.
+    No permission is asked again here, and no throttle counts.
     """
-
-    def get_mcp_terms(self, columns: Columns) -> Terms:
-        names = (name for name in columns.names if name not in self.mcp_aggregate)
-        return Terms.of_undeclared(columns.find_shown(names))
-
-
-def refuse(fault: str) -> NoReturn:
-    advice = _("Page through the list instead.")
-    raise ValidationError(f"{fault} {advice}", "not_aggregated")
+    call = getattr(request._request, "mcp_call", None)
+    if call is None or not mcp_settings.CALL_MIDDLEWARE:
+        return ""
+    listing = call.tool.for_endpoint(call.tool.endpoint.listing)
+    changed = ListProbe(call.caller, listing, call.bound).is_altered()
+    return "CALL_MIDDLEWARE changes the answer of the list." if changed else ""
 
 
 class ShownKey(serializers.ChoiceField):
     """A key that the caller may use; the tool's schema may have further keys."""
 
-    default_error_messages = {"not_shown": NOT_SHOWN}
+    default_error_messages = {
+        "not_shown": (
+            "'{input}' is made of a field that the list does not show to you as it is stored. "
+            "Choose from: {names}."
+        )
+    }
 
     def to_internal_value(self, data: Any) -> Any:
         if data not in self.choices:
-            names = ", ".join(self.choices) or pgettext("accepted names", "none")
-            self.fail("not_shown", input=data, names=names)
+            self.fail("not_shown", input=data, names=", ".join(self.choices) or "none")
         return data
 
 

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from django.core.checks import CheckMessage, Error
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, pgettext
 
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.aggregates.columns import AMOUNTS, Column, Columns, NotAColumn
@@ -17,26 +16,22 @@ from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Terms
 from drf_mcp.contrib.aggregates.listing import (
     DEFAULT_GROUPS,
     MOST_GROUPS,
-    NOT_SHOWN,
     AggregateEndpoint,
     find_key_writer,
 )
-from drf_mcp.dispatch.shown_rows import find_queryset_fault
+from drf_mcp.dispatch.stock_lists import find_queryset_fault, find_view_fault
 from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.findings import Finding, attempt
 from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection, locate_view
 from drf_mcp.introspection.parsers import rename_schema
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.option_types.spelling import find_nearest, join_alternatives, join_names
-from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.descriptions import Subject, speak
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.options import ViewOptions
 from drf_mcp.tools.tool import Tool
 
-REMEDY = gettext_noop("Correct aggregate=, or the serializer. See docs/aggregates.md.")
-# Added to the query, so that caches around the view do not answer with a page of the list.
-MARK = "mcp_aggregate=1"
+REMEDY = "Correct aggregate=, or the serializer. See docs/aggregates.md."
 GROUP: Schema = {"type": "object", "additionalProperties": True}
 OUTPUT: Schema = {
     "type": "object",
@@ -52,15 +47,9 @@ OUTPUT: Schema = {
 
 @dataclass(frozen=True)
 class Keys(ClosedSet):
-    """The keys that an argument takes.
-
-    Attributes:
-        hidden: the declared fields that no key is made of.
-        write: writes a key as the answer has it.
-    """
+    """The keys that an argument takes, which ``write`` writes as the answer has them."""
 
     names: tuple[str, ...]
-    hidden: tuple[str, ...] = ()
     write: Callable[[str], str] = str
     separator = ","
 
@@ -70,12 +59,6 @@ class Keys(ClosedSet):
 
     def takes(self, text: str) -> bool:
         return self.write(text) in self.names
-
-    def get_message(self, text: str) -> str:
-        if not any(name in text for name in self.hidden):
-            return super().get_message(text)
-        names = ", ".join(self.names) or pgettext("accepted names", "none")
-        return str(NOT_SHOWN).format(input=text, names=names)
 
 
 class Declaration:
@@ -106,7 +89,7 @@ class Declaration:
 
     @cached_property
     def columns(self) -> list[Column]:
-        found = map(self.find_column, self.names)
+        found = () if self.view_faults else map(self.find_column, self.names)
         return [column for column in found if isinstance(column, Column)]
 
     @cached_property
@@ -121,27 +104,29 @@ class Declaration:
     def findings(self) -> list[Finding]:
         place = self.inspection.place
         if not self.is_known:
-            unknown = _("The model and serializer of the list are not known without a caller.")
+            unknown = "The model and serializer of the list are not known without a caller."
             return [Finding(place, unknown, _(RETURN_EARLY))]
-        return [Finding(place, f"{fault}.", _(REMEDY)) for fault in self.find_faults()]
+        return [Finding(place, f"{fault}.", REMEDY) for fault in self.find_faults()]
 
     def find_faults(self) -> Iterator[str]:
         """Yield what is wrong with the declaration, as sentences without their full stops."""
         for name in self.names if self.is_known else ():
             reason = self.find_column(name)
-            if isinstance(reason, Column):
-                continue
-            known = dict.fromkeys(known for columns in self.shown for known in columns.names)
-            nearest = "" if name in known else next(iter(find_nearest(name, known)), "")
-            # Translators: the reason is one such as "OrderSerializer shows no field 'totl'".
-            text = _("aggregate= names %(name)r, but %(reason)s")
-            if nearest:
-                text = _("aggregate= names %(name)r, but %(reason)s; did you mean %(nearest)r?")
-            yield text % {"name": name, "reason": reason, "nearest": nearest}
-        text = _("aggregate= makes two things of the name %(name)r: take one of the fields away")
-        yield from (text % {"name": key} for key in self.terms.duplicate_keys)
-        faults = map(find_queryset_fault, self.ask_both(lambda view: view.get_queryset()))
-        yield from (fault.rstrip(".") for fault in dict.fromkeys(faults) if fault)
+            if isinstance(reason, str):
+                known = dict.fromkeys(known for columns in self.shown for known in columns.names)
+                nearest = "" if name in known else next(iter(find_nearest(name, known)), "")
+                asked = f"; did you mean {nearest!r}?" if nearest else ""
+                yield f"aggregate= names {name!r}, but {reason}{asked}"
+        for key in self.terms.duplicate_keys:
+            yield f"aggregate= makes two things of the name {key!r}: take one of the fields away"
+        yield from self.view_faults
+
+    @cached_property
+    def view_faults(self) -> list[str]:
+        faults = self.ask_both(
+            lambda view: find_queryset_fault(view.get_queryset()) or find_view_fault(view)
+        )
+        return [fault.rstrip(".") for fault in dict.fromkeys(faults) if fault]
 
     def find_column(self, name: str) -> Column | str:
         """Return the column of a field, or why there is none."""
@@ -176,12 +161,9 @@ class AggregateTool(Tool):
         filters = tuple(parameter for parameter in listing.query if parameter.role != "sort")
         own = tuple(self.get_parameters())
         names = {parameter.name for parameter in own}
-        text = _(
-            "The filter %(filter)r of the list has the name of an argument of %(tool)s, "
-            "which has no such filter therefore."
-        )
+        text = "The filter {!r} of the list has the name of an argument of {}, which replaces it."
         shadowed = [
-            Finding(self.endpoint.place, text % {"filter": p.name, "tool": self.name}, _(REMEDY))
+            Finding(self.endpoint.place, text.format(p.name, self.name), REMEDY)
             for p in filters
             if p.name in names
         ]
@@ -194,32 +176,27 @@ class AggregateTool(Tool):
 
     def get_parameters(self) -> Iterator[Parameter]:
         terms = self.declaration.terms
-        groups = _("What makes groups; none for the figures of all rows.")
+        groups = "What makes groups; none for the figures of all rows."
         if any(column.kind.is_date for column in self.declaration.columns):
-            groups += " " + _("Dates in the project's time zone.")
+            groups += " Dates in the project's time zone."
         yield self.get_keys("group_by", terms.groupings, groups)
-        metrics = _("What to work out; %(default)s by default.") % {"default": COUNT}
-        yield self.get_keys("metrics", terms.metrics, metrics)
-        words = _(
-            "By the first metric or by the group; minus is descending. Default: %(default)s."
-        ) % {"default": ORDERS[0]}
+        yield self.get_keys("metrics", terms.metrics, f"What to work out; {COUNT} by default.")
+        words = f"By the first metric or by the group; minus is descending. Default: {ORDERS[0]}."
         order = {"type": "string", "enum": list(ORDERS), "description": words}
         yield Parameter("order", order, closed=Keys(ORDERS))
         limits = {"minimum": 1, "maximum": MOST_GROUPS, "default": DEFAULT_GROUPS}
-        limit = {"type": "integer", **limits, "description": _("Of groups.")}
-        yield Parameter("limit", limit)
+        yield Parameter("limit", {"type": "integer", **limits, "description": "Of groups."})
 
     def get_keys(self, name: str, keys: Iterable[str], words: str) -> Parameter:
         write = find_key_writer(self.view)
         known = tuple(map(write, keys))
-        schema = {"type": "array", "items": {"type": "string"}, "description": words}
+        items: Schema = {"type": "string"}
+        schema: Schema = {"type": "array", "items": items, "description": words}
         if not self.declaration.is_known:
             return Parameter(name, schema, multiple="comma")
         if known:
-            schema["items"] = {"type": "string", "enum": list(known)}
-        shown = {column.name for column in self.declaration.columns}
-        hidden = tuple(write(field) for field in self.fields if field not in shown)
-        return Parameter(name, schema, multiple="comma", closed=Keys(known, hidden, write))
+            items["enum"] = list(known)
+        return Parameter(name, schema, multiple="comma", closed=Keys(known, write))
 
     @property
     def takes_fields(self) -> bool:
@@ -230,40 +207,27 @@ class AggregateTool(Tool):
         return (path for path in paths if path not in self.fields)
 
     def compose_title(self) -> str:
-        return _("Figures of %(rows)s") % {"rows": self.rows}
+        return f"Figures of {self.rows}"
 
     def compose_description(self) -> str:
         columns = self.declaration.columns
         amounts = [column for column in columns if column.kind.metrics[:4] == AMOUNTS]
-        numbers = [speak(column.name) for column in amounts]
+        numbers = join_names([speak(column.name) for column in amounts])
         dates = [speak(column.name) for column in columns if column.kind.is_date]
         groups = [speak(c.name) for c in columns if not c.kind.is_date and c not in amounts]
         if dates:
-            # Translators: the names are those of dates, such as "paid at".
-            parts = _("day, week, month, quarter or year of %(names)s")
-            groups.insert(0, parts % {"names": join_alternatives(dates)})
-        text = {
-            (False, False): _("Count %(rows)s."),
-            (False, True): _("Count %(rows)s, by %(groups)s."),
-            (True, False): _("Count %(rows)s, or sum up, average or compare %(numbers)s."),
-            (True, True): _(
-                "Count %(rows)s, or sum up, average or compare %(numbers)s, by %(groups)s."
-            ),
-        }[bool(numbers), bool(groups)]
-        names = {"numbers": join_names(numbers), "groups": join_names(groups)}
-        figures = text % {"rows": self.rows, **names}
+            parts = f"day, week, month, quarter or year of {join_alternatives(dates)}"
+            groups.insert(0, parts)
+        text = f"Count {self.rows}"
+        text += f", or sum up, average or compare {numbers}" if numbers else ""
+        text += f", by {join_names(groups)}." if groups else "."
         listing = self.related.by_path.get(self.endpoint.route.path.rstrip("/"))
-        text = _("Filters as of %(tool)s.")
-        return f"{figures} {text % {'tool': listing} if listing else ''}".strip()
+        return f"{text} Filters as of {listing}." if listing else text
 
     @property
     def rows(self) -> str:
         subject = Subject(self.endpoint, self.view)
-        return _("rows") if subject.model is None else subject.of_owner(subject.plural)
-
-    def bind(self, arguments: Any) -> Call:
-        call = super().bind(arguments)
-        return replace(call, query_string="&".join(filter(None, (call.query_string, MARK))))
+        return "rows" if subject.model is None else subject.of_owner(subject.plural)
 
 
 # --- Checks ---------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db.models import QuerySet
 from django.utils.encoding import force_str
 from django.utils.translation import gettext as _
 from rest_framework import serializers
@@ -180,21 +179,19 @@ class PromptArguments:
 
     def limit_relations(self, fields: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
         # An argument names only objects that a list shows the caller.
+        capability = self.server.tools_capability
+        exposed = ListedRows(self.context.caller, capability.get_tools(self.context))
+        offered = ListedRows(self.context.caller, capability.get_offered_tools(self.context))
         for name in fields.keys() & arguments.keys():
             field = getattr(fields[name], "child_relation", fields[name])
-            if getattr(field, "queryset", None) is not None:
-                field.queryset = self.find_rows(field.queryset, arguments)
-
-    def find_rows(self, rows: Any, arguments: Mapping[str, Any]) -> Any:
-        model, capability = rows.model, self.server.tools_capability
-        exposed = capability.get_tools(self.context)
-        if ListedRows(self.context.caller, exposed).find_list(model) is None:
-            # No tool lists the model, so the field takes the objects of its own queryset.
-            return rows
-        shown = ListedRows(self.context.caller, capability.get_offered_tools(self.context))
-        listing = shown.find_list(model)
-        found = listing and shown.ask(listing, arguments, lambda listed: listed)
-        return found if isinstance(found, QuerySet) else model._default_manager.none()
+            model = getattr(getattr(field, "queryset", None), "model", None)
+            # Where no tool lists the model, the field takes the objects of its own queryset.
+            if model is None or exposed.find_list(model) is None:
+                continue
+            listing = offered.find_list(model)
+            column = getattr(field, "slug_field", None) or "pk"
+            found = listing and offered.ask(listing, arguments, lambda rows: rows, column)
+            field.queryset = model._default_manager.none() if found is None else found
 
 
 class PromptsFeature(Feature):

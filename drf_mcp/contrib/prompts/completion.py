@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from rest_framework import serializers
+from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.access.throttles import count_once
-from drf_mcp.dispatch.probe import ask_about_rows
+from drf_mcp.access.throttles import count_once, refuse_throttled
+from drf_mcp.dispatch.list_probe import ask_about_rows
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.introspection.types import ANY
 from drf_mcp.protocol import REVISIONS, Capability
@@ -30,6 +30,8 @@ COMPLETE = frozenset({"completion", "_meta"})
 class ListedRows:
     """The rows of list tools, as their views show them to a caller.
 
+    The throttles of a view count a message once that asks for its rows.
+
     Args:
         caller: the caller, who is authenticated.
         tools: the tools that are offered to the caller, by name.
@@ -38,6 +40,7 @@ class ListedRows:
     def __init__(self, caller: Caller, tools: Mapping[str, Tool]) -> None:
         self.caller = caller
         self.tools = tools
+        self.counted: set[str] = set()
 
     def find_list(self, model: Any) -> Tool | None:
         for tool in self.tools.values():
@@ -46,16 +49,31 @@ class ListedRows:
         return None
 
     def ask(
-        self, tool: Tool, kwargs: Mapping[str, Any], take: Callable[[Any], Found]
+        self, tool: Tool, kwargs: Mapping[str, Any], take: Callable[[Any], Found], column: str
     ) -> Found | None:
         """Return what is taken of the rows that a list shows, None where it shows none.
 
         Args:
             kwargs: the path kwargs of the list; others are passed over.
             take: gets a queryset of the rows.
+            column: the column by which a row is chosen, which the list has to show.
+
+        Raises:
+            Refused: if a throttle of the list's view refuses the message.
         """
         known = {name: kwargs[name] for name in tool.endpoint.route.kwargs if name in kwargs}
-        return ask_about_rows(self.caller, tool, known, lambda probe: probe.take_rows(take))
+        is_first = tool.name not in self.counted
+        self.counted.add(tool.name)
+        try:
+            return ask_about_rows(
+                self.caller,
+                tool,
+                known,
+                lambda probe: probe.take_rows(take, column),
+                is_counted=is_first,
+            )
+        except APIException as exc:
+            raise refuse_throttled(exc) from exc
 
 
 class Completion:
@@ -123,8 +141,6 @@ class Completion:
 
     def complete_rows(self, tool: Tool, column: str) -> Mapping[str, Any]:
         def read(rows: Any) -> Mapping[str, Any]:
-            if not isinstance(rows, QuerySet):
-                return NOTHING
             if self.typed:
                 rows = rows.filter(**{f"{column}__istartswith": self.typed})
             found = rows.order_by(column).values_list(column, flat=True).distinct()[: MOST + 1]
@@ -132,7 +148,7 @@ class Completion:
             # How many there are in all is not counted.
             return {"values": texts[:MOST], "hasMore": len(texts) > MOST}
 
-        return self.rows.ask(tool, self.chosen, read) or NOTHING
+        return self.rows.ask(tool, self.chosen, read, column) or NOTHING
 
 
 class CompletionCapability(Capability):

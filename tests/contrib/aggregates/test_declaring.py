@@ -10,7 +10,6 @@ from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 from django.test import modify_settings
 from django.urls import include, path
-from django.utils import translation
 from django.utils.decorators import method_decorator
 from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from drf_spectacular.openapi import AutoSchema
@@ -150,16 +149,6 @@ def test_an_unknown_field_is_an_error_that_suggests_the_nearest(serve, errors):
         "type": "string",
         "enum": ["kind"],
     }
-
-
-def test_an_error_of_a_check_is_not_translated(serve, errors, monkeypatch):
-    def translate(text):
-        return f"{translation.get_language()}: {text}"
-
-    serve(viewset(["kindd"]))
-    monkeypatch.setattr("drf_mcp.contrib.aggregates.tool._", translate)
-    with translation.override("de"):
-        assert "None: aggregate= names 'kindd'" in errors()[0]
 
 
 def test_a_field_that_is_no_column_is_an_error(serve, errors):

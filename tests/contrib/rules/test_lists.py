@@ -52,7 +52,6 @@ def agent(expose, alice):
         path("orders/", Orders.as_view(every)),
         path("orders/<int:pk>/", Orders.as_view(one)),
         SERVER_NAME="shop",
-        AGGREGATES="auto",
     )
     # A crash is a response.
     alice.http.raise_request_exception = False
@@ -82,13 +81,6 @@ def test_no_rows_are_counted(agent, save_rule):
     assert str(count) in refuse()
     save_rule("orders_list")
     assert str(count) not in refuse()
-
-
-def test_a_rule_about_pages_refuses_figures_with_its_reason(agent, save_rule):
-    save_rule("customers_list", condition="page_size > 10")
-    assert not agent.call("customers_list", page_size=9).is_error
-    refused = agent.call("lists_aggregate", tool="customers_list")
-    assert (refused.code, refused.envelope["error"]) == ("FORBIDDEN", "Not today.")
 
 
 def test_a_refused_version_and_a_dry_run_show_no_object_that_a_rule_refuses_to_read(
