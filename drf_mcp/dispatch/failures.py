@@ -24,7 +24,6 @@ from drf_mcp.dispatch.errors import (
     get_exception_status,
 )
 from drf_mcp.dispatch.guards import find_narrowing_refusal
-from drf_mcp.dispatch.list_probe import ListProbe, ask_about_rows
 from drf_mcp.dispatch.next_steps import name_missing_rows
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import ToolRequest
@@ -261,9 +260,9 @@ class ProtectedRows:
             return None
         return replace(self.tool.for_endpoint(related.endpoints[name]), name=name)
 
-    def _ask_list(
-        self, model: type[Model], ask: Callable[[ListProbe], Found | None]
-    ) -> Found | None:
+    def _ask_list(self, model: type[Model], ask: Callable[[Any], Found | None]) -> Found | None:
+        from drf_mcp.dispatch.list_probe import ask_about_rows
+
         tool, caller = self._find_tool(model), self.caller
         if tool is None or caller is None:
             return None
