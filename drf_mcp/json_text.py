@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, KeysView, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any
 
@@ -157,21 +157,6 @@ def parse_json_text(value: Any, wanted: type | tuple[type, ...]) -> Any:
         return value
     is_wanted = isinstance(parsed, wanted) and not is_nested_deeper(value, MAX_TEXT_DEPTH)
     return parsed if is_wanted else value
-
-
-class JSONBody:
-    """A model of a response's body that REST framework's JSON encoder writes as an object."""
-
-    # The encoder takes any value with `keys` and items: ``Response(success_response(...))``.
-
-    def as_json(self) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def keys(self) -> KeysView[str]:
-        return self.as_json().keys()
-
-    def __getitem__(self, name: str) -> Any:
-        return self.as_json()[name]
 
 
 def hash_json(value: Any) -> str:

@@ -94,7 +94,9 @@ class EnvelopeJSONRenderer(JSONRenderer):
             return tool.pointers(Call(sent))
 
         map_errors = partial(Dispatcher().get_error_mapper, None, request)
-        outcome = build_outcome(answer, name, get_arguments, map_errors, parse_own_envelope)
+        named = None if tool is None else tool.options.writes_envelope
+        recognize = partial(parse_own_envelope, named=named)
+        outcome = build_outcome(answer, name, get_arguments, map_errors, recognize)
         if tool is not None:
             outcome = add_hints(outcome, tool)
         return replace(outcome, request_id=outcome.request_id or new_request_id())

@@ -274,7 +274,7 @@ class Dispatcher(FailureOutcomes):
             tool.name,
             lambda: self.find_offered(call).pointers(bound),
             partial(self.get_error_mapper, call, request),
-            self.recognize,
+            self.recognize and partial(self.recognize, named=tool.options.writes_envelope),
         )
         if tool.endpoint.standard_action == "list" and is_empty(outcome):
             outcome = outcome.changed(

@@ -27,8 +27,9 @@ from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Outcome, Pagination, Warning
 
 PAGE_SIZE_LIMITED = "PAGE_SIZE_LIMITED"
-Recognizer = Callable[[Any, int], "Outcome | None"]
-"""Reads the outcome out of a body and its HTTP status; None if the body is no envelope."""
+Recognizer = Callable[..., "Outcome | None"]
+"""Reads the outcome out of a body and its HTTP status; None if the body is no envelope. ``named``
+is the envelope that the view is said to write."""
 
 
 @dataclass
@@ -143,7 +144,7 @@ def build_outcome(
     """
     status, content, view = response.status, response.content, response.view
     data = content.data
-    own = None if recognize is None else recognize(data, status)
+    own = None if recognize is None else find_own_outcome(response, recognize)
     # The status of an error wins over an envelope of a success.
     if own is not None and own.failure is None and status >= 400:
         own = None
@@ -186,6 +187,17 @@ def build_outcome(
     if quota is not None and failure is None:
         outcome = outcome.changed(warnings=(*outcome.warnings, *warn_of_quota(quota)))
     return outcome if outcome.version else add_version(outcome, notes, view)
+
+
+def find_own_outcome(response: ViewResponse, recognize: Recognizer) -> Outcome | None:
+    """Return the outcome in a view's own envelope, its data as the renderer wrote them."""
+    data, given, status = response.content.data, response.given, response.status
+    own = None if given is None else recognize(given, status)
+    if own is None:
+        return recognize(data, status)
+    if own.failure is None and isinstance(data, dict) and "data" in data:
+        return own.changed(data=data["data"])
+    return own
 
 
 def add_notes(outcome: Outcome, notes: CallContext) -> Outcome:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from drf_mcp.envelopes.base import Envelope as Envelope
 from drf_mcp.envelopes.ok import OkEnvelope as OkEnvelope
+from drf_mcp.envelopes.own import EnvelopeModel, OwnEnvelope
 from drf_mcp.envelopes.plain import PlainEnvelope as PlainEnvelope
 from drf_mcp.envelopes.response_v2 import ResponseV2Envelope as ResponseV2Envelope
 from drf_mcp.envelopes.status import StatusEnvelope as StatusEnvelope
-from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -33,20 +33,26 @@ BUILT_IN_ENVELOPES: tuple[Envelope, ...] = (
     StatusEnvelope(),
     PlainEnvelope(),
 )
+BY_CONTRACT = {envelope.contract: envelope for envelope in BUILT_IN_ENVELOPES}
 # The modules that import pydantic; their ``__all__`` is part of this package.
 MODEL_MODULES = ("digest", "models", "standardized")
 
 
-def parse_own_envelope(body: Any, status: int) -> Outcome | None:
-    """Return the outcome of an envelope that a view built itself, None for plain data."""
-    contract = getattr(type(body), "mcp_contract", None)
-    if contract is None:
-        # A dict is an envelope only if it names its contract, as those of "response-v2" do.
-        is_envelope = isinstance(body, OBJECTS) and "success" in body
-        return RESPONSE_V2.parse(body, status) if is_envelope else None
-    own = (envelope for envelope in BUILT_IN_ENVELOPES if envelope.contract == contract)
-    envelope = next(own, None)
-    return None if envelope is None else envelope.parse(body, status)
+def parse_own_envelope(
+    body: Any, status: int, named: type[Envelope] | None = None
+) -> Outcome | None:
+    """Return the outcome of an envelope that a view built itself, None for plain data.
+
+    Args:
+        body: the data of the response.
+        named: the envelope that the view is said to write.
+    """
+    if isinstance(body, EnvelopeModel):
+        body = body.as_json()
+    if isinstance(body, OwnEnvelope):
+        return BY_CONTRACT[body.contract].parse(body, status)
+    # A plain dict says its version, or the view names its envelope.
+    return (RESPONSE_V2 if named is None else named()).parse(body, status)
 
 
 def __getattr__(name: str) -> Any:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Iterator, Mapping, MappingView
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from drf_mcp.codes import HANDLING, PLAIN_WARNINGS
-from drf_mcp.envelopes.metadata import PAGINATION, RATE_LIMIT, Members, drop_invalid
+from drf_mcp.envelopes.metadata import PAGINATION, RATE_LIMIT, drop_invalid
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import (
     MISSING,
@@ -80,7 +81,7 @@ class Envelope:
         """Return the outcome that a body of this contract describes, None for another body.
 
         Args:
-            body: a model of the contract or its JSON value, ``data`` in it as the view made it.
+            body: the JSON value of an envelope, ``data`` in it as the view made it.
             status: the HTTP status of the response; 200 for the result of a tool.
         """
         return None
@@ -111,11 +112,6 @@ class Envelope:
 
 class ContractEnvelope(Envelope):
     """The parts that the built-in contracts share. Empty members are left out, never null."""
-
-    def _get_members(self, body: Any) -> Members:
-        if getattr(type(body), "mcp_contract", None) == self.contract:
-            body = body.as_envelope()
-        return Members(body)
 
     def _get_payload(self, outcome: Outcome) -> Any:
         data, page = outcome.data, outcome.pagination
@@ -208,12 +204,15 @@ class ContractEnvelope(Envelope):
             meta["pagination"] = described
         if quota is not None and (described := self._describe(quota, RATE_LIMIT)):
             meta["rate_limit"] = described
-        telemetry = outcome.telemetry
-        if telemetry and (valid := drop_invalid({"telemetry": telemetry})["telemetry"]):
-            meta["telemetry"] = valid
+        if telemetry := self._describe_telemetry(outcome):
+            meta["telemetry"] = telemetry
         if outcome.suggestions:
             meta["suggestions"] = list(outcome.suggestions)
         return meta
+
+    def _describe_telemetry(self, outcome: Outcome) -> dict[str, Any]:
+        telemetry = outcome.telemetry
+        return drop_invalid({"telemetry": telemetry})["telemetry"] if telemetry else {}
 
     def _describe_warnings(self, outcome: Outcome) -> list[dict[str, Any]]:
         # Other warnings have nothing but the sentence in ``warnings``.
@@ -241,11 +240,18 @@ class ContractEnvelope(Envelope):
         return failure.remediation or HANDLING[failure.category].remediation
 
     def _get_problems(self, failure: Failure) -> tuple[Problem, ...]:
-        if failure.problems:
-            return failure.problems
         message, remediation = self._get_message(failure), self._get_remediation(failure)
-        recoverable = failure.recoverable
-        return (Problem(failure.code, message, remediation=remediation, recoverable=recoverable),)
+        main = Problem(
+            failure.code, message, remediation=remediation, recoverable=failure.recoverable
+        )
+        if not failure.details:
+            return failure.problems or (main,)
+        # A view's own failure keeps its code.
+        if not failure.problems or failure.details.keys() == {"problems"}:
+            return (main, *failure.problems)
+        first, *others = failure.problems
+        named = {"constraint": first.code} if "constraint" in failure.details else {}
+        return (replace(first, code=failure.code, context={**named, **first.context}), *others)
 
     def _get_advice(self, problem: Problem) -> str:
         # For contracts without a member for the accepted values.

@@ -8,13 +8,12 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 
 from drf_mcp.codes import WARNING_SEVERITIES, screaming_code
-from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import (
     Fidelity,
     Pagination,
@@ -26,6 +25,9 @@ from drf_mcp.outcomes import (
 )
 
 logger = logging.getLogger("drf_mcp")
+
+Value = TypeVar("Value", str, list[Any], dict[str, Any])
+Facts = TypeVar("Facts", Pagination, RateLimit)
 
 FIDELITY_LEVELS = ("full", "partial", "summary", "reference_only")
 
@@ -151,116 +153,100 @@ def drop_invalid(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     return meta
 
 
-class Members(dict[str, Any]):
-    """An object in a view's own envelope, in which a value of a wrong type counts as absent."""
+def write_times(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata with the times of the rate limit as texts."""
+    quota = meta.get("rate_limit")
+    if not isinstance(quota, Mapping):
+        return dict(meta)
+    texts = {"reset_at": to_iso_time, "period": to_period}
+    words = {name: texts[name](quota[name]) or quota[name] for name in texts if name in quota}
+    return {**meta, "rate_limit": {**quota, **words}}
 
-    def __init__(self, value: Any) -> None:
-        super().__init__(value if isinstance(value, Mapping) else {})
 
-    def text(self, name: str) -> str:
-        return str(self.get(name) or "")
+def take(members: Any, name: str, kind: type[Value]) -> Value:
+    """Return a member of a view's own envelope, an empty value where it has another type."""
+    value = members.get(name) if isinstance(members, Mapping) else None
+    return value if isinstance(value, kind) else kind()
 
-    def string(self, name: str) -> str:
-        value = self.get(name)
-        return value if isinstance(value, str) else ""
 
-    def integer(self, name: str) -> int | None:
-        value: Any = self.get(name)
-        return int(value) if is_number(value) else None
+def take_objects(members: Any, name: str) -> list[dict[str, Any]]:
+    return [each for each in take(members, name, list) if isinstance(each, dict)]
 
-    def object(self, name: str) -> Members:
-        return Members(self.get(name))
 
-    def array(self, name: str) -> list[Any]:
-        value = self.get(name)
-        return list(value) if isinstance(value, (list, tuple)) else []
+def take_severity(members: Mapping[str, Any], default: Severity) -> Severity:
+    try:
+        return Severity(members.get("severity"))
+    except ValueError:
+        return default
 
-    def objects(self, name: str) -> list[Members]:
-        return list(map(Members, self.array(name)))
 
-    def texts(self, name: str) -> tuple[str, ...]:
-        return tuple(map(str, self.array(name)))
-
-    def severity(self, default: Severity) -> Severity:
-        try:
-            return Severity(self.get("severity"))
-        except ValueError:
-            return default
-
-    def pointer(self, name: str) -> str:
-        path = self.text(name)
-        return JSONPointer.from_dotted(path) if path else ""
-
-    def others(self, names: Container[str]) -> dict[str, Any]:
-        return {name: value for name, value in self.items() if name not in names}
+def leave_out(members: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if name not in names}
 
 
 def parse_meta(meta: Mapping[str, Any], own_names: Container[str] = ()) -> dict[str, Any]:
     """Return the members of an `Outcome` that a contract's metadata describes."""
-    members = Members(drop_invalid(meta))
-    quota = members.object("rate_limit")
-    rate_limit = RateLimit(
-        limit=quota.integer("limit"),
-        remaining=quota.integer("remaining"),
-        reset_at=to_iso_time(quota.get("reset_at")),
-        period=to_period(quota.get("period")),
-        retry_after=quota.integer("retry_after"),
-        more=quota.others(RATE_LIMIT["properties"]),
+    meta = write_times(drop_invalid(meta))
+    dropped, hashes = (
+        take(meta, "dropped_content_ids", list),
+        take(meta, "content_archive_hashes", dict),
     )
-    hashes, dropped = members.object("content_archive_hashes"), members.texts("dropped_content_ids")
-    level, fidelity = members.get("content_fidelity"), None
+    level, fidelity = meta.get("content_fidelity"), None
     if level in FIDELITY_LEVELS or dropped or hashes:
         fidelity = Fidelity(
             level if level in FIDELITY_LEVELS else "partial",
-            dropped,
+            tuple(map(str, dropped)),
             {str(name): str(value) for name, value in hashes.items()},
-            members.string("content_fidelity_schema_version") or Fidelity.version,
+            take(meta, "content_fidelity_schema_version", str) or Fidelity.version,
         )
-    others = members.others(RESERVED)
+    others = leave_out(meta, RESERVED)
     return {
-        "request_id": members.text("request_id"),
-        "warnings": parse_warnings(members),
-        "suggestions": members.texts("suggestions"),
-        "pagination": parse_pagination(members.object("pagination")),
-        "rate_limit": None if rate_limit == RateLimit() else rate_limit,
-        "telemetry": members.object("telemetry"),
+        "request_id": take(meta, "request_id", str),
+        "warnings": parse_warnings(meta),
+        "suggestions": tuple(map(str, take(meta, "suggestions", list))),
+        "pagination": parse_pagination(take(meta, "pagination", dict)),
+        "rate_limit": parse_facts(RateLimit, take(meta, "rate_limit", dict), RATE_LIMIT),
+        "telemetry": take(meta, "telemetry", dict),
         "fidelity": fidelity,
-        "version": members.string("content_version"),
-        "content_hash": members.string("content_hash"),
+        "version": take(meta, "content_version", str),
+        "content_hash": take(meta, "content_hash", str),
         "meta": {name: others[name] for name in others if name not in own_names},
     }
 
 
-def parse_warnings(members: Members) -> tuple[Warning, ...]:
+def parse_warnings(meta: Mapping[str, Any]) -> tuple[Warning, ...]:
     warnings = []
-    for detail in filter(None, members.objects("warning_details")):
-        code = screaming_code(detail.text("code") or "WARNING")
+    for detail in take_objects(meta, "warning_details"):
+        code = screaming_code(take(detail, "code", str) or "WARNING")
         warnings.append(
             Warning(
                 code=code,
-                message=detail.text("message") or detail.text("code"),
-                severity=detail.severity(WARNING_SEVERITIES.get(code, Severity.WARNING)),
-                context={**detail.others(WARNING_MEMBERS), **detail.object("context")},
-                remediation=detail.text("remediation"),
+                message=take(detail, "message", str) or code,
+                severity=take_severity(detail, WARNING_SEVERITIES.get(code, Severity.WARNING)),
+                context={**leave_out(detail, WARNING_MEMBERS), **take(detail, "context", dict)},
+                remediation=take(detail, "remediation", str),
             )
         )
     known = {warning.message for warning in warnings}
-    sentences = (text for text in members.texts("warnings") if text not in known)
+    sentences = (text for text in map(str, take(meta, "warnings", list)) if text not in known)
     return (*warnings, *(Warning("WARNING", text) for text in sentences))
 
 
-def parse_pagination(page: Members) -> Pagination | None:
-    has_more, cursor = page.get("has_more"), page.get("cursor")
-    following = page.object("next") or None
+def parse_facts(
+    kind: type[Facts], members: dict[str, Any], schema: Mapping[str, Any]
+) -> Facts | None:
+    known = {n: members[n] for n in schema["properties"] if members.get(n) is not None}
+    return kind(**known, more=leave_out(members, schema["properties"])) if members else None
+
+
+def parse_pagination(members: dict[str, Any]) -> Pagination | None:
+    page = parse_facts(Pagination, members, PAGINATION)
+    if page is None:
+        return None
+    cursor = None if page.cursor is None else str(page.cursor)
+    following = page.next if isinstance(page.next, dict) and page.next else None
+    has_more = page.has_more
     if has_more is None and (cursor is not None or following is not None):
         has_more = True
-    pagination = Pagination(
-        has_more=None if has_more is None else bool(has_more),
-        total_count=page.integer("total_count"),
-        page_size=page.integer("page_size"),
-        page=page.integer("page"),
-        cursor=None if cursor is None else str(cursor),
-        next=following,
-        more=page.others(PAGINATION["properties"]),
-    )
-    return None if pagination == Pagination() else replace(pagination, own=True)
+    has_more = None if has_more is None else bool(has_more)
+    return replace(page, has_more=has_more, cursor=cursor, next=following, own=True)

@@ -14,8 +14,8 @@ from pydantic.dataclasses import dataclass
 from typing_extensions import Required, Self, TypedDict, Unpack
 
 from drf_mcp.codes import HANDLING, WARNING_SEVERITIES, category_of_code, screaming_code
-from drf_mcp.envelopes.metadata import find_invalid, to_iso_time, to_period
-from drf_mcp.json_text import JSONBody
+from drf_mcp.envelopes.metadata import find_invalid, write_times
+from drf_mcp.envelopes.own import EnvelopeModel, OwnEnvelope
 from drf_mcp.outcomes import Category, Fidelity, Severity
 
 __all__ = [
@@ -93,7 +93,7 @@ class ErrorData(TypedDict, total=False):
 
 
 @dataclass
-class ToolResponse(JSONBody):
+class ToolResponse(EnvelopeModel):
     """One response; ``dataclasses.asdict`` gives the JSON value."""
 
     mcp_contract: ClassVar[str] = "response-v2"
@@ -111,11 +111,9 @@ class ToolResponse(JSONBody):
             raise ValueError("error is empty: say in a sentence what went wrong")
         return self
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> OwnEnvelope:
         # `asdict` copies values, and some lists of REST framework cannot be copied.
-        return dict(vars(self))
-
-    as_envelope = as_json
+        return OwnEnvelope(vars(self), self.mcp_contract)
 
 
 def success_response(
@@ -204,12 +202,7 @@ def make_meta(arguments: MetaArguments) -> ResponseMeta:
         meta.setdefault("content_fidelity_schema_version", Fidelity.version)
     if refused := list(find_invalid(meta)):
         raise ValueError(f"not as the contract has it: {', '.join(refused)}")
-    quota = meta.get("rate_limit")
-    if isinstance(quota, Mapping):
-        texts = {"reset_at": to_iso_time, "period": to_period}
-        words = {name: texts[name](quota[name]) or quota[name] for name in texts if name in quota}
-        meta["rate_limit"] = {**quota, **words}
-    return {**meta, "version": "response-v2"}  # type: ignore[typeddict-item]
+    return {**write_times(meta), "version": "response-v2"}  # type: ignore[typeddict-item]
 
 
 # --- ok -----------------------------------------------------------------------------------------
@@ -237,7 +230,7 @@ class OkMeta(BaseModel):
     warnings: list[str] | None = None
 
 
-class OkResponse(JSONBody, BaseModel):
+class OkResponse(EnvelopeModel, BaseModel):
     """The whole envelope; dump it with ``exclude_unset=True``."""
 
     mcp_contract: ClassVar[str] = "ok"
@@ -253,12 +246,11 @@ class OkResponse(JSONBody, BaseModel):
             raise ValueError("errors are given on failure and only then")
         return self
 
-    def as_json(self) -> dict[str, Any]:
-        return self.model_dump(exclude_unset=True)
+    def model_dump(self, **options: Any) -> OwnEnvelope:
+        return OwnEnvelope(super().model_dump(**options), self.mcp_contract)
 
-    def as_envelope(self) -> dict[str, Any]:
-        members = self.model_dump(exclude_unset=True, exclude={"data"})
-        return {**members, "data": self.data}
+    def as_json(self) -> OwnEnvelope:
+        return self.model_dump(exclude_unset=True)
 
 
 # --- status -------------------------------------------------------------------------------------
@@ -308,7 +300,7 @@ class ResponseMetadata(BaseModel):
         return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
 
 
-class StandardMCPResponse(JSONBody, BaseModel):
+class StandardMCPResponse(EnvelopeModel, BaseModel):
     """Base response model; subclass it per tool if you like.
 
     ``status`` is decided by `finalize`.
@@ -349,19 +341,17 @@ class StandardMCPResponse(JSONBody, BaseModel):
         if suggestion and suggestion not in self.suggestions:
             self.suggestions.append(suggestion)
 
-    def finalize(self) -> dict[str, Any]:
+    def finalize(self) -> OwnEnvelope:
         """Decide the status and return the JSON value, absent members left out."""
         succeeded = "PARTIAL_SUCCESS" if self.partial_success else "SUCCESS"
         self.status = ResponseStatus[succeeded if self.success else "FAILURE"]
         return self.model_dump(exclude_none=True)
 
-    def as_json(self) -> dict[str, Any]:
-        return self.finalize()
+    def model_dump(self, **options: Any) -> OwnEnvelope:
+        metadata = self.metadata
+        defaults = type(metadata).model_fields.keys() - metadata.model_fields_set
+        defaults |= {name for name in ("tool_name",) if not metadata.tool_name}
+        return OwnEnvelope(super().model_dump(**options), self.mcp_contract, defaults)
 
-    def as_envelope(self) -> dict[str, Any]:
-        # Without defaults of the metadata, which the rendering envelope fills in.
-        return {
-            **vars(self),
-            "errors": [error.model_dump(exclude_none=True) for error in self.errors],
-            "metadata": self.metadata.model_dump(exclude_unset=True, exclude_none=True),
-        }
+    def as_json(self) -> OwnEnvelope:
+        return self.finalize()

@@ -9,9 +9,16 @@ from typing import Any, ClassVar
 
 from drf_mcp.codes import category_of_code, screaming_code
 from drf_mcp.envelopes.base import ContractEnvelope, Encode, add_beside, drop_empty
-from drf_mcp.envelopes.metadata import COMMON_META, STRING, parse_meta
+from drf_mcp.envelopes.metadata import (
+    COMMON_META,
+    STRING,
+    leave_out,
+    parse_meta,
+    take,
+    take_objects,
+)
 from drf_mcp.envelopes.plain import PlainEnvelope
-from drf_mcp.json_text import content_hash
+from drf_mcp.json_text import JSONPointer, content_hash
 from drf_mcp.outcomes import Failure, Outcome, Pagination, Problem
 
 META: dict[str, Any] = {
@@ -120,28 +127,18 @@ class OkEnvelope(ContractEnvelope):
         return code.lower()
 
     def parse(self, body: Any, status: int = 200) -> Outcome | None:
-        envelope = self._get_members(body)
-        ok, meta = envelope.get("ok"), envelope.get("meta")
+        ok, meta = (body.get("ok"), body.get("meta")) if isinstance(body, dict) else (None, None)
         if not isinstance(ok, bool) or not isinstance(meta, Mapping):
             return None
         members = parse_meta(meta, ("version", "next_cursor"))
-        members["version"] = envelope.object("meta").string("version") or members["version"]
+        members["version"] = take(meta, "version", str) or members["version"]
         if "next_cursor" in meta:
             page = members["pagination"] or Pagination(own=True)
             cursor = meta["next_cursor"]
             members["pagination"] = replace(page, has_more=cursor is not None, cursor=cursor)
-        data, failure = envelope.get("data"), None
+        data, failure = body.get("data"), None
         if not ok:
-            problems = tuple(
-                Problem(
-                    code=error.text("code"),
-                    message=error.text("message"),
-                    pointer=error.pointer("path"),
-                    remediation=error.text("fix_hint"),
-                    context=error.others(OK_ERROR),
-                )
-                for error in envelope.objects("errors")
-            )
+            problems = tuple(map(self._parse_error, take_objects(body, "errors")))
             main = problems[0] if problems else Problem("", "")
             code = screaming_code(main.code)
             failure = Failure(
@@ -155,3 +152,13 @@ class OkEnvelope(ContractEnvelope):
             )
         soft_body = PlainEnvelope().translate_soft(failure, data)
         return Outcome("", status, data=data, failure=failure, body=soft_body, **members)
+
+    def _parse_error(self, error: dict[str, Any]) -> Problem:
+        path = take(error, "path", str)
+        return Problem(
+            code=take(error, "code", str),
+            message=take(error, "message", str),
+            pointer=JSONPointer.from_dotted(path) if path else "",
+            remediation=take(error, "fix_hint", str),
+            context=leave_out(error, OK_ERROR),
+        )

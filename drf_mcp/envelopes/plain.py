@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from drf_mcp.envelopes.base import ContractEnvelope, Encode, drop_empty
@@ -23,10 +24,14 @@ class PlainEnvelope(ContractEnvelope):
     structured_content: ClassVar[bool] = False
 
     def prepare(self, outcome: Outcome, encode: Encode) -> Outcome:
-        # The sentence of an error quotes the body.
-        if not outcome.is_error or outcome.data is None:
+        # The sentence of an error quotes the body, or what stands beside its message.
+        failure = outcome.failure
+        if failure is None or failure.soft:
             return outcome
-        return outcome.changed(data=json.loads(encode(outcome.data)))
+        details = {"details": failure.details} if failure.details else {}
+        beside = drop_empty({**failure.context, "retry_after_seconds": None, **details})
+        data, context = json.loads(encode([outcome.data, beside]))
+        return outcome.changed(data=data, failure=replace(failure, context=context))
 
     def render(self, outcome: Outcome) -> Any:
         failure = outcome.failure
@@ -53,7 +58,8 @@ class PlainEnvelope(ContractEnvelope):
         return drop_empty({**self._describe_fidelity(outcome), **remarks, **outcome.meta})
 
     def result_meta(self, outcome: Outcome) -> dict[str, Any]:
-        return drop_empty({"request_id": outcome.request_id, **self._describe_source(outcome)})
+        facts = {"request_id": outcome.request_id, "telemetry": self._describe_telemetry(outcome)}
+        return drop_empty({**facts, **self._describe_source(outcome)})
 
     def parse(self, body: Any, status: int = 200) -> Outcome:
         # The text of a failed result is the message.
@@ -76,13 +82,14 @@ class PlainEnvelope(ContractEnvelope):
     def reason(self, failure: Failure, data: Any) -> str:
         if data is not None:
             return f"ViewSet returned error: {data}"
-        problems = failure.problems
+        problems, beside = failure.problems, "" if failure.soft else str(failure.context or "")
         if len(problems) > 1:
             messages = (f"{p.path}: {p.message}" if p.path else p.message for p in problems)
-            advice = map(self._get_advice, problems)
-            return " ".join(map(close_sentences, messages, advice))
-        hint = self._get_advice(problems[0]) if problems else ""
-        return close_sentences(failure.message, hint or failure.remediation)
+            sentences = [*map(close_sentences, messages, map(self._get_advice, problems))]
+        else:
+            hint = self._get_advice(problems[0]) if problems else ""
+            sentences = [close_sentences(failure.message, hint or failure.remediation)]
+        return " ".join(filter(None, [*sentences, beside]))
 
 
 def close_sentences(*texts: str) -> str:

@@ -8,7 +8,16 @@ from typing import Any, ClassVar
 
 from drf_mcp.codes import CODES, HANDLING, category_of_code, screaming_code, standard_code
 from drf_mcp.envelopes.base import ContractEnvelope, add_beside, drop_empty
-from drf_mcp.envelopes.metadata import COMMON_META, OBJECT, SOURCE, STRING, Members, parse_meta
+from drf_mcp.envelopes.metadata import (
+    COMMON_META,
+    OBJECT,
+    SOURCE,
+    STRING,
+    leave_out,
+    parse_meta,
+    take,
+    take_objects,
+)
 from drf_mcp.envelopes.plain import PlainEnvelope
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Problem
@@ -42,8 +51,14 @@ ERROR_DATA: dict[str, Any] = {
 STANDARD_DATA = frozenset(ERROR_DATA["properties"])
 # ``soft`` is `Failure.soft`.
 STANDARD_META = frozenset({"version", "soft"})
-# Members of ``details`` that describe a problem with an argument.
-PROBLEM_MEMBERS = frozenset({"field", "pointer", "constraint", "code", "message"})
+# Members of a problem; ``details`` may have others.
+PROBLEM_MEMBERS = frozenset(
+    {
+        *("field", "pointer", "constraint", "code", "message"),
+        *("received", "accepted", "remediation", "context", "problems"),
+    }
+)
+TEXTS = frozenset({"field", "constraint"})
 # The end of the message of several problems.
 MORE_PROBLEMS = re.compile(r" \(\d+ [^()]+\)\Z")
 # The default of `error_response`.
@@ -88,9 +103,15 @@ class ResponseV2Envelope(ContractEnvelope):
         }
 
     def _render_details(self, failure: Failure) -> Mapping[str, Any]:
+        if failure.details:
+            # As the view wrote them.
+            details = leave_out(failure.details, ("problems",))
+            others = failure.problems[1:] if details else failure.problems
+            listed = {"problems": [self._render_problem(each) for each in others]}
+            return {**details, **drop_empty(listed)}
         if not failure.problems:
-            return failure.details
-        first, *others = failure.problems
+            return {}
+        first, *rest = failure.problems
         path = first.path
         # The message of several problems goes on with their number.
         message = failure.message.removeprefix(f"{path}: ")
@@ -98,16 +119,16 @@ class ResponseV2Envelope(ContractEnvelope):
         is_described = message.startswith(first.message) and first.remediation in remediations
         if not is_described:
             problems = [self._render_problem(problem) for problem in failure.problems]
-            return {"problems": problems, **failure.details}
-        details: dict[str, Any] = {"field": path} if path else {}
+            return {"problems": problems}
+        details = {"field": path} if path else {}
         details["constraint"] = first.code
         details.update(self._describe_value(first))
         # The pointer of a name with a dot differs from the pointer of its path.
         if not path.isidentifier() and JSONPointer.from_dotted(path) != first.pointer:
             details["pointer"] = first.pointer
-        if others:
-            details["problems"] = [self._render_problem(each, first) for each in others]
-        return {**add_beside(details, first.context, details), **failure.details}
+        if rest:
+            details["problems"] = [self._render_problem(each, first) for each in rest]
+        return add_beside(details, first.context, details)
 
     def _render_problem(self, problem: Problem, first: Problem | None = None) -> dict[str, Any]:
         # The value is described with the first problem of an argument.
@@ -154,14 +175,12 @@ class ResponseV2Envelope(ContractEnvelope):
         }
 
     def parse(self, body: Any, status: int = 200) -> Outcome | None:
-        envelope = self._get_members(body)
-        meta, data, failure = envelope.get("meta"), envelope.get("data"), None
-        if "success" not in envelope or not isinstance(meta, Mapping):
+        meta = body.get("meta") if isinstance(body, dict) and "success" in body else None
+        if not isinstance(meta, Mapping) or meta.get("version") != VERSION:
             return None
-        if meta.get("version") != VERSION:
-            return None
-        if not envelope.get("success"):
-            failure = self._parse_failure(envelope, status, soft=meta.get("soft") is True)
+        data, failure = body.get("data"), None
+        if not body.get("success"):
+            failure = self._parse_failure(body, status, soft=meta.get("soft") is True)
             # The context of a soft failure is its answer.
             data = dict(failure.context) if failure.soft and failure.context else None
         return Outcome(
@@ -173,10 +192,10 @@ class ResponseV2Envelope(ContractEnvelope):
             **parse_meta(meta, STANDARD_META),
         )
 
-    def _parse_failure(self, envelope: Members, status: int, *, soft: bool) -> Failure:
-        data = envelope.object("data")
-        code = screaming_code(data.text("error_code") or DEFAULT_CODE)
-        category, remediation = data.get("error_type"), data.text("remediation")
+    def _parse_failure(self, body: dict[str, Any], status: int, *, soft: bool) -> Failure:
+        data = take(body, "data", dict)
+        code = screaming_code(take(data, "error_code", str) or DEFAULT_CODE)
+        category, remediation = data.get("error_type"), take(data, "remediation", str)
         # The HTTP status is more precise than the defaults of `error_response`.
         if 400 <= status < 500 and category in (None, CODES[DEFAULT_CODE]):
             code, category = standard_code(status) if code == DEFAULT_CODE else code, None
@@ -185,42 +204,40 @@ class ResponseV2Envelope(ContractEnvelope):
                 remediation = ""
         if category not in list(Category):
             category = category_of_code(code, status if status >= 400 else 500)
-        details = data.object("details")
-        # ``details`` describe the first problem, unless ``problems`` lists it.
-        entries = details.objects("problems")
-        place = details.text("pointer") or details.pointer("field")
-        places = [entry.text("pointer") or entry.pointer("field") for entry in entries]
-        if not (place and place in places) and not PROBLEM_MEMBERS.isdisjoint(details):
-            message = envelope.text("error").removeprefix(f"{details.text('field')}: ")
-            message = MORE_PROBLEMS.sub("", message) if entries else message
-            sentences = {"message": message, "remediation": remediation}
-            entries = [Members({**sentences, **details}), *entries]
-        problems = tuple(
-            Problem(
-                code=entry.text("code") or entry.text("constraint") or "invalid",
-                message=entry.text("message"),
-                pointer=entry.text("pointer") or entry.pointer("field"),
-                received=entry.get("received", MISSING),
-                accepted=entry.text("accepted") or None,
-                remediation=entry.text("remediation"),
-                context=entry.object("context"),
-            )
-            for entry in entries
-            if not PROBLEM_MEMBERS.isdisjoint(entry)
-        )
+        details, message = take(data, "details", dict), take(body, "error", str) or code
+        entries = take_objects(details, "problems")
+        place, others = find_pointer(details), leave_out(details, ("problems",))
+        if others:
+            # ``details`` describe the first problem, which ``problems`` may list as well.
+            said = message.removeprefix(f"{take(details, 'field', str)}: ")
+            said = MORE_PROBLEMS.sub("", said) if entries else said
+            first: dict[str, Any] = {"message": said, "remediation": remediation}
+            same = [each for each in entries if place and find_pointer(each) == place][:1]
+            entries = [first | others | dict(*same), *(e for e in entries if e not in same)]
         return Failure(
             code=code,
             category=Category(category),
-            message=envelope.text("error") or code,
+            message=message,
             remediation=remediation,
-            problems=problems,
-            context=data.others(STANDARD_DATA),
+            problems=tuple(map(parse_problem, entries)),
+            context=leave_out(data, STANDARD_DATA),
             soft=soft,
-            details={n: v for n, v in details.items() if is_valid_detail(n, v)},
+            details={n: v for n, v in details.items() if n not in TEXTS or isinstance(v, str)},
         )
 
 
-def is_valid_detail(name: str, value: Any) -> bool:
-    if name == "problems":
-        return isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value)
-    return name not in ("field", "constraint") or isinstance(value, str)
+def find_pointer(entry: Mapping[str, Any]) -> str:
+    path = take(entry, "field", str)
+    return take(entry, "pointer", str) or (JSONPointer.from_dotted(path) if path else "")
+
+
+def parse_problem(entry: dict[str, Any]) -> Problem:
+    return Problem(
+        code=take(entry, "code", str) or take(entry, "constraint", str) or "invalid",
+        message=take(entry, "message", str),
+        pointer=find_pointer(entry),
+        received=entry.get("received", MISSING),
+        accepted=take(entry, "accepted", str) or None,
+        remediation=take(entry, "remediation", str),
+        context={**leave_out(entry, PROBLEM_MEMBERS), **take(entry, "context", dict)},
+    )

@@ -19,6 +19,7 @@ from rest_framework.views import set_rollback
 
 from drf_mcp.codes import HANDLING, Category, category_of_code, screaming_code, standard_code
 from drf_mcp.envelopes.models import ResponseError, StandardMCPResponse
+from drf_mcp.envelopes.own import OwnEnvelope
 from drf_mcp.exceptions import catch
 from drf_mcp.settings import mcp_settings
 
@@ -146,12 +147,20 @@ class ResponseBuilder:
 def read_value(value: Any, response_class: type[ResponseT]) -> tuple[Any, Response]:
     reply = value if isinstance(value, Response) else Response()
     value = value.data if isinstance(value, Response) else value
-    if not isinstance(value, StandardMCPResponse):
+    if not isinstance(value, (StandardMCPResponse, OwnEnvelope)):
         if not isinstance(value, Mapping):
             value = {} if value is None else {"result": value}
         success = bool(value.get("success", True)) and reply.status_code < 400
         value = response_class(success=success, data=dict(value))
     return value, reply
+
+
+def write_response(response: StandardMCPResponse | OwnEnvelope, seconds: float) -> OwnEnvelope:
+    if isinstance(response, OwnEnvelope):
+        return response
+    if response.metadata.execution_time is None:
+        response.metadata.execution_time = seconds
+    return response.finalize()
 
 
 def read_exception(
@@ -189,11 +198,9 @@ def standardized_response(
         reject = functools.partial(read_exception, response_class, error_formatter)
 
         def finish(response: Any, reply: Response, args: Any, started: float) -> Any:
-            metadata = response.metadata
-            metadata.tool_name = metadata.tool_name or name
-            if metadata.execution_time is None:
-                metadata.execution_time = time.perf_counter() - started
-            reply.data = response.finalize()
+            reply.data = body = write_response(response, time.perf_counter() - started)
+            if isinstance(body.get("metadata"), dict) and not body["metadata"].get("tool_name"):
+                body["metadata"]["tool_name"] = name
             # A function with a request is a view.
             is_view = any(isinstance(argument, (HttpRequest, Request)) for argument in args)
             return reply if is_view else reply.data

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 
-from drf_mcp.codes import CODES, HANDLING, category_of_code, screaming_code
+from drf_mcp.codes import HANDLING, category_of_code, screaming_code, standard_code
 from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
 from drf_mcp.envelopes.metadata import (
     COMMON_META,
@@ -16,8 +16,12 @@ from drf_mcp.envelopes.metadata import (
     SOURCE,
     STRING,
     STRINGS,
-    Members,
+    is_number,
+    leave_out,
     parse_meta,
+    take,
+    take_objects,
+    take_severity,
     to_iso_time,
 )
 from drf_mcp.outcomes import Failure, Outcome, Problem, Severity, Warning
@@ -109,16 +113,16 @@ class StatusEnvelope(ContractEnvelope):
 
     def _get_metadata(self, outcome: Outcome) -> dict[str, Any]:
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        own, common = Members(outcome.meta), self._get_common_meta(outcome)
+        own, common = outcome.meta, self._get_common_meta(outcome)
         telemetry = dict(common.get("telemetry", ()))
         duration = telemetry.pop("duration_ms", outcome.duration_ms)
-        version = own.string("tool_version") or mcp_settings.SERVER_VERSION or TOOL_VERSION
+        version = take(own, "tool_version", str) or mcp_settings.SERVER_VERSION or TOOL_VERSION
         return drop_empty(
             {
                 **self._get_further_meta(outcome, METADATA["properties"]),
                 "request_id": outcome.request_id,
                 "timestamp": to_iso_time(own.get("timestamp")) or now,
-                "tool_name": own.string("tool_name") or outcome.tool,
+                "tool_name": take(own, "tool_name", str) or outcome.tool,
                 "tool_version": version,
                 "execution_time": None if duration is None else round(duration / 1000, 6),
                 **self._describe_source(outcome),
@@ -189,19 +193,21 @@ class StatusEnvelope(ContractEnvelope):
         return code.lower()
 
     def parse(self, body: Any, status: int = 200) -> Outcome | None:
-        envelope = self._get_members(body)
-        if "success" not in envelope or "status" not in envelope:
+        if not isinstance(body, dict) or "success" not in body or "status" not in body:
             return None
-        data, meta, failure = envelope.get("data"), envelope.object("metadata"), None
+        data, failure = body.get("data"), None
+        meta = leave_out(take(body, "metadata", dict), getattr(body, "defaults", ()))
         # ``warnings`` repeat the sentences of ``warning_details``.
-        sentences = [*meta.array("warnings"), *envelope.array("warnings")]
+        sentences = [*take(meta, "warnings", list), *take(body, "warnings", list)]
         members = parse_meta({**meta, "warnings": sentences}, ("execution_time",))
-        seconds = meta.get("execution_time")
-        if isinstance(seconds, (int, float)):
-            members["telemetry"]["duration_ms"] = round(seconds * 1000, 3)
-        members["suggestions"] = (*envelope.texts("suggestions"), *members["suggestions"])
-        errors = envelope.objects("errors")
-        if envelope.get("success"):
+        seconds: Any = meta.get("execution_time")
+        if is_number(seconds):
+            duration = {"duration_ms": round(seconds * 1000, 3)}
+            members["telemetry"] = {**members["telemetry"], **duration}
+        suggestions = map(str, take(body, "suggestions", list))
+        members["suggestions"] = (*suggestions, *members["suggestions"])
+        errors = take_objects(body, "errors")
+        if body.get("success"):
             warnings = [self._parse_error(error, Severity.WARNING) for error in errors]
             for warning in warnings:
                 warning["code"] = screaming_code(warning["code"])
@@ -210,15 +216,17 @@ class StatusEnvelope(ContractEnvelope):
             failure, data = self._parse_failure(errors, data, status), None
         return Outcome(tool="", status=status, data=data, failure=failure, **members)
 
-    def _parse_failure(self, errors: list[Members], data: Any, status: int) -> Failure:
-        context = Members(data)
-        if not errors:
-            code, message = "INTERNAL_ERROR", _("The operation failed.")
-            return Failure(code, CODES[code], message, "", context=context, data=data)
+    def _parse_failure(self, errors: list[dict[str, Any]], data: Any, status: int) -> Failure:
+        context = data if isinstance(data, dict) else {}
         problems = tuple(Problem(**self._parse_error(error, Severity.ERROR)) for error in errors)
-        # The first serious error names the failure.
-        serious = (problem for problem in problems if problem.severity in SERIOUS)
-        main = next(serious, problems[0])
+        if not errors:
+            code = standard_code(status) if status >= 400 else "OPERATION_FAILED"
+            advice = _("Read what the answer says before deciding whether to call again.")
+            main = Problem(code, _("The operation failed."), remediation=advice)
+        else:
+            # The first serious error names the failure.
+            serious = (problem for problem in problems if problem.severity in SERIOUS)
+            main = next(serious, problems[0])
         code = screaming_code(main.code)
         return Failure(
             code=code,
@@ -230,12 +238,12 @@ class StatusEnvelope(ContractEnvelope):
             data=data,
         )
 
-    def _parse_error(self, error: Members, severity: Severity) -> dict[str, Any]:
+    def _parse_error(self, error: dict[str, Any], severity: Severity) -> dict[str, Any]:
         return {
-            "code": error.text("code"),
-            "message": error.text("message"),
-            "remediation": error.text("suggestion"),
-            "severity": error.severity(severity),
+            "code": take(error, "code", str),
+            "message": take(error, "message", str),
+            "remediation": take(error, "suggestion", str),
+            "severity": take_severity(error, severity),
             "recoverable": error.get("recoverable", True),
-            "context": error.object("context"),
+            "context": take(error, "context", dict),
         }

@@ -28,6 +28,7 @@ RETRIEVAL_TOOL = "content_retrieve"
 # More rows than these have one name together, such as ``results[17:2000]``.
 MAX_ROW_NAMES = 20
 MAX_NAMES = 50
+LEVELS = ("full", "partial", "summary", "reference_only")
 # A longer text among the values of a list is an item of its own.
 MAX_VALUE_LENGTH = 200
 
@@ -77,7 +78,7 @@ class Reporter:
         return replace(
             outcome,
             data=reduction.value,
-            fidelity=Fidelity(reduction.level, names, archives),
+            fidelity=add_fidelity(outcome.fidelity, Fidelity(reduction.level, names, archives)),
             warnings=(*outcome.warnings, self._warn(reduction), *self.warnings),
         )
 
@@ -202,6 +203,15 @@ class Reporter:
         if self.seconds is None:
             return _("Next: %(call)s.") % facts
         return _("Next: %(call)s within %(seconds)d seconds.") % facts
+
+
+def add_fidelity(own: Fidelity | None, ours: Fidelity) -> Fidelity:
+    """Return what is left of an answer of which the view itself left something out."""
+    if own is None:
+        return ours
+    level = max(own.level, ours.level, key=LEVELS.index)
+    dropped = (*own.dropped[:MAX_NAMES], *ours.dropped)
+    return Fidelity(level, dropped, {**own.archives, **ours.archives}, own.version)
 
 
 def are_short_scalars(values: list[Any]) -> bool:
