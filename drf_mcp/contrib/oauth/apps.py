@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.db.models.signals import pre_save
 from django.utils.translation import gettext_lazy as _
 
 
@@ -13,3 +14,12 @@ class OAuthConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
     mcp_features = ("drf_mcp.contrib.oauth.feature.OAuthFeature",)
     mcp_checks = "drf_mcp.contrib.oauth.checks"
+
+    def ready(self) -> None:
+        super().ready()
+        from oauth2_provider.models import get_application_model
+
+        from drf_mcp.contrib.oauth.models import keep_hash_of_secret
+
+        uid = "drf_mcp.contrib.oauth"
+        pre_save.connect(keep_hash_of_secret, sender=get_application_model(), dispatch_uid=uid)

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from django.http import HttpRequest
 from django.urls import Resolver404, get_script_prefix, resolve
+from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext
 from oauth2_provider.models import get_application_model, get_grant_model, get_refresh_token_model
 from oauth2_provider.oauth2_backends import OAuthLibCore
@@ -19,12 +20,19 @@ from drf_mcp.access.authentication import OTHER_AUDIENCE, Caller
 from drf_mcp.access.resources import FoundEndpoint, WellKnownConverter, is_endpoint
 from drf_mcp.access.scopes import is_gone
 from drf_mcp.contrib.oauth.documents import PERSON, NotNow, reading_for
-from drf_mcp.contrib.oauth.models import belongs_to_client, recorder
+from drf_mcp.contrib.oauth.models import HASHED, belongs_to_client, hash_secret, recorder
 from drf_mcp.settings import mcp_settings
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 # The grants of clients that the project did not add by hand: they need a person.
 OWN_GRANTS = frozenset({"authorization_code", "refresh_token"})
+
+
+class RefreshedMeanwhile(Exception):
+    """Another request has used the refresh token since this request was validated."""
+
+    def __init__(self, family: Any) -> None:
+        self.family = family
 
 
 class EndpointCore(OAuthLibCore):  # type: ignore[misc]
@@ -192,6 +200,32 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
             end_family(family)
             self.validate_code(client_id, code, request.client, request)
             raise InvalidGrantError(request=request)
+
+    def save_bearer_token(self, token: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
+        """Save the tokens of a request.
+
+        A refresh token that another request used first was copied: its connection ends.
+        """
+        try:
+            return super().save_bearer_token(token, request, *args, **kwargs)
+        except RefreshedMeanwhile as exc:
+            # Here, where the transaction that it raised in is rolled back.
+            get_refresh_token_model().revoke_family(exc.family)
+            raise InvalidGrantError(request=request) from exc
+
+    def _save_bearer_token(self, token: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
+        known = getattr(request, "refresh_token_instance", None)
+        if known is not None and known.revoked is None:
+            # Requests at the same time have all found the token unused.
+            row = get_refresh_token_model().objects.select_for_update().filter(pk=known.pk).first()
+            if row is None or row.revoked is not None:
+                raise RefreshedMeanwhile(known.token_family)
+        return super()._save_bearer_token(token, request, *args, **kwargs)
+
+    def _check_secret(self, provided_secret: str, stored_secret: str) -> bool:
+        if stored_secret.startswith(HASHED):
+            return constant_time_compare(hash_secret(provided_secret), stored_secret)
+        return bool(super()._check_secret(provided_secret, stored_secret))
 
     def _create_refresh_token(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         made = super()._create_refresh_token(request, *args, **kwargs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from rest_framework.authtoken.models import Token
 
 from drf_mcp.contrib.audit.models import AuditedCall
+from drf_mcp.contrib.audit.recording import Audit
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
 from drf_mcp.tools.options import ToolOptions
@@ -73,6 +75,48 @@ def test_secrets_and_long_values_are_masked_and_cut(agent, row):
     kept = json.loads(row().arguments)
     assert kept["pin"] == "********"
     assert kept["name"].endswith("… (700 characters)")
+
+
+@pytest.mark.parametrize("name", ["name", "unknown"])
+def test_arguments_of_2_megabytes_are_recorded_in_a_moment(agent, row, name):
+    """Also where the call is refused at once."""
+    agent.call(TOOL, name="a")
+    AuditedCall.objects.all().delete()
+    sent = [[str(number), {"pin": "1234"}] for number in range(80_000)]
+    audit, durations = Audit.keep_arguments, []
+
+    def measure(self, *args):
+        started = time.process_time()
+        audit(self, *args)
+        durations.append(time.process_time() - started)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Audit, "keep_arguments", measure)
+        assert agent.call(TOOL, **{name: sent}).is_error
+    assert max(durations) < 0.05
+    assert "79980 more" in row().arguments or name == "unknown"
+    assert "1234" not in row().arguments
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"Authorization": "Bearer s3cret"},
+        {"proxy-authorization": "Basic s3cret", "X-Api-Key": "s3cret", "Cookie": "sid=s3cret"},
+        {"auth": ["user", "s3cret"], "x-auth": "s3cret", "session_id": "s3cret"},
+        [{"name": "Authorization", "value": "Token s3cret"}],
+        [{"key": "X-API-Key", "value": "s3cret", "enabled": True}],
+        [["Authorization", "Bearer s3cret"], ["Cookie", "s3cret"]],
+        ["Authorization: Bearer s3cret", "Cookie: s3cret"],
+        "Accept: */*\r\nAuthorization: Digest username=u, response=s3cret\r\nX-Api-Key: s3cret",
+        json.dumps({"headers": {"authorization": "s3cret"}}),
+        "curl -H 'Authorization: Bearer s3cret' https://shop.example",
+    ],
+)
+def test_credentials_are_masked_wherever_they_stand(agent, row, sent):
+    agent.call(TOOL, name={"to": "https://shop.example", "headers": sent})
+    assert "shop.example" in row().arguments
+    assert "s3cret" not in row().arguments
 
 
 def test_a_confirmed_call_has_a_row_for_the_question_and_one_for_the_call(

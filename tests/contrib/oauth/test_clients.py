@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from oauth2_provider.models import get_application_model
+
 OPEN = {
     "DCR_ENABLED": True,
     "DCR_REGISTRATION_PERMISSION_CLASSES": ["oauth2_provider.dcr.AllowAllDCRPermission"],
@@ -33,6 +35,24 @@ def test_a_registered_client_signs_in(project, configure):
     client = register(project, token_endpoint_auth_method="none").json()
     code = project.consent(client_id=client["client_id"])["code"]
     assert project.exchange(code, client_id=client["client_id"]).status_code == 200
+
+
+def test_registering_hashes_no_secret_as_slowly_as_a_password(project, configure, monkeypatch):
+    configure(**OPEN)
+    monkeypatch.setattr("oauth2_provider.models.make_password", lambda *args, **kwargs: 1 / 0)
+    for method in ("none", "client_secret_post"):
+        assert register(project, token_endpoint_auth_method=method).status_code == 201
+
+
+def test_a_registered_client_signs_in_with_its_secret_alone(project, configure):
+    configure(**OPEN)
+    client = register(project, token_endpoint_auth_method="client_secret_post").json()
+    known = {"client_id": client["client_id"]}
+    kept = get_application_model().objects.get(**known).client_secret
+    for secret, status in [(kept, 401), ("", 401), (client["client_secret"], 200)]:
+        code = project.consent(**known)["code"]
+        assert project.exchange(code, client_secret=secret, **known).status_code == status
+    assert client["client_secret"] not in kept
 
 
 def test_a_registered_client_gets_no_token_without_a_person(project, configure, subtests):

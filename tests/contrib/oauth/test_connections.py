@@ -11,7 +11,8 @@ from django.db import DatabaseError
 from django.utils import timezone
 from oauth2_provider.models import get_access_token_model, get_grant_model, get_refresh_token_model
 
-from drf_mcp.contrib.oauth.models import Connection, recorder
+from drf_mcp.contrib.oauth.backends import AgentValidator
+from drf_mcp.contrib.oauth.models import Connection, find_connections, recorder
 
 
 def page(project, user: User | None = None) -> str:
@@ -145,3 +146,23 @@ def test_a_token_without_a_user_is_no_connection(project):
     sent = {"grant_type": "client_credentials", "client_id": "agent", "client_secret": "secret"}
     assert project.make_browser(None).post("/o/token/", sent).status_code == 200
     assert not Connection.objects.exists()
+
+
+def test_a_refresh_token_used_by_two_requests_at_once_ends_the_connection(project, monkeypatch):
+    """Both were validated before either has made its tokens."""
+    first = project.sign_in()
+    validate, others = AgentValidator.validate_refresh_token, []
+
+    def refresh_meanwhile(self, *args, **kwargs):
+        is_good = validate(self, *args, **kwargs)
+        if not others:
+            others.append(None)
+            others[0] = project.refresh(first["refresh_token"])
+        return is_good
+
+    monkeypatch.setattr(AgentValidator, "validate_refresh_token", refresh_meanwhile)
+    assert project.refresh(first["refresh_token"])["error"] == "invalid_grant"
+    (other,) = others
+    assert project.list_tools(other["access_token"]) == 401
+    assert project.refresh(other["refresh_token"])["error"] == "invalid_grant"
+    assert not find_connections(project.user).exists()
