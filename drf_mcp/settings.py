@@ -127,9 +127,6 @@ SETTINGS: dict[str, Setting] = {
     "TOOLS_PAGE_SIZE": Setting(None, Number().or_none()),
     # Seconds for which a client may keep tools/list (since 2026-07-28). 0: not at all.
     "LIST_TTL": Setting(60, Number(0)),
-    # A file into which `manage.py mcp_warm` writes the descriptions of tools; the processes of the
-    # server read it. None: each process describes the tools. See docs/many_tools.md.
-    "DESCRIPTIONS_FILE": Setting(None, kinds.ABSOLUTE_PATH.or_none()),
     # --- Results --------------------------------------------------------------
     # The shape of every result: a class of drf_mcp.envelopes, or your own. See docs/envelopes.md.
     "ENVELOPE_CLASS": Setting(

@@ -9,6 +9,5 @@ TOOLS = int(os.environ["TOOLS"])
 DRF_MCP = {
     "EXPOSE": "urlconf",
     "ARCHIVE_CLASS": None,
-    "DESCRIPTIONS_FILE": os.environ.get("DESCRIPTIONS_FILE"),
     "TOOL_SEARCH": "TOOL_SEARCH" in os.environ,
 }

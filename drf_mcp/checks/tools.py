@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from django.core.checks import CheckMessage, Error, Warning
 from django.core.exceptions import ImproperlyConfigured
-from django.utils.translation import get_language
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import find_view_classes
@@ -15,12 +12,10 @@ from drf_mcp.checks.project import Project, register_check, takes_sessions_alone
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.inspection import Inspection, locate_view
 from drf_mcp.introspection.query.parameters import QueryParameters
-from drf_mcp.json_text import encode_plain, to_bytes
 from drf_mcp.option_types.spelling import join_names
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.exposure import ToolChoice
-from drf_mcp.tools.kept_descriptions import kept_descriptions
 from drf_mcp.tools.options import ToolOptions, ViewOptions
 from drf_mcp.tools.tool import Tool
 
@@ -177,19 +172,13 @@ def find_actions(project: Project) -> Iterator[str]:
 def check_filters(project: Project) -> Iterator[CheckMessage]:
     for name, tool in project.tools.items():
         if getattr(tool.endpoint.view_class, "filter_backends", None):
-            kind = ("lost filters", get_language())
-            found = kept_descriptions.get(tool, kind, partial(describe_lost_filters, tool))
-            for message, remedy in json.loads(found):
+            inspection = Inspection(tool.view, tool.endpoint.method)
+            for finding in QueryParameters(inspection).get_lost_filters():
                 yield Warning(
-                    f"{name} lacks filters that its endpoint takes over HTTP: {message}",
-                    hint=remedy,
+                    f"{name} lacks filters that its endpoint takes over HTTP: {finding.message}",
+                    hint=finding.remedy,
                     id="drf_mcp.W012",
                 )
-
-
-def describe_lost_filters(tool: Tool) -> bytes:
-    findings = QueryParameters(Inspection(tool.view, tool.endpoint.method)).get_lost_filters()
-    return to_bytes(encode_plain([[finding.message, finding.remedy] for finding in findings]))
 
 
 # Describes only tools with the option.

@@ -13,7 +13,6 @@ The modules in the order in which a route becomes a tool, and the tool is called
     arguments/         what a caller sends, and the path, query and body made of it
     server_tools       tools to which no URL leads
     registry           the tools of a project, by name
-    kept_descriptions  what was described, in a file for the next process
     capability         tools/list and tools/call
     results            the result of a call, and what the list says of results
     summaries          the signature of a tool, and the instructions of a server

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import functools
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -22,14 +23,12 @@ from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.records import record_call
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
-from drf_mcp.protocol import ERAS, Capability, Encoded, Era
+from drf_mcp.protocol import Capability, Encoded, Era
 from drf_mcp.protocol.capability import RequestContext, cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.eras import Unfinished
 from drf_mcp.settings import mcp_settings, override_language
-from drf_mcp.tools.kept_descriptions import kept_descriptions
 from drf_mcp.tools.results import (
-    DEFINITIONS,
     ResultWriter,
     ToolBudget,
     choose_envelope_class,
@@ -41,7 +40,6 @@ from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation import RETRIEVAL_TOOL
 
 logger = logging.getLogger("drf_mcp")
-LINE = b"\n"
 
 # The key in the ``_meta`` of a list for the names of its narrowings and the number of hidden tools.
 NARROWING_KEY = "io.github.drf-mcp/narrowing"
@@ -167,42 +165,16 @@ class ToolsCapability(Capability):
         """Return the definitions of tools as a JSON array."""
         server = self.server
 
-        def join() -> bytes:
-            return b"[%b]" % b",".join(self.list_definition(tool, era) for tool in tools)
-
         hooks = attrgetter("get_definition", "get_envelope", "get_envelope_class")
         # Not cached where a project's hook or a test may choose another envelope in each request.
         if server.force_envelope or hooks(type(self)) != hooks(ToolsCapability):
-            return join()
+            return join_definitions(self.get_definition(tool, era) for tool in tools)
         settings = mcp_settings.OUTPUT_SCHEMA, mcp_settings.ENVELOPE_CLASS
-        return DEFINITIONS.get((tuple(tools), era.revision, server.envelope_class, settings), join)
-
-    def list_definition(self, tool: Tool, era: Era) -> bytes:
-        known = len(tool.definitions)
-        definition = self.get_definition(tool, era)
-        if len(tool.definitions) > known:
-            tool.forget()
-        return definition
+        return _get_definitions(tuple(tools), era, server.envelope_class, settings)
 
     def get_definition(self, tool: Tool, era: Era) -> bytes:
         """Return the definition of a tool as JSON, with the members that an era has."""
-        envelope = self.get_envelope(tool)
-        made_for = type(envelope), mcp_settings.OUTPUT_SCHEMA
-        definition: bytes | None = tool.definitions.get((era.revision, *made_for))
-        if definition is None:
-
-            def describe() -> bytes:
-                return write_definitions(tool.definition(get_output_schema(tool, envelope)))
-
-            # In the project's own language, not in that of the first caller.
-            with override_language():
-                text = kept_descriptions.get(tool, ("definitions", *made_for), describe)
-            written = dict(read_definitions(text))
-            definition = written[era.revision]
-            # Mostly the definition is the same in several revisions.
-            alike = (revision for revision in written if written[revision] is definition)
-            tool.definitions.update({(revision, *made_for): definition for revision in alike})
-        return definition
+        return write_definition(tool, era, self.get_envelope(tool))
 
     # --- tools/call -----------------------------------------------------------------------
 
@@ -338,20 +310,27 @@ class ToolsCapability(Capability):
         return self.server.registry.narrow(tools, narrowings).get(name, tool)  # type: ignore[no-any-return]
 
 
-def write_definitions(definition: Mapping[str, Any]) -> bytes:
-    """Return a line of JSON for each revision, an empty line if it equals that of the last one."""
-    lines: list[bytes] = []
-    last: Any = None
-    for era in ERAS.values():
-        members = era.tool_members(definition)
-        lines.append(b"" if members == last else to_bytes(encode_data(members)))
-        last = members
-    return LINE.join(lines)
+def write_definition(tool: Tool, era: Era, envelope: Envelope) -> bytes:
+    key = era.revision, type(envelope), mcp_settings.OUTPUT_SCHEMA
+    if key not in tool.definitions:
+        # In the project's own language, not in that of the first caller.
+        with override_language():
+            definition = tool.definition(get_output_schema(tool, envelope))
+        tool.definitions[key] = to_bytes(encode_data(era.tool_members(definition)))
+    return tool.definitions[key]
 
 
-def read_definitions(text: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield each revision with its definition."""
-    definition = b""
-    for revision, line in zip(ERAS, text.split(LINE), strict=True):
-        definition = line or definition
-        yield revision, definition
+def join_definitions(definitions: Iterable[bytes]) -> bytes:
+    return b"[%b]" % b",".join(definitions)
+
+
+# Callers who see the same tools get the same list; that of a thousand tools has a megabyte.
+@functools.lru_cache(maxsize=16)
+def _get_definitions(
+    tools: tuple[Tool, ...], era: Era, endpoint_class: type[Envelope] | None, settings: Any
+) -> bytes:
+    def write(tool: Tool) -> bytes:
+        envelope = make_envelope(choose_envelope_class(tool, endpoint_class))
+        return write_definition(tool, era, envelope)
+
+    return join_definitions(map(write, tools))

@@ -16,7 +16,6 @@ from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.kinds import ListOf, ToolPattern
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.exposure import Exposure, Registration, ToolChoice
-from drf_mcp.tools.kept_descriptions import kept_descriptions
 from drf_mcp.tools.naming import MAX_LENGTH, NAME
 from drf_mcp.tools.options import ToolOptions, ViewOptions, check_options
 from drf_mcp.tools.related_tools import RelatedTools
@@ -184,11 +183,6 @@ class Registry:
 
     def reload(self) -> None:
         """Forget the tools and what was described, to read them off the URLconf again."""
-        if self._indexes:
-            kept_descriptions.ignore()
-        self._forget()
-
-    def _forget(self) -> None:
         self._indexes.clear()
         self._narrowed.clear()
         self._kept.clear()
@@ -255,7 +249,7 @@ class Registry:
 
     def _settings_changed(self, *, setting: str, **kwargs: Any) -> None:
         if setting in RELOADING_SETTINGS:
-            self._forget()
+            self.reload()
 
 
 def relate(tools: Mapping[str, Tool]) -> Mapping[str, Tool]:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-import secrets
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from json.encoder import encode_basestring
 from typing import Any
@@ -35,7 +32,6 @@ from drf_mcp.protocol import Encoded, Era, jsonrpc
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation import RETRIEVAL_TOOL, Budget, fit_outcome, relax_schema
-from drf_mcp.truncation.tokens import LIKELY_CHARS
 
 # Of objects and arrays inside one another in an answer. serde_json, which clients in Rust use,
 # reads 127 of a message, the official Python SDK 200, Python's json some 990; a message adds three.
@@ -80,53 +76,21 @@ class ResultWriter:
     ) -> tuple[Outcome, list[str]]:
         """Return the outcome that fits the budget, and the texts of its result."""
         envelope, encode = self.envelope, self.encoder.encode
-        answer, texts = self.write_long_answer(outcome, budget), [""]
-        length = 0 if answer is None else len(answer)
-        if answer is None:
-            texts = envelope.texts(outcome, encode)
-            text = "".join(texts) if texts[1:] else texts[0]
-            if budget is not None and budget.is_exceeded(outcome, text):
-                answer, length = encode(envelope.answer(outcome)), len(text)
-                texts, text = [], ""
-        if budget is not None and answer is not None:
+        texts = envelope.texts(outcome, encode)
+        text = "".join(texts)
+        if budget is not None and budget.is_exceeded(outcome, text):
             # Now, since plain JSON does not show of which objects its rows were made.
             budget.note_rows(envelope.answer(outcome))
-            # As plain JSON, without the text of the long answer in memory.
+            answer = encode(envelope.answer(outcome))
             outcome = outcome.changed(data=json.loads(answer), body=None)
-            sample, answer = answer[:SAMPLE], ""
-            write = RowsEncoder(encode).encode
+            sample, length, answer, text = answer[:SAMPLE], len(text), "", ""
             outcome = fit_outcome(
-                budget, outcome, lambda it: "".join(envelope.texts(it, write)), length, sample
+                budget, outcome, lambda it: "".join(envelope.texts(it, encode)), length, sample
             )
-            texts = envelope.texts(outcome, write)
+            texts = envelope.texts(outcome, encode)
         if texts[0][:1] in ("{", "[") and is_nested_deeper(texts[0], MAX_DEPTH):
             raise NestedTooDeep(MAX_DEPTH)
         return outcome, texts
-
-    def write_long_answer(self, outcome: Outcome, budget: Budget | None) -> str | None:
-        """Return the answer as JSON if it is surely too long, so that no envelope is written."""
-        if budget is None or outcome.failure is not None or type(self.envelope) not in EMBEDDING:
-            return None
-        data, seems_long = outcome.data, False
-        is_object = isinstance(data, dict)
-        rows: Any = data.get("results") if is_object else data
-        is_list = isinstance(rows, (list, tuple))
-        if is_list:
-            seems_long = len(rows) >= MANY_ROWS
-        else:
-            members = data if is_object else {"": data}
-            for name in members:
-                # A slice, since `len` would be a function call for each member.
-                if type(members[name]) is str and members[name][LONG_TEXT : LONG_TEXT + 1]:
-                    seems_long = True
-        if not seems_long or (limit := budget.get_limit(outcome)) is None:
-            return None
-        if is_list:
-            length = len(self.encoder.encode(rows[:SAMPLE_ROWS])) // SAMPLE_ROWS * len(rows)
-            if length <= LIKELY_CHARS * limit:
-                return None
-        text = self.encoder.encode(self.envelope.answer(outcome))
-        return text if budget.is_exceeded(outcome, text) else None
 
     def explain(self, failure: Outcome, outcome: Outcome, exc: Exception) -> Outcome:
         # A lazy answer that failed while it was read is not read again to look for a fault.
@@ -169,40 +133,6 @@ class ResultWriter:
         whole = _("%(part)s cannot be written as JSON: it is %(fault)s")
         inner = _("%(part)s cannot be written as JSON: %(pointer)s is %(fault)s")
         return (inner if pointer else whole) % {"part": part, "pointer": pointer, "fault": fault}
-
-
-class RowsEncoder:
-    """Encodes several envelopes around one list, and the list once."""
-
-    # No text of an answer has it.
-    mark = secrets.token_hex(16)
-
-    def __init__(self, encode: Callable[[Any], str]) -> None:
-        self.encode_value = encode
-        self.rows: Any = None
-        self.text = ""
-
-    def encode(self, value: Any) -> str:
-        """Return a value as JSON."""
-        around, rows = self.take_out(value)
-        if rows is None:
-            return self.encode_value(value)
-        if rows is not self.rows:
-            self.rows, self.text = rows, self.encode_value(rows)
-        before, _mark, after = self.encode_value(around).partition(f'"{self.mark}"')
-        return f"{before}{self.text}{after}"
-
-    def take_out(self, value: Any, depth: int = 2) -> tuple[Any, Any]:
-        """Return an object with the mark in place of its long list, and the list."""
-        if isinstance(value, dict):
-            for name, member in value.items():
-                rows = member if isinstance(member, list) and len(member) >= SAMPLE_ROWS else None
-                inner: Any = self.mark
-                if rows is None and depth > 1:
-                    inner, rows = self.take_out(member, depth - 1)
-                if rows is not None:
-                    return {**value, name: inner}, rows
-        return value, None
 
 
 class ToolBudget(Budget):
@@ -250,38 +180,9 @@ class ToolBudget(Budget):
         envelopes.validate_payload_dict(dict(payload))
 
 
-# For each process. The list of a thousand tools has some two million bytes.
-MOST_BYTES = 32 * 1024 * 1024
-
-
-class DefinitionCache:
-    """A cache of lists of definitions as JSON, for all callers who see the same tools."""
-
-    def __init__(self) -> None:
-        self.joined: OrderedDict[Hashable, bytes] = OrderedDict()
-        self.size = 0
-        self.lock = threading.Lock()
-
-    def get(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
-        """Return the list of a key, made now where there is none."""
-        with self.lock:
-            if key in self.joined:
-                self.joined.move_to_end(key)
-                return self.joined[key]
-        joined = make()
-        with self.lock:
-            self.size += len(joined) - len(self.joined.pop(key, b""))
-            self.joined[key] = joined
-            # Those that were least recently used are dropped.
-            while self.size > MOST_BYTES:
-                self.size -= len(self.joined.popitem(last=False)[1])
-        return joined
-
-
 # Keywords with texts for people, and keywords whose members are named by the project.
 WORDS = frozenset({"title", "description", "examples", "default", "$comment"})
 NAMED = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
-DEFINITIONS = DefinitionCache()
 
 
 def _make_envelope(envelope_class: Any) -> Envelope:

@@ -36,16 +36,6 @@ from drf_mcp.tools.related_tools import ArgumentSources
 
 IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
 DESCRIBING = threading.RLock()
-# The cached properties that `Tool.forget` drops: the view, and what is made of it.
-OF_DEFINITION = (
-    "view",
-    "schema",
-    "arguments",
-    "controls",
-    "input_schema",
-    "hints",
-    "description",
-)
 ARGUMENT_STYLES = {
     "flat": FlatArguments,
     "grouped": GroupedArguments,
@@ -222,17 +212,6 @@ class Tool:
     def definitions(self) -> dict[Any, bytes]:
         # The definition as JSON, by revision, envelope class and OUTPUT_SCHEMA.
         return {}
-
-    def forget(self) -> None:
-        """Free what the definition was made of: of many listed tools few are called.
-
-        A call makes it again.
-        """
-        with DESCRIBING:
-            for name in OF_DEFINITION:
-                vars(self).pop(name, None)
-            if self.origin is not None:
-                vars(self.origin).pop("view", None)
 
     @property
     def list_tool(self) -> str | None:

@@ -15,7 +15,7 @@ from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
 from drf_mcp.truncation.digests import Digester
 from drf_mcp.truncation.lead_digests import LeadDigester
 from drf_mcp.truncation.report import RETRIEVAL_TOOL
-from drf_mcp.truncation.tokens import CountedText, count_tokens, is_within
+from drf_mcp.truncation.tokens import count_tokens, is_within
 
 logger = logging.getLogger("drf_mcp")
 
@@ -56,9 +56,6 @@ class Budget:
         meta: the ``_meta`` of the call's params.
     """
 
-    # The text whose tokens `is_exceeded` has counted, None where it did not have to.
-    counted: CountedText | None = None
-
     def __init__(
         self,
         tool: Any,
@@ -95,17 +92,6 @@ class Budget:
         """Return the tokens of a text: an estimate, which asks no tokenizer."""
         return count_tokens(text)
 
-    @property
-    def is_estimate(self) -> bool:
-        # What is known of the estimate is true of no other number of a subclass.
-        return type(self).count_tokens is Budget.count_tokens
-
-    def count_shortened(self, text: str) -> int:
-        """Return the tokens of a text that has much of the text that was counted."""
-        if self.counted is None or not self.is_estimate:
-            return self.count_tokens(text)
-        return self.counted.count(text)
-
     def get_digester(self) -> type[Digester] | None:
         """Return the class that makes digests of long texts; None for their beginnings."""
         # A slice of archived content is the text itself.
@@ -139,15 +125,8 @@ class Budget:
 
     def is_exceeded(self, outcome: Outcome, text: str) -> bool:
         """Return whether the texts of a result may be too long."""
-        limit, self.counted = self.get_limit(outcome), None
-
-        def count(text: str) -> int:
-            self.counted = CountedText(text, self.count_tokens(text))
-            return self.counted.tokens
-
-        if limit is None:
-            return False
-        return not is_within(text, limit - VARIANCE, count, is_bounded=self.is_estimate)
+        limit = self.get_limit(outcome)
+        return limit is not None and not is_within(text, limit - VARIANCE, self.count_tokens)
 
     def digest(self, text: str) -> Mapping[str, Any] | None:
         """Return the ``digest/v1`` payload of a text, None for its beginning instead.

@@ -108,65 +108,15 @@ def count_tokens(text: str) -> int:
     return max(estimate_tokens(text), -(-len(text) // CHARS_PER_TOKEN))
 
 
-def is_within(
-    text: str, limit: int, count: Callable[[str], int] = count_tokens, *, is_bounded: bool = False
-) -> bool:
-    """Return whether a text has no more tokens than a limit.
-
-    `bound_tokens` bounds `count_tokens`, and another count where it `is_bounded`.
-    """
+def is_within(text: str, limit: int, count: Callable[[str], int] = count_tokens) -> bool:
+    """Return whether a text has no more tokens than a limit."""
     length = len(text)
     if length > CHARS_PER_TOKEN * limit:
         return False
     # A token has at least one byte, and a character at most four: most texts need not be counted.
     if 4 * length <= limit or len(text.encode(errors="replace")) <= limit:
         return True
-    is_bounded = (is_bounded or count is count_tokens) and length <= LIKELY_CHARS * limit
-    return (is_bounded and bound_tokens(text) <= limit) or count(text) <= limit
-
-
-class CountedText:
-    """A text with its tokens, of which other texts may have most.
-
-    Args:
-        text: any text.
-        tokens: what `count_tokens` says of it.
-    """
-
-    # The estimate of two parts is off by some tokens, which is much of a short text.
-    LEAST_COMMON = 4_000
-
-    def __init__(self, text: str, tokens: int) -> None:
-        self.text = text
-        self.tokens = tokens
-
-    def count(self, text: str) -> int:
-        """Return the tokens of another text as `count_tokens` does, but for a few.
-
-        Only what is different at the ends of the two texts is counted. The weights of words
-        depend on all of a text with other characters than ASCII, which is counted as a whole.
-        """
-        start = max(self.text.find("["), 0)
-        place = text.find(self.text[start : start + 80])
-        length = 0 if place < 0 else count_common(self.text[start:], text[place:])
-        if length < self.LEAST_COMMON or not (self.text.isascii() and text.isascii()):
-            return count_tokens(text)
-        lost = self.text[:start] + self.text[start + length :]
-        new = text[:place] + text[place + length :]
-        tokens = self.tokens - count_tokens(lost) + count_tokens(new)
-        return max(tokens, -(-len(text) // CHARS_PER_TOKEN))
-
-
-def count_common(one: str, other: str) -> int:
-    """Return the number of characters with which two texts begin alike."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    return count(text) <= limit
 
 
 def cut_text(text: str, room: int, count: Callable[[str], int] = count_tokens) -> str:
@@ -225,30 +175,6 @@ def estimate_tokens(text: str) -> int:
     if b"  " in classes:
         tokens += (b" " + classes.translate(_SPACES)).count(b" xx") - classes.count(b"  0")
     tokens += classes.count(b" 0")
-    return -int(-tokens // 1)
-
-
-def bound_tokens(text: str) -> int:
-    """Return a number that `estimate_tokens` never exceeds, in a third of its time."""
-    data = text.encode(errors="surrogatepass")
-    small, digits = data.translate(_LOWER), data.translate(_DIGITS)
-    words, numbers = len(small.split()), len(digits.split())
-    letters, numerals, spaces = small.count(b"a"), digits.count(b"0"), data.count(b" ")
-    capitals = len(data) - len(data.translate(None, _CAPITALS))
-    wide = 0 if text.isascii() else len(text) - len(data) + len(data.translate(None, _ASCII))
-    # A word has no more tokens than 0.8 and 0.3 for each letter, in any language: 1.1 for a
-    # capital, with which a word may begin.
-    tokens = 0.8 * words + 0.3 * letters + 1.1 * capitals + _OTHER_WEIGHT * wide
-    # A number has a third of its digits, rounded up, and is behind one mark between numbers.
-    tokens += (numerals + 2 * numbers) / 3 + 0.25 * numbers
-    # The rest counts as marks, and something else is between two runs of these.
-    marks = len(text) - letters - numerals - spaces - capitals - wide
-    tokens += 0.45 * marks + 0.3 * min(marks, words + numbers + spaces + capitals + wide + 1)
-    # The rest has line feeds and tabs, which may be between two runs, too.
-    tokens += 0.85 * (data.count(b"\n") + data.count(b"\t"))
-    tokens += data.count(b"  ") + min(spaces, numbers)
-    if capitals:
-        tokens += _ENCODED_WEIGHT * sum(end - start for start, end in _find_encoded(data))
     return -int(-tokens // 1)
 
 

@@ -116,11 +116,8 @@ class Truncation:
         Args:
             outcome: any outcome, its data plain JSON.
         """
-        # A much longer envelope is not written only to be counted, nor one that was counted: it has
-        # no fewer tokens here.
+        # A much longer envelope is not written only to be counted.
         is_long = self.length > 2 * CHARS_PER_TOKEN * self.limit
-        counted = self.budget.counted
-        is_long = is_long or (counted is not None and counted.tokens > self.stated_limit)
         if not is_long and self.measure(outcome) <= self.limit:
             return outcome
         if outcome.failure is not None:
@@ -149,23 +146,19 @@ class Truncation:
         }
         request_id = ("a0" * len(outcome.request_id))[: len(outcome.request_id)]
         stable = outcome.changed(telemetry=telemetry, request_id=request_id)
-        return self.count_tokens(self.write(stable), self.budget.count_shortened)
+        return self.count_tokens(self.write(stable))
 
-    def count_tokens(self, text: str, count: Callable[[str], int] | None = None) -> int:
+    def count_tokens(self, text: str) -> int:
         """Return the tokens of a text, a lower bound for a text that is much too long."""
         least = -(-len(text) // CHARS_PER_TOKEN)
         if least > 2 * self.stated_limit:
             return least
-        return max(least, (count or self.budget.count_tokens)(text))
+        return max(least, self.budget.count_tokens(text))
 
     def find_rate(self) -> float:
         """Return about how many characters of the answer a token has."""
         # With little of its long texts, which are cut to a number of tokens.
         parts = self.sample.split('"')
-        has_long_texts = max(map(len, parts)) > LONG_TEXT_TOKENS
-        counted = self.budget.counted
-        if counted is not None and not has_long_texts:
-            return self.length / counted.tokens
         sample = '"'.join(part if len(part) <= LONG_TEXT_TOKENS else part[:40] for part in parts)
         return max(len(sample), 1) / max(self.count_tokens(sample), 1)
 

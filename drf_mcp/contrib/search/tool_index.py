@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from django.utils import translation
@@ -13,14 +11,12 @@ from django.utils import translation
 from drf_mcp.access.authentication import Caller
 from drf_mcp.contrib.search import READ, WRITE
 from drf_mcp.contrib.search.ranking import FieldRanking, describe_for_search
-from drf_mcp.contrib.search.words import SearchLanguage, get_language, split_words
+from drf_mcp.contrib.search.words import get_language, split_words
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.visibility import Visibility
-from drf_mcp.json_text import to_bytes
 from drf_mcp.option_types.spelling import PAGING_NAMES
 from drf_mcp.settings import override_language
 from drf_mcp.tools.arguments.fields import FIELDS
-from drf_mcp.tools.kept_descriptions import kept_descriptions
 from drf_mcp.tools.summaries import UNKNOWN, Instructions, Signature, write_type
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation import RETRIEVAL_TOOL
@@ -39,10 +35,6 @@ CHOICES = re.compile(r" \([^()]*\)")
 SENTENCE = re.compile(r".+?[.!?。](?=\s|$)", re.DOTALL)
 
 
-def write_description(tool: Tool, language: SearchLanguage) -> bytes:
-    return to_bytes(encode_data(describe_for_search(tool, language)))
-
-
 def rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:
     """Return the ranking of some tools, which describes each of them."""
     described = {}
@@ -50,11 +42,7 @@ def rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:
     with override_language():
         language = get_language(translation.get_language() or "en")
         for name, tool in tools.items():
-            is_new, kind = "view" not in vars(tool), ("search", language.code)
-            text = kept_descriptions.get(tool, kind, partial(write_description, tool, language))
-            if is_new:
-                tool.forget()
-            described[name] = json.loads(text)
+            described[name] = describe_for_search(tool, language)
         return FieldRanking(described, language)
 
 
