@@ -161,6 +161,12 @@ def make_requests() -> list[Request]:
                 {"customer": client},
             ),
         ]
+        for name in awkward_views.NARROWING:
+            path = f"/narrowed/{name}/"
+            requests += [
+                Request(f"narrowed_{name}_list", {}, "GET", path),
+                Request(f"narrowed_{name}_retrieve", {"id": note}, "GET", f"{path}{note}/"),
+            ]
         number = Order.objects.filter(customer__owner__username=owner).earliest("pk").number
         requests += [
             Request("papers_retrieve", {"number": number}, "GET", f"/papers/{number}/"),
@@ -273,7 +279,7 @@ class AwkwardMatrix:
         return f"{answer.status}: {answer.text[:200]}"
 
     def make_further_requests(self, credential: Credential) -> Iterator[tuple[str, str]]:
-        """Yield answers without an HTTP request: previews, prompts, completion."""
+        """Yield answers without an HTTP request: previews, prompts, completion, figures."""
         agent = Agent(credential.client)
         for request in self.requests:
             if request.tool in PREVIEWED:
@@ -288,8 +294,15 @@ class AwkwardMatrix:
             params = {"name": "about_paper", "arguments": {"paper": order.number}}
             yield f"about_paper {order.number}", self.send_method(agent, "prompts/get", params)
 
-        yield "completion of notes", self.complete(agent, "about_note", "note")
-        yield "completion of papers", self.complete(agent, "about_paper", "paper")
+        for prompt, argument in (("about_note", "note"), ("about_paper", "paper")):
+            ref = {"type": "ref/prompt", "name": prompt}
+            yield f"completion of {argument}s", self.complete(agent, ref, argument)
+        for name in awkward_views.NARROWING:
+            ref = {"type": "ref/resource", "uri": f"shop://narrowed/{name}/{{pk}}"}
+            yield f"completion of {name}", self.complete(agent, ref, "pk")
+        for name in awkward_views.FIGURES:
+            asked = {"group_by": ["id", "subject"], "metrics": ["count", "max_id"], "limit": 1000}
+            yield f"figures of {name}", self.send(agent, f"narrowed_{name}_aggregate", asked)
 
     def find_miscount(self, credential: Credential, text: str) -> str | None:
         """Return a sentence if a preview counts notes that the caller cannot see."""
@@ -303,13 +316,12 @@ class AwkwardMatrix:
             else f"counts {deleted[1]} notes, of which {own} are seen"
         )
 
-    def complete(self, agent: Agent, prompt: str, argument: str) -> str:
+    def complete(self, agent: Agent, ref: dict[str, str], argument: str) -> str:
         """Return the completed values as the marks of their rows."""
-        ref, name = {"type": "ref/prompt", "name": prompt}, {"name": argument, "value": ""}
-        params = {"ref": ref, "argument": name}
+        params = {"ref": ref, "argument": {"name": argument, "value": ""}}
         answer = json.loads(self.send_method(agent, "completion/complete", params))
         values = answer.get("result", {}).get("completion", {}).get("values", [])
-        if argument == "note":
+        if argument != "paper":
             return "".join(f"note<{value}>" for value in values)
         found = Order.objects.filter(number__in=values).values_list("pk", flat=True)
         return "".join(f"order<{pk}>" for pk in found)

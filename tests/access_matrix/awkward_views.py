@@ -27,6 +27,7 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.filters import OrderingFilter, SearchFilter
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.permissions import AllowAny, BasePermission, IsAdminUser, IsAuthenticated
+from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
@@ -141,6 +142,122 @@ class NoteViewSet(viewsets.ModelViewSet):
         """List the urgent notes; needs staff."""
         rows = self.get_queryset().filter(priority=Ticket.Priority.URGENT)
         return Response({"notes": self.get_serializer(rows, many=True).data})
+
+
+def is_open(note: Any, user: Any) -> bool:
+    return bool(user.is_staff or note.opened_by == user)
+
+
+class OwnNotes(viewsets.ReadOnlyModelViewSet):
+    """Notes of all users; something after the queryset leaves those of others out."""
+
+    queryset = Ticket.objects.order_by("pk")
+    serializer_class: Any = NoteSerializer
+    authentication_classes = AUTHENTICATION
+    permission_classes = [IsAuthenticated]
+
+    def get_object(self):
+        note = super().get_object()
+        if not is_open(note, self.request.user):
+            raise Http404
+        return note
+
+
+class OwnPages(Pages):
+    page_size = 500
+
+    def paginate_queryset(self, queryset, request, view=None):
+        own = queryset if request.user.is_staff else queryset.filter(opened_by=request.user)
+        return super().paginate_queryset(own, request, view)
+
+
+class OwnRenderer(JSONRenderer):
+    def render(self, data, accepted_media_type=None, renderer_context=None):
+        if isinstance(data, list):
+            user = renderer_context["request"].user
+            own = Ticket.objects.all() if user.is_staff else Ticket.objects.filter(opened_by=user)
+            keys = set(own.values_list("pk", flat=True))
+            data = [row for row in data if row["id"] in keys]
+        return super().render(data, accepted_media_type, renderer_context)
+
+
+class MaskedNotes(NoteSerializer):
+    def to_representation(self, instance):
+        shown = super().to_representation(instance)
+        return shown if is_open(instance, self.context["request"].user) else {}
+
+
+@mcp_viewset(resource=True)
+class ByPaginator(OwnNotes):
+    pagination_class = OwnPages
+
+
+@mcp_viewset(resource=True)
+class BySerializer(OwnNotes):
+    def get_serializer(self, *args, **kwargs):
+        if kwargs.get("many") and args:
+            args = ([note for note in args[0] if is_open(note, self.request.user)],)
+        return super().get_serializer(*args, **kwargs)
+
+
+@mcp_viewset(resource=True)
+class ByDispatch(OwnNotes):
+    def dispatch(self, request, *args, **kwargs):
+        response = super().dispatch(request, *args, **kwargs)
+        if isinstance(response.data, list):
+            notes = Ticket.objects.in_bulk([row["id"] for row in response.data])
+            user = self.request.user
+            response.data = [row for row in response.data if is_open(notes[row["id"]], user)]
+        return response
+
+
+@mcp_viewset(resource=True)
+class ByRenderer(OwnNotes):
+    renderer_classes = [OwnRenderer]
+
+
+@mcp_viewset(resource=True)
+class ByRow(OwnNotes):
+    serializer_class = MaskedNotes
+
+
+@mcp_viewset(resource=True, aggregate=["id", "subject"])
+class ByQueryset(OwnNotes):
+    def get_queryset(self):
+        rows, user = super().get_queryset(), self.request.user
+        return rows if user.is_staff else rows.filter(opened_by=user)
+
+
+@mcp_viewset(resource=True, aggregate=["id", "subject"])
+class ByChosenPaginator(OwnNotes):
+    def initial(self, request, *args, **kwargs):
+        super().initial(request, *args, **kwargs)
+        self.pagination_class = OwnPages
+
+
+@mcp_viewset(resource=True, aggregate=["id", "subject"])
+class ByAttribute(OwnNotes):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        own = self.get_serializer
+        self.get_serializer = lambda rows, many=False: own(
+            [note for note in rows if is_open(note, self.request.user)] if many else rows,
+            many=many,
+        )
+
+
+NARROWING = {
+    "by_paginator": ByPaginator,
+    "by_serializer": BySerializer,
+    "by_dispatch": ByDispatch,
+    "by_renderer": ByRenderer,
+    "by_row": ByRow,
+    "by_queryset": ByQueryset,
+    "by_chosen_paginator": ByChosenPaginator,
+    "by_attribute": ByAttribute,
+}
+# Those whose figures can be asked for.
+FIGURES = ("by_queryset", "by_chosen_paginator", "by_attribute")
 
 
 class ByRoleSerializer(serializers.ModelSerializer):
@@ -316,6 +433,8 @@ router = SimpleRouter()
 router.register("notes", NoteViewSet, basename="note")
 router.register("clients", ClientViewSet, basename="client")
 router.register("papers", PaperViewSet, basename="paper")
+for name, view in NARROWING.items():
+    router.register(f"narrowed/{name}", view, basename=name)
 urlpatterns = [
     path("", include("drf_mcp.urls")),
     re_path(r"^mcp/search/?$", MCPView.as_view(tool_search=True)),
