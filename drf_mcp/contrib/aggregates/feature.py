@@ -6,10 +6,16 @@ from typing import Any
 
 from drf_mcp.features import Feature
 from drf_mcp.option_types.installed import Setting
-from drf_mcp.option_types.kinds import Words
+from drf_mcp.option_types.kinds import Bound, Words
 
 
 class AggregatesFeature(Feature):
+    settings = {
+        # Names in `group_by`, and in `metrics`.
+        "MAX_FIGURES": Setting(
+            20, Bound("'group_by' and 'metrics' take at most %(most)s names each.")
+        ),
+    }
     tool_options = {
         # The serializer's fields by which a further tool, such as orders_aggregate, counts, sums
         # up and groups the rows of the list.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
@@ -26,6 +26,8 @@ from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection, locate_vi
 from drf_mcp.introspection.parsers import rename_schema
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.option_types.spelling import find_nearest, join_alternatives, join_names
+from drf_mcp.tools.arguments.call import QUERY, Call
+from drf_mcp.tools.arguments.errors import refuse_many
 from drf_mcp.tools.descriptions import Subject, speak
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.options import ViewOptions
@@ -197,6 +199,15 @@ class AggregateTool(Tool):
         if known:
             items["enum"] = list(known)
         return Parameter(name, schema, multiple="comma", closed=Keys(known, write))
+
+    def bind(self, arguments: Any) -> Call:
+        sent = self.arguments.get_values(arguments) if isinstance(arguments, Mapping) else ()
+        for argument, value in sent:
+            if argument.location == QUERY and argument.parameter.name in ("group_by", "metrics"):
+                items = value if isinstance(value, list) else [value]
+                count = sum(str(item).count(",") + 1 for item in items)
+                refuse_many("MAX_FIGURES", count, argument.pointer)
+        return super().bind(arguments)
 
     @property
     def takes_fields(self) -> bool:

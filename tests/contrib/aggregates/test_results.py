@@ -103,6 +103,14 @@ def test_the_definition_describes_a_read(journeys):
     )
 
 
+@pytest.mark.parametrize("argument", ["group_by", "metrics"])
+def test_names_beyond_the_bound_are_refused_with_its_sentence(journeys, agent_of, argument):
+    for names in (["count"] * 21, ",".join(["kind"] * 21), [f"a{n}" for n in range(4000)]):
+        result = agent_of("carol").call_with("journeys_aggregate", {argument: names})
+        sentence = "'group_by' and 'metrics' take at most 20 names each."
+        assert result.envelope["error"] == f"{argument}: {sentence}"
+
+
 # --- Parity tests and commands -----------------------------------------------------------------
 
 

@@ -9,4 +9,4 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("aggregate", [1]),
 ]
 # Each with a text of the error message, which also names the setting.
-WRONG_SETTINGS: list[tuple[str, Any, str]] = []
+WRONG_SETTINGS: list[tuple[str, Any, str]] = [("MAX_FIGURES", 0, "1 or more")]
