@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from example_project.library.answer_model import AnswerModel
 from example_project.library.indexes import Index, current_index
 from example_project.library.passages import Sentence
-from example_project.library.questions import terms_of
 from example_project.library.retrievers import Context, Retriever
 from example_project.library.stored_answers import Answer, stored_answers
 
@@ -32,7 +31,7 @@ def write(index: Index, retriever: Retriever, question: str, model: AnswerModel 
     """Return a new answer."""
     contexts = retriever.retrieve(index, question)
     if contexts and model is None:
-        return Extract(index, contexts, terms_of(index, question)).answer()
+        return Extract(index, contexts, list(retriever.read(index, question).weights)).answer()
     text = model.answer(question, contexts) if contexts and model else NOTHING
     return {"answer": text, "context_document_count": len(contexts)}
 

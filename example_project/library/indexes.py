@@ -6,10 +6,10 @@ import keyword
 import math
 import re
 import threading
-from collections.abc import Container, Iterable, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
 from example_project.library.corpus import corpus_version
 from example_project.library.exceptions import LibraryUnavailable
@@ -19,14 +19,10 @@ from example_project.library.passages import Passage, Sentence, passages_of
 from example_project.library.term_vectors import TermVectors
 from example_project.library.words import words
 
-# How much a row of a table counts against a sentence, and a heading against the text below it.
-ROW, ABOVE = 0.5, 0.4
+# How much a row of a table counts against a sentence.
+ROW = 0.5
 # Such as: "pdb" — The Python Debugger.
 MANUAL = re.compile(r"[\"“]\w+[\"”] [\u2013\u2014] ")
-# Text that the documentation emphasises: bold text, a term, the name of a function.
-MARKED = re.compile(
-    r"(?<![\w*\"])(?:\*\*([^*\"]+)\*\*|\*([a-z][a-z -]+)\*)(?![\w*\"])|\"@?(\w{3,})(?:\(\))?\""
-)
 _built: dict[str, Index] = {}
 _lock = threading.Lock()
 
@@ -64,13 +60,6 @@ class Index:
         found = set(re.findall(r"[a-z_]{3,}", " ".join(titles).lower()))
         return sorted(found.union(keyword.kwlist, (name.strip("_") for name in found)))
 
-    @cached_property
-    def topics(self) -> frozenset[str]:
-        """The terms that the documents name, define or emphasise."""
-        marked = (match for d in self.documents for match in MARKED.findall(d.text))
-        defined = (s.name_words for p in self.passages for s in p.sentences)
-        return frozenset(words(" ".join([*self.names, *chain(*marked)]))).union(*defined)
-
     def sentences(self, places: Iterable[int]) -> tuple[Sentence, ...]:
         """The sentences of some passages."""
         return tuple(s for place in places for s in self.passages[place].sentences)
@@ -91,41 +80,47 @@ class Index:
         """Return the weight of a word: the rarer, the higher; 0 if no passage has the word."""
         return self.vectors.weights.get(term, 0.0) * (1.5 if term.startswith("the ") else 1)
 
-    def focus(self, terms: Sequence[str]) -> list[float]:
-        """Return for every passage the share of the terms that it has, from 0 to 1.
-
-        Half of a share is that of the whole passage, half that of its best sentence. Rare terms
-        count more, and terms that no passage has count most.
-        """
-        weights = self.weights(terms)
-        found: dict[int, set[str]] = {}
-        for term in weights:
-            for place, _ in self.vectors.postings.get(term, ()):
-                found.setdefault(place, set()).add(term)
-        shares, unrelated = [0.0] * len(self.passages), self.find_unrelated_manuals(terms)
-        for place, shared in found.items():
-            if self.passages[place].document not in unrelated:
-                whole = sum(weights[term] for term in sorted(shared))
-                best = self.best_sentence(place, {term: weights[term] for term in sorted(shared)})
-                shares[place] = (whole + best) / 2 / sum(weights.values())
-        return shares
-
-    def best_sentence(self, place: int, weights: dict[str, float]) -> float:
-        """Return the highest weight of the terms in a sentence of a passage and its heading."""
-        passage, above = self.passages[place], self.headings[place]
-        part = 1 if self.is_titled(passage.document, weights) else ABOVE
-
-        def score(sentence: Sentence) -> float:
-            own = (w for term, w in weights.items() if term in sentence.words)
-            headed = (w for term, w in weights.items() if term in above - sentence.words)
-            return (sum(own) + part * sum(headed)) * (ROW if sentence.is_row else 1)
-
-        return max(map(score, passage.sentences))
-
     def weights(self, terms: Sequence[str]) -> dict[str, float]:
         """Return the weight of each term, the highest for terms that no passage has."""
         rarest = math.log(len(self.passages) + 1) + 1
         return {term: self.weight(term) or rarest for term in dict.fromkeys(terms)}
+
+    def cover(self, weights: Mapping[str, float]) -> list[float]:
+        """Return for every passage the share of the terms that it has, from 0 to 1.
+
+        Half of a share is that of the whole passage, half that of its best sentence and heading.
+        """
+        found: dict[int, dict[str, float]] = {}
+        for term in weights:
+            for place, _ in self.vectors.postings.get(term, ()):
+                often = self.counts[place][term]
+                found.setdefault(place, {})[term] = often / (often + 0.6)
+        shares, total = [0.0] * len(self.passages), sum(weights.values())
+        for place, shared in found.items():
+            above = self.headings[place]
+            best = max(
+                sum(weights[term] for term in shared if term in s.words or term in above)
+                for s in self.passages[place].sentences
+            )
+            whole = sum(weights[term] * share for term, share in shared.items())
+            shares[place] = (whole + best) / 2 / total
+        return shares
+
+    @cached_property
+    def counts(self) -> list[Counter[str]]:
+        """How often every passage has each of its words."""
+        documents = self.documents
+        return [
+            Counter(words(f"{documents[p.document].title}\n{p.heading}\n{p.text}"))
+            for p in self.passages
+        ]
+
+    def titled(self, document: int, terms: Container[str]) -> float:
+        """Return the share of a document's title and name that the terms have, from 0 to 1."""
+        found = self.documents[document]
+        title = set(words(f"{found.title} {found.name.replace('-', ' ')}"))
+        shared = sum(self.weight(word) for word in sorted(title) if word in terms)
+        return shared / (sum(map(self.weight, sorted(title))) or 1)
 
     @cached_property
     def headings(self) -> list[frozenset[str]]:
@@ -135,31 +130,6 @@ class Index:
             frozenset(words(f"{documents[passage.document].title}\n{passage.heading}"))
             for passage in self.passages
         ]
-
-    def is_titled(self, document: int, terms: Container[str]) -> bool:
-        """Whether the terms have every word of a title, such as ``The "while" statement``."""
-        title = set(words(self.documents[document].title))
-        return len(title) > 1 and all(word in terms for word in title)
-
-    def titled(self, place: int, terms: Iterable[str]) -> float:
-        """Return the share of a document's title that the terms have, from 0 to 1.
-
-        For the first passage of a section, the share of its heading if that is larger.
-        """
-        passage = self.passages[place]
-        titles = [self.documents[passage.document].title, passage.heading * passage.opens]
-        return max(self.part(words(title), terms) for title in titles)
-
-    def part(self, title: Sequence[str], terms: Iterable[str]) -> float:
-        """Return the share of a title that the terms have, from 0 to 1."""
-        shared = sum(self.weight(word) for word in title if word in terms)
-        return shared / (sum(map(self.weight, title)) or 1)
-
-    def named(self, terms: Sequence[str]) -> float:
-        """Return the share of the terms that are topics of the library, from 0 to 1."""
-        weights = self.weights(terms)
-        named = sum(w for term, w in weights.items() if term in self.topics or term[:4] == "the ")
-        return named / sum(weights.values()) if weights else 0.0
 
     def find_unrelated_manuals(self, terms: Iterable[str]) -> set[int]:
         """Return the manuals of programs whose own words are not among the terms."""
@@ -179,10 +149,6 @@ class Index:
                 )
                 own[number] = {*words(document.title), *only}
         return own
-
-    def share(self, terms: Sequence[str]) -> float:
-        """Return the largest share of the terms that a passage has, from 0 to 1."""
-        return max(self.focus(terms))
 
     def overlap(self, sentence: Sentence, terms: Iterable[str]) -> float:
         """Return the weight of the terms that a sentence has.

@@ -1,21 +1,26 @@
-"""The terms of a question, and whether the library can answer it."""
+"""The terms of a question, and how much each counts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from example_project.library.indexes import Index
-from example_project.library.words import KEYWORDS, STOP_WORDS, words
+from example_project.library.thesaurus import find_names
+from example_project.library.words import KEYWORDS, STOP_WORDS, stem, subjects_of, words
 
-# The least share of a question's terms that a passage has. Questions about Python reach more;
-# other questions, which share a word with the library by chance, do not.
-LEAST_SHARE = 0.5
-# The least sum of this share and the share of terms that are topics of the documentation.
-LEAST_SUM = 1.05
-# The surroundings in which a person works: "... in Kubernetes?"
-SURROUNDINGS = re.compile(r"\b(?:in|on) (\w+)\W*$")
+# The words of a question that could be in any.
+GENERIC = frozenset(
+    words(
+        "compute down go goes keep let level line number numbers own put see something take value"
+        " values write written"
+    )
+)
+# How much of its weight a term keeps: a generic one, one that a phrase explains, and a word of the
+# reference for what was said or for the symbols and keywords in it.
+GENERIC_SHARE, EXPLAINED, CALLED, SYMBOLIC = 0.35, 0.1, 0.5, 0.25
 # Keywords that people say without meaning the keyword.
 NOUNS = frozenset(["class"])
 # A letter as a word, such as the prefix of a string.
@@ -52,18 +57,37 @@ def knows(index: Index, word: str) -> bool:
     return all(map(index.weight, words(word)))
 
 
-def can_answer(index: Index, question: str, terms: Sequence[str]) -> bool:
-    """Whether a passage is about the question, and does not share a word with it by chance.
+@dataclass(frozen=True)
+class Asked:
+    """What a question asks for.
 
-    One unknown word is ignored next to a keyword, or where it only names the surroundings. A
-    passage that shares words by chance lacks some of the terms, or has none that is a topic.
+    Attributes:
+        weights: how much each term counts.
+        aims: the terms that a title may answer.
+        has_unknown: whether the library lacks one of the words.
     """
-    known = [term for term in terms if index.weight(term)]
-    unknown = [term for term in terms if term not in known]
-    place = SURROUNDINGS.search(question)
-    is_place = bool(place and set(words(place[1])) == set(unknown))
-    keyword = any(term.startswith("the ") for term in known)
-    asked = known if len(unknown) == 1 and (keyword or is_place) else terms
-    share = index.share(asked)
-    everything = share > 0.99 and len(asked) > 1
-    return share >= LEAST_SHARE and (everything or index.named(asked) + share > LEAST_SUM)
+
+    weights: Mapping[str, float]
+    aims: frozenset[str]
+    has_unknown: bool = False
+
+
+def read_question(index: Index, question: str, expanded: bool = False) -> Asked:
+    """Return what a question asks for; expanded, also in the words of the reference."""
+    terms = terms_of(index, question)
+    stems = {*terms, *map(stem, re.findall(r"[^\W\d][\w-]+", question.lower()))}
+    names = find_names(stems) if expanded else {}
+    called = dict.fromkeys(word for words in names.values() for word in words)
+    phrases = {word for said in names if len(said) > 1 for word in said} - called.keys()
+    weights = {}
+    for term, weight in index.weights(terms).items():
+        explained = stem(term.removeprefix("the ")) in phrases
+        share = EXPLAINED if explained else GENERIC_SHARE if term in GENERIC else 1
+        weights[term] = weight * share
+    known = [*set().union(*names), *filter(index.weight, terms)]
+    for others, share in ((called, CALLED), (subjects_of(terms), SYMBOLIC)):
+        for term in others:
+            if index.weight(term):
+                weights.setdefault(term, index.weight(term) * share)
+    aims = frozenset(term for term in weights if term.removeprefix("the ") not in phrases)
+    return Asked(weights, aims, any(term not in known for term in terms))

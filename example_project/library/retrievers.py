@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from example_project.library.indexes import Index
 from example_project.library.models import Document
 from example_project.library.passages import Sentence
-from example_project.library.questions import can_answer, terms_of
-from example_project.library.words import subjects_of, words
+from example_project.library.questions import Asked, read_question
+from example_project.library.words import words
 
 # The most passages of a ranking.
 DEPTH = 60
@@ -19,10 +19,13 @@ PASSAGES_PER_DOCUMENT = 4
 FEWEST_DOCUMENTS = 3
 # A document is left out whose best sentence has less than this part of the highest weight.
 RELEVANT = 0.5
-# A passage is left out whose share of the terms is less than this part of the largest share.
-FOCUS = 0.5
-# The larger, the less the rank of a passage counts against its share of the terms.
-SPREAD = 80
+# The larger, the less the rank of a document counts against how well it fits the question.
+SPREAD = 20
+# How much the title of a document counts, and its length.
+TITLE, LENGTH = 1.2, 0.15
+# The least share of the terms in the best passage; where the title answers the question, the
+# least share, of a title that answers most of the question, and its least lead over the next one.
+SURE, LEAST, MOSTLY, LEAD = 0.65, 0.2, 0.6, 1.1
 # The constant of reciprocal rank fusion: the larger, the less the first ranks count more than
 # the others (Cormack et al., 2009).
 FUSION = 60
@@ -48,46 +51,43 @@ class Retriever:
 
     Attributes:
         most_documents: how many documents a context has at most.
+        expands: whether a question is searched for in the words of the reference as well.
     """
 
     most_documents = 5
+    expands = False
+
+    def read(self, index: Index, question: str) -> Asked:
+        """Return what a question asks for."""
+        return read_question(index, question, self.expands)
 
     def retrieve(self, index: Index, question: str) -> list[Context]:
-        """Return the documents that answer a question best, best first."""
-        terms = terms_of(index, question)
-        if not can_answer(index, question, terms):
+        """Return the documents that answer a question best, best first; none if that is unsure."""
+        asked = self.read(index, question)
+        fits = {fit.document: fit for fit in find_fits(index, asked)}
+        ranks: dict[int, int] = {}
+        for rank, place in enumerate(self.rank(index, list(asked.weights))):
+            ranks.setdefault(index.passages[place].document, rank)
+        scores = {n: fits[n].score / (SPREAD + rank) for n, rank in ranks.items() if n in fits}
+        order = sorted(scores, key=lambda n: -scores[n])
+        if not order or not is_sure(asked, [fits[n] for n in order], [scores[n] for n in order]):
             return []
-        found = self.focused(index, terms)
+        found = {n: fits[n].places for n in order[: self.most_documents]}
         if len(found) < FEWEST_DOCUMENTS:
-            self.add_nearest(found, index, terms)
-        contexts = [context(index, *pair) for pair in islice(found.items(), self.most_documents)]
-        return relevant(index, contexts, terms)
+            self.add_nearest(found, index, list(asked.weights))
+        contexts = [context(index, *pair) for pair in found.items()]
+        return relevant(index, contexts, list(asked.weights))
 
-    def add_nearest(self, found: dict[int, list[int]], index: Index, terms: Sequence[str]) -> None:
+    def add_nearest(
+        self, found: dict[int, Sequence[int]], index: Index, terms: Sequence[str]
+    ) -> None:
         """Add the documents nearest in meaning until there are enough."""
         unrelated = index.find_unrelated_manuals(terms)
-        for place in [*best(index.focus(terms)), *best(index.by_meaning(terms))]:
+        for place in best(index.by_meaning(terms)):
             if index.passages[place].document not in unrelated:
                 found.setdefault(index.passages[place].document, [place])
             if len(found) == FEWEST_DOCUMENTS:
                 break
-
-    def focused(self, index: Index, terms: Sequence[str]) -> dict[int, list[int]]:
-        """Return the passages of a ranking about the question, by document, both best first."""
-        focus, ranking = index.focus(terms), self.rank(index, terms)
-        enough = FOCUS * max((focus[place] for place in ranking), default=0)
-        found: dict[int, list[tuple[float, int]]] = {}
-        for rank, place in enumerate(ranking):
-            if focus[place] >= enough > 0:
-                passage = index.passages[place]
-                overlap = max(index.overlap(s, terms) for s in passage.sentences) ** 0.25
-                title = 1 + 2 * index.titled(place, [*terms, *subjects_of(terms)]) ** 2
-                score = focus[place] ** 2 * overlap * title / (SPREAD + rank)
-                found.setdefault(passage.document, []).append((-score, place))
-        ranked = {document: sorted(scored) for document, scored in found.items()}
-        # The second passage of a document counts half, the third a quarter.
-        order = sorted(ranked, key=lambda n: sum(s / 2**i for i, (s, _) in enumerate(ranked[n])))
-        return {document: [place for _, place in ranked[document]] for document in order}
 
     def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
         """Return the places of the passages that match the terms, best first."""
@@ -120,8 +120,8 @@ class ContextualCompressionRetriever(Retriever):
 
     def retrieve(self, index: Index, question: str) -> list[Context]:
         """Return the documents that answer a question best, with only these sentences."""
-        terms = terms_of(index, question)
-        return [compressed(index, full, terms) for full in super().retrieve(index, question)]
+        terms = self.read(index, question).weights
+        return [compressed(index, full, list(terms)) for full in super().retrieve(index, question)]
 
     def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
         """Return the places of the passages by similarity and by their best sentence."""
@@ -135,7 +135,9 @@ class ContextualCompressionRetriever(Retriever):
 
 
 class MultiQueryRetriever(Retriever):
-    """By several variants of the question, their rankings fused."""
+    """By several variants of the question, also in the reference's words, their rankings fused."""
+
+    expands = True
 
     def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
         return fused(best(index.by_similarity(variant)) for variant in variants(index, terms))
@@ -145,6 +147,7 @@ class EnsembleRetriever(Retriever):
     """By keywords, similarity, sentences and variants at once, their rankings fused."""
 
     most_documents = 7
+    expands = True
     retrievers = (
         BM25Retriever(),
         NaiveRetriever(),
@@ -154,6 +157,45 @@ class EnsembleRetriever(Retriever):
 
     def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
         return fused(retriever.rank(index, terms) for retriever in self.retrievers)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well a document fits a question.
+
+    Attributes:
+        document: the document's place.
+        score: the higher, the better.
+        cover: the share of the terms in the best passage.
+        title: the share of the title that the question asks for.
+        places: the passages with some of the terms, best first.
+    """
+
+    document: int
+    score: float
+    cover: float
+    title: float
+    places: Sequence[int]
+
+
+def find_fits(index: Index, asked: Asked) -> Iterator[Fit]:
+    """Yield the documents that have some of the terms."""
+    cover, unrelated = index.cover(asked.weights), index.find_unrelated_manuals(asked.weights)
+    for document, places in index.places_of.items():
+        found = sorted((n for n in places if cover[n]), key=lambda n: -cover[n])
+        if found and document not in unrelated:
+            title = index.titled(document, asked.aims)
+            score = cover[found[0]] + 0.1 * sum(cover[place] for place in found[1:3])
+            score *= (1 + TITLE * title**1.5) * (1 - LENGTH * math.log10(len(places)))
+            yield Fit(document, score, cover[found[0]], title, found)
+
+
+def is_sure(asked: Asked, fits: Sequence[Fit], scores: Sequence[float]) -> bool:
+    """Whether the first document is about the question, and does not share a word by chance."""
+    first = fits[0]
+    leads = len(scores) == 1 or scores[0] >= LEAD * scores[1]
+    is_titled = first.title >= 0.9 or (first.title >= MOSTLY and leads)
+    return first.cover >= SURE or (is_titled and first.cover >= LEAST and not asked.has_unknown)
 
 
 def best(scores: Sequence[float]) -> list[int]:

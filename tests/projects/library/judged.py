@@ -1,4 +1,4 @@
-"""Thirty questions of users, and the verdict on a retriever's answers."""
+"""Questions of users, and the verdict on a retriever's answers."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ class JudgedQuestion:
         return "right" if complete and not {*sources} & {*self.never} else "incomplete"
 
 
-def judged_questions() -> list[JudgedQuestion]:
-    text = Path(__file__).with_name("questions.json").read_text(encoding="utf-8")
+def judged_questions(name: str = "questions") -> list[JudgedQuestion]:
+    """Return the questions that the retrievers were tuned to, or the ``kept_questions``."""
+    text = Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8")
     return [
         JudgedQuestion(
             **{name: value if name == "question" else tuple(value) for name, value in row.items()}

@@ -6,7 +6,7 @@ from __future__ import annotations
 QUESTIONS = {
     "What does the with statement do?": ["context manager", "__exit__"],
     "What is a lambda expression?": ["anonymous function"],
-    "How does a for loop end early?": ["break", "loop"],
+    "How does break end a for loop?": ["break", "loop"],
     "How are exceptions handled with try and except?": ["exception", "except"],
     "What does yield do in a generator?": ["generator", "yield"],
     "What does __getattr__ do when attribute access fails?": ["__getattr__", "AttributeError"],
@@ -28,13 +28,6 @@ HARD_QUESTIONS = [
     "When is the else clause of a loop run?",
     "How do I convert a string to upper case?",
 ]
-
-# Questions about Python with a word that its documentation does not have.
-WITH_AN_UNUSUAL_WORD = {
-    "How does my frobnicator use a lambda?": "lambda",
-    "How do I assert something in pytest?": "assert",
-    "How do I close a file in Kubernetes?": "objects",
-}
 
 # Questions that the library cannot answer, although they have words of it.
 FOREIGN_QUESTIONS = [

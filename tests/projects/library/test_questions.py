@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from example_project.library.indexes import current_index
-from example_project.library.questions import terms_of
+from example_project.library.questions import read_question, terms_of
 from example_project.library.words import stem, words
 
 FORMS = [
@@ -53,8 +53,13 @@ def test_a_keyword_in_a_question_is_a_term():
     assert "the yield" in terms_of(current_index(), "What does yield do?")
 
 
-def test_words_that_no_passage_has_reduce_the_share():
+def test_a_word_that_the_library_lacks_is_noted():
     index = current_index()
-    assert index.share(["lambda"]) == 1
-    assert 0 < index.share(["lambda", "frobnicat"]) < 0.5
-    assert index.share(["frobnicat"]) == index.share([]) == 0
+    assert read_question(index, "How does my frobnicator use a lambda?").has_unknown
+    assert not read_question(index, "What is a lambda?").has_unknown
+
+
+def test_what_people_say_is_read_as_the_reference_calls_it():
+    index, question = current_index(), "How do I put a line break into text?"
+    assert "literal" not in read_question(index, question).weights
+    assert "literal" in read_question(index, question, expanded=True).weights
