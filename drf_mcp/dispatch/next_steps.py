@@ -92,12 +92,18 @@ def name_missing_rows(failure: Failure, tool: Any, request: HttpRequest) -> Fail
 def find_missing_rows(tool: Any, content: bytes) -> Iterator[Problem]:
     body = json.loads(content)
     columns = () if tool.endpoint.model is None else tool.endpoint.model._meta.concrete_fields
-    for argument in tool.arguments.arguments if isinstance(body, Mapping) else ():
-        name = argument.parameter.name
-        value = body.get(name) if argument.location == BODY else None
-        column = next((each for each in columns if name in (each.name, each.attname)), None)
-        model = getattr(column, "related_model", None)
-        if value is None or model is None or model._base_manager.filter(pk=value).exists():
+    models: Mapping[str, Any] = {
+        name: column.related_model for column in columns for name in (column.name, column.attname)
+    }
+    sent = [
+        (argument, models.get(argument.parameter.name), body[argument.parameter.name])
+        for argument in tool.arguments.arguments
+        if argument.location == BODY and body.get(argument.parameter.name) is not None
+    ]
+    references = [each for each in sent if each[1] is not None]
+    # Which one of several is missing would tell which of the others exist, maybe out of sight.
+    for argument, model, value in references if len(references) == 1 else ():
+        if model._base_manager.filter(pk=value).exists():
             continue
         remediation = _(PROBLEM_REMEDIES["does_not_exist"])
         if finder := tool.related.find_list(model):

@@ -6,7 +6,7 @@ import pytest
 from django.urls import path
 from rest_framework import generics, serializers
 
-from example_project.shop.models import Customer, Order
+from example_project.shop.models import Customer, Order, Ticket
 
 
 class PlainOrderSerializer(serializers.ModelSerializer):
@@ -15,6 +15,21 @@ class PlainOrderSerializer(serializers.ModelSerializer):
     class Meta:
         model = Order
         fields = ["number", "customer_id"]
+
+
+class TicketSerializer(serializers.ModelSerializer):
+    customer_id = serializers.IntegerField()
+    opened_by_id = serializers.IntegerField()
+
+    class Meta:
+        model = Ticket
+        fields = ["subject", "customer_id", "opened_by_id"]
+
+
+class Tickets(generics.CreateAPIView):
+    queryset = Ticket.objects.all()
+    serializer_class = TicketSerializer
+    permission_classes = []
 
 
 class Orders(generics.CreateAPIView):
@@ -58,3 +73,16 @@ def test_the_remediation_names_the_tool_that_lists_the_rows(refused):
     assert (
         remediation == "Use customers_list to find existing ids, then call again with one of them."
     )
+
+
+def test_of_two_keys_none_is_named_since_it_would_tell_that_the_other_exists(
+    expose, agent_of, transactional_db
+):
+    expose(path("tickets/", Tickets.as_view()))
+    agent = agent_of(None)
+    agent.http.raise_request_exception = False
+    for customer in (Customer.objects.earliest("pk").pk, 10**9):
+        keys = {"customer_id": customer, "opened_by_id": 10**9}
+        result = agent.call("tickets_create", subject="x", **keys)
+        assert result.code == "CONFLICT"
+        assert "does_not_exist" not in str(result.data)
