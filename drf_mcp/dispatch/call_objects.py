@@ -13,6 +13,7 @@ from django.db import router
 from django.db.models import CASCADE, Model
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.access.authentication_reuse import is_undecorated
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.probe import REFUSALS, Probe, is_taken_away
 from drf_mcp.dispatch.request import get_named_object
@@ -130,22 +131,22 @@ class CallObject:
         Args:
             is_locked: whether the row stays locked until the caller's transaction ends.
         """
+        if not is_undecorated(self.tool.endpoint.route.callback):
+            # A decorator may refuse the call, and does not run here.
+            return None
         probe = Probe(self.caller, self.tool, self.bound)
         probe.keeps_locks = is_locked
 
-        def look(view: Any, *args: Any, **kwargs: Any) -> Any:
-            known = view.get_object()
+        def look(view: Any, *args: Any, **kwargs: Any) -> Model | None:
+            known = get_named_object(view)
+            if not isinstance(known, Model):
+                return None
             rows = type(known)._base_manager.using(router.db_for_write(type(known), instance=known))
             return (rows.select_for_update() if is_locked else rows).filter(pk=known.pk).first()
 
-        try:
-            return probe.ask(look)  # type: ignore[no-any-return]
-        except REFUSALS:
-            return None
+        return contain(lambda: probe.ask(look), lambda exc: None)
 
 
-# The methods of REST framework's views that find the object.
-FINDERS = frozenset({"retrieve", "update", "partial_update", "destroy"})
 GETTERS = frozenset({"get_object", "aget_object"})
 
 
@@ -159,20 +160,29 @@ def find_object(view: Any, *args: Any, **kwargs: Any) -> Any:
     return get_named_object(view) if finds_object(type(view), handler) else None
 
 
-def finds_object(view_class: type, handler: str) -> bool:
-    """Return whether a handler calls ``get_object()``, as far as its own code shows."""
+def finds_object(view_class: type, handler: str, known: frozenset[str] = frozenset()) -> bool:
+    """Return whether a handler calls ``get_object()``, as far as the code of the view shows.
+
+    Args:
+        known: the methods that are being read.
+    """
     for base in view_class.__mro__:
         if handler not in vars(base):
             continue
-        code = getattr(inspect.unwrap(vars(base)[handler]), "__code__", None)
-        names = set(getattr(code, "co_names", ()))
-        others = names & FINDERS - {handler}
-        if names & GETTERS or any(finds_object(view_class, each) for each in others):
+        names = find_names(getattr(inspect.unwrap(vars(base)[handler]), "__code__", None))
+        reading = known | {handler}
+        others = {each for each in names - reading if callable(getattr(view_class, each, None))}
+        if names & GETTERS or any(finds_object(view_class, each, reading) for each in others):
             return True
         if handler not in names:
             # It does not call the method of the next class.
             return False
     return False
+
+
+def find_names(code: Any) -> set[str]:
+    inner = (each for each in getattr(code, "co_consts", ()) if hasattr(each, "co_names"))
+    return set(getattr(code, "co_names", ())).union(*map(find_names, inner))
 
 
 def hash_row(row: Model) -> str:

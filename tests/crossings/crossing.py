@@ -173,9 +173,9 @@ class ServedCase:
         if self.is_on("atomic"):
             patch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
         if self.is_on("approval"):
-            members = {"verdict": "approve", "reason": "People look at it."}
+            members = {"effect": "approve", "reason": "People look at it."}
             for method in ("PATCH", "DELETE"):
-                CallRule.objects.create(name=method, tools=f"{method} *", **members)
+                CallRule.objects.create(name=method, tool=f"{method} *", **members)
 
     def is_on(self, feature: str) -> bool:
         return self.case[feature] != OFF
@@ -402,11 +402,13 @@ class ServedCase:
         return text
 
     def approve(self, call: Callable[[], Reply]) -> Reply:
-        """Make a call that needs approval, approve it, and return its reply."""
+        """Make a call that needs approval, approve it unless it is refused, return its reply."""
         store, before = ProposalStore(), get_notes()
-        call()
+        refused = call()
         assert get_notes() == before
-        row = Proposal.objects.get(status="waiting")
+        row = Proposal.objects.filter(status="waiting").first()
+        if row is None:
+            return refused
         row = store.approve(row, User.objects.get(username="admin"), row.fingerprint)
         if row.request is None:
             # The caller has no stored credential, so the caller makes the call again.

@@ -15,40 +15,22 @@ from rest_framework.exceptions import APIException
 from drf_mcp.access.scopes import get_tenant_key
 from drf_mcp.admin import ReadOnlyAdmin
 from drf_mcp.contrib.rules.models import CallRule, Proposal
-from drf_mcp.contrib.rules.proposal_store import PERMISSION, ProposalStore
+from drf_mcp.contrib.rules.proposal_store import PERMISSION, WAITING, ProposalStore
+from drf_mcp.contrib.rules.proposing import find_shown_fingerprint, show_to
 
 
 @admin.register(CallRule)
 class CallRuleAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """The rules in their order."""
 
-    list_display = ("order", "name", "tools", "shown_condition", "verdict", "is_active")
+    list_display = ("order", "name", "tool", "condition", "effect", "is_active")
     list_display_links = ("name",)
-    list_filter = ("is_active", "verdict")
-    search_fields = ("name", "tools", "condition", "reason")
+    list_filter = ("is_active", "effect")
+    search_fields = ("name", "tool", "argument", "value", "reason")
 
     @admin.display(description=_("condition"))
-    def shown_condition(self, row: Any) -> str:
-        return row.condition or str(_("every call"))
-
-
-SHOWN = (
-    "tool",
-    "title",
-    "user_label",
-    "credential",
-    "status",
-    "rule",
-    "reason",
-    "group",
-    "shown_approvals",
-    "shown_arguments",
-    "shown_difference",
-    "message",
-    "created",
-    "updated",
-    "expires",
-)
+    def condition(self, row: Any) -> str:
+        return str(row.condition)
 
 
 class DecisionForm(ActionForm):
@@ -58,25 +40,50 @@ class DecisionForm(ActionForm):
     reason = forms.CharField(label="", required=False, max_length=300, widget=widget)
 
 
+class ObjectsOf:
+    """A column: the objects of a proposal, as the user's own reads show them now."""
+
+    short_description = _("objects")
+    __name__ = "objects"
+
+    def __init__(self, request: HttpRequest) -> None:
+        self.request = request
+
+    def __call__(self, row: Any) -> SafeString:
+        # Before the objects are read: what changes meanwhile is not approved.
+        fingerprint = find_shown_fingerprint(row) if row.status == WAITING else ""
+        objects = show_to(row, self.request.user, getattr(self.request, "tenant", None))
+        lines = [
+            (each["object"], ", ".join(f"{n}: {v}" for n, v in each.get("shown", {}).items()))
+            for each in objects
+        ]
+        hidden = '<input type="hidden" name="shown-{}" value="{}">'
+        shown = format_html_join("", "<div>{} {}</div>", lines)
+        return shown + format_html(hidden, row.pk, fingerprint)
+
+
 @admin.register(Proposal)
 class ProposalAdmin(ReadOnlyAdmin):
     """The calls that wait for an approval, and those that waited, newest first."""
 
-    list_display = (
-        "title",
-        "user_label",
-        "status",
-        "shown_difference",
-        "shown_arguments",
-        "expires",
-    )
     list_filter = ("status", "tool", "rule")
     search_fields = ("proposal_id", "tool", "user_label", "reason")
     ordering = ("-created",)
-    fields = SHOWN
-    readonly_fields = SHOWN
+    # The objects of each are read for the user.
+    list_per_page = 25
     actions = ("approve", "decline")
     action_form = DecisionForm
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        return ("title", "user_label", "status", "shown_arguments", ObjectsOf(request), "expires")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        about = ("tool", "title", "user_label", "credential", "status", "rule", "reason", "group")
+        shown = ("shown_approvals", "shown_arguments", ObjectsOf(request), "message")
+        return (*about, *shown, "created", "updated", "expires")
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.get_readonly_fields(request, obj)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return super().has_view_permission(request, obj) or self.has_approve_permission(request)
@@ -112,16 +119,8 @@ class ProposalAdmin(ReadOnlyAdmin):
     def shown_arguments(self, row: Any) -> SafeString:
         return format_html_join("", "<div>{}: {}</div>", row.shown_arguments)
 
-    @admin.display(description=_("what the call would do"))
-    def shown_difference(self, row: Any) -> SafeString:
-        facts = format_html_join("", "<div>{}: {}</div>", row.shown_facts)
-        changes = (each[:3] for each in row.differences)
-        fields = format_html_join("", "<div>{}: {} → {}</div>", changes)
-        hidden = '<input type="hidden" name="shown-{}" value="{}">'
-        return facts + fields + format_html(hidden, row.pk, row.fingerprint)
-
     @admin.display(description=_("approvals"))
     def shown_approvals(self, row: Any) -> str:
-        labels = list(row.given.values_list("label", flat=True))
+        labels = list(map(str, ProposalStore().find_approvals(row)))
         facts = {"given": len(labels), "needed": row.approvals_needed}
         return ", ".join([gettext("%(given)s of %(needed)s") % facts, *labels])

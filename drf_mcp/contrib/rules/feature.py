@@ -5,34 +5,39 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.core.checks import CheckMessage, Warning
-from django.http import Http404
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 from rest_framework import serializers
-from rest_framework.exceptions import PermissionDenied
+from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from drf_mcp.checks.project import Project, register_check
-from drf_mcp.contrib.rules.expressions import UNKNOWN
 from drf_mcp.contrib.rules.proposal_store import RUNNING, ProposalStore
 from drf_mcp.contrib.rules.proposing import (
     PROPOSAL,
     RETRIEVE,
     WITHDRAW,
-    RefusedItemGuard,
     RulesGuard,
     describe_proposal,
+    find_credential_key,
+    show_proposal,
 )
-from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, RULES, find_rules, refuses_kept
-from drf_mcp.contrib.rules.values import CallValues
+from drf_mcp.contrib.rules.ruling import (
+    ALLOW,
+    REFUSE,
+    RULES,
+    PythonRule,
+    find_rules,
+    refuses_always,
+)
 from drf_mcp.dispatch.stored_answers import StoredAnswer
+from drf_mcp.exceptions import contain
 from drf_mcp.features import AccessStep, CallState, Feature, Guard, Safeguard
 from drf_mcp.interaction.exchange import find_call
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import jsonrpc
-from drf_mcp.settings import override_language
 from drf_mcp.tools.server_tools import ServerTool, ServerToolView
 
 
@@ -47,19 +52,17 @@ class RulesFeature(Feature):
         )
     }
 
-    @override_language()
     def get_tools(self, tools: Any) -> Iterable[Any]:
         # No call that only reads is ever proposed.
         if all(tool.reads for tool in tools.values()):
             return []
-        about = _("The proposal, as the call answered.")
-        argument = {"id": {"type": "string", "description": about}}
+        argument = {"id": {"type": "string", "description": "The proposal, as the call answered."}}
         return [
             ServerTool.make(
                 RETRIEVE,
                 ProposalView,
-                title=_("State of a proposed call"),
-                description=_(
+                title="State of a proposed call",
+                description=(
                     "Say whether a call that waits for an approval is approved, and its result."
                 ),
                 query=argument,
@@ -71,8 +74,8 @@ class RulesFeature(Feature):
                 WITHDRAW,
                 ProposalView,
                 method="POST",
-                title=_("Withdraw a proposed call"),
-                description=_("Withdraw a call that waits for an approval."),
+                title="Withdraw a proposed call",
+                description="Withdraw a call that waits for an approval.",
                 body=argument,
                 output_schema=None,
             ),
@@ -110,26 +113,20 @@ class RulesFeature(Feature):
         if call.tool.name in (RETRIEVE, WITHDRAW) and call.tool.endpoint.is_built_in:
             return ()
         rules = find_rules(call.tool)
-        return [RulesGuard(rules), RefusedItemGuard()] if rules else ()
+        return [RulesGuard(rules)] if rules else ()
 
     def check_stored_answer(self, answer: StoredAnswer) -> None:
         # A change that was made is not taken back by a rule.
-        if answer.tool.reads and refuses_kept(answer):
+        if answer.tool.reads and refuses_always(answer.tool):
             raise PermissionDenied()
 
     def get_access_steps(self, tool: Any, caller: Any) -> Sequence[AccessStep]:
-        values, steps = CallValues(CallState(tool, {}, caller)), []
+        steps = []
         for each in find_rules(tool):
-            if (holds := each.foresee(values)) is False:
-                continue
             # None: it depends on the call.
-            allows, verdict = None, getattr(each, "verdict", None)
-            if verdict == ALLOW:
-                allows = True
-            elif verdict == REFUSE and holds is True:
-                allows = False
+            allows = {ALLOW: True, REFUSE: False}.get(each.effect) if each.decides_always else None
             steps.append(AccessStep(_("rule"), each.name, allows, each.label))
-            if holds is not UNKNOWN:
+            if each.decides_always:
                 break
         return steps
 
@@ -137,6 +134,9 @@ class RulesFeature(Feature):
         rules = find_rules(tool)
         says = "; ".join(f"{each.order} {each.name}: {each.label}" for each in rules)
         return [Safeguard("rules", "rules", bool(rules), is_needed=False, order=450, says=says)]
+
+
+OTHER_RIGHTS = "Your rights are others than when the call was proposed."
 
 
 class ProposalId(serializers.Serializer):  # type: ignore[type-arg]
@@ -156,37 +156,50 @@ class ProposalView(ServerToolView):
 
     permission_classes = [IsAuthenticated]
 
-    def find(self, request: Request, proposal_id: Any) -> Any:
+    def find(self, request: Request, proposal_id: Any) -> tuple[Any, Any]:
+        """Return a proposal of the caller's credential, and its tool as the caller is offered it.
+
+        Raises:
+            Http404: for another proposal, and for one whose tool the credential does not open.
+        """
         call = find_call(request)
-        owner = call.caller.principal
-        row = ProposalStore().find(proposal_id, owner) if owner else None
-        if row is None:
-            raise Http404
-        return row
+        caller, row = call.caller, None
+        if owner := caller.principal:
+            row = ProposalStore().find(proposal_id, owner, find_credential_key(caller))
+        tool = row and call.server.registry.tools().get(row.tool)
+        if tool is None or caller.find_narrowing(tool) is not None:
+            raise NotFound("There is no such proposal.")
+        return row, tool
 
     def get(self, request: Request) -> Response:
         asked = ProposalId(data=request.query_params)
         asked.is_valid(raise_exception=True)
-        row, call = self.find(request, asked.validated_data["id"]), find_call(request)
+        row, tool = self.find(request, asked.validated_data["id"])
+        call = find_call(request)
         facts = describe_proposal(row, call)
-        tool = call.server.registry.tools().get(row.tool)
-        is_offered = tool is not None and call.caller.find_narrowing(tool) is None
-        if is_offered and row.answer is not None:
-            # The answer to a call that was not made has no terms.
-            if not row.terms or StoredAnswer.may_read(call.caller, tool, row.terms):
-                facts["answer"] = show_once(row.answer)
-            else:
-                message = StoredAnswer.explain_withheld(row.terms)
-                facts["answer"] = {"error": {"message": message}}
+        if not may_read(row, call.caller, tool):
+            made = row.answer is not None and StoredAnswer.explain_withheld(row.terms)
+            return Response({**facts, "message": made or OTHER_RIGHTS})
+        facts |= show_proposal(row, call, tool)
+        if row.answer is not None:
+            facts["answer"] = show_once(row.answer)
         return Response(facts)
 
     def post(self, request: Request) -> Response:
         sent = ProposalId(data=request.data)
         sent.is_valid(raise_exception=True)
-        row = self.find(request, sent.validated_data["id"])
+        row, tool = self.find(request, sent.validated_data["id"])
+        call = find_call(request)
+        if not may_read(row, call.caller, tool):
+            raise PermissionDenied(OTHER_RIGHTS)
         if not ProposalStore().withdraw(row):
             raise row.conflict
-        return Response(describe_proposal(row, find_call(request)))
+        return Response(describe_proposal(row, call))
+
+
+def may_read(row: Any, caller: Any, tool: Any) -> bool:
+    """Return whether the gate of stored answers lets a caller have what a proposal holds."""
+    return StoredAnswer.may_read(caller, tool, row.terms)
 
 
 @register_check()
@@ -197,4 +210,13 @@ def check_rules(project: Project) -> Iterator[CheckMessage]:
                 f"The rule {rule.name} is about no tool: {', '.join(rule.patterns)}.",
                 hint="Name tools as mcp_tools lists them. See docs/rules.md.",
                 id="drf_mcp_rules.W001",
+            )
+    # Without its table, the database has not been migrated.
+    for row in contain(find_rules, lambda exc: []):
+        faults = {} if isinstance(row, PythonRule) else row.find_faults()
+        for fault in faults.values():
+            yield Warning(
+                f"The rule {row.name} no longer fits: {fault}",
+                hint="Until it is corrected, calls of the tool are refused. See docs/rules.md.",
+                id="drf_mcp_rules.W002",
             )

@@ -3,45 +3,66 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from drf_mcp.contrib.rules.expressions import UNKNOWN, Expression, ExpressionError, Unknown
-from drf_mcp.contrib.rules.ruling import ALLOW, APPROVE, REFUSE, Ruling
-from drf_mcp.contrib.rules.values import MEMBERS, CallValues, ToolNames
+from drf_mcp.contrib.rules import conditions
+from drf_mcp.contrib.rules.conditions import ToolPlaces
+from drf_mcp.contrib.rules.ruling import ALLOW, APPROVE, REFUSE, RuledRequest, Ruling
 from drf_mcp.exceptions import Conflict
 from drf_mcp.option_types.kinds import read_pattern
+from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.tools.registry import registry
 
 
 class CallRule(models.Model):
-    """A rule about the calls of some tools."""
+    """A rule about the calls of some tools: what happens if an argument has a value."""
 
-    class Verdict(models.TextChoices):
+    class Effect(models.TextChoices):
         ALLOW = ALLOW, _("allow")
         REFUSE = REFUSE, _("refuse")
         APPROVE = APPROVE, _("ask for approval")
+
+    class Operator(models.TextChoices):
+        IS = conditions.IS, _("is")
+        IS_NOT = conditions.IS_NOT, _("is not")
+        IN = conditions.IN, _("is one of")
+        NOT_IN = conditions.NOT_IN, _("is none of")
+        GREATER = conditions.GREATER, _("is greater than")
+        AT_LEAST = conditions.AT_LEAST, _("is at least")
+        LESS = conditions.LESS, _("is less than")
+        AT_MOST = conditions.AT_MOST, _("is at most")
+        CONTAINS = conditions.CONTAINS, _("contains")
+        PRESENT = conditions.PRESENT, _("is sent")
+        ABSENT = conditions.ABSENT, _("is missing")
 
     name = models.CharField(_("name"), max_length=100, unique=True)
     order = models.IntegerField(
         _("order"), default=100, help_text=_("The first rule that decides wins.")
     )
     is_active = models.BooleanField(_("active"), default=True)
-    tools = models.CharField(
-        _("tools"), max_length=200, help_text=_("A pattern such as orders_*, tag:billing or PUT *.")
+    tool = models.CharField(
+        _("tool"),
+        max_length=200,
+        help_text=_("A tool, or a pattern such as orders_*, tag:billing or PUT *."),
     )
-    condition = models.TextField(
-        _("condition"),
+    argument = models.CharField(
+        _("argument"),
+        max_length=200,
         blank=True,
-        help_text=_('Such as: amount > 500 and "support" in caller.groups.'),
+        help_text=_("Such as amount or address.city; empty for every call."),
     )
-    verdict = models.CharField(_("verdict"), max_length=8, choices=Verdict.choices)
+    operator = models.CharField(_("operator"), max_length=10, choices=Operator.choices, blank=True)
+    value = models.TextField(
+        _("value"), max_length=2000, blank=True, help_text=_("Of several values one in each line.")
+    )
+    effect = models.CharField(_("effect"), max_length=8, choices=Effect.choices)
     reason = models.CharField(
         _("reason"), max_length=300, blank=True, help_text=_("The sentence that the caller reads.")
     )
@@ -61,70 +82,80 @@ class CallRule(models.Model):
         return self.name
 
     @property
+    def condition(self) -> str:
+        """What has to hold, in one line."""
+        if not self.argument:
+            return gettext("every call")
+        words = [self.argument, str(self.Operator(self.operator).label)]
+        return " ".join([*words, ", ".join(self.value.splitlines())]).strip()
+
+    @property
     def label(self) -> str:
         """What the rule says, in one line."""
-        condition = self.condition or _("every call")
-        return f"{condition}: {self.Verdict(self.verdict).label}"
+        return f"{self.condition}: {self.Effect(self.effect).label}"
 
     @property
     def patterns(self) -> list[str]:
-        return [self.tools]
+        return [self.tool]
+
+    @property
+    def decides_always(self) -> bool:
+        return not self.argument
 
     def clean(self) -> None:
-        """Check the rule against the tools that it is about: their schemas and their models."""
-        if self.verdict != ALLOW and not self.reason:
+        """Check the rule against each tool that it is about."""
+        if self.effect != ALLOW and not self.reason:
             raise ValidationError({"reason": _("Say why, in a sentence for the caller.")})
+        is_compared = self.operator and self.operator not in (
+            conditions.PRESENT,
+            conditions.ABSENT,
+        )
+        if self.argument and not self.operator:
+            raise ValidationError({"operator": _("Say how the argument is compared.")})
+        if self.operator and not self.argument:
+            raise ValidationError({"argument": _("Say which argument is compared.")})
+        if bool(self.value.strip()) != bool(is_compared):
+            text = _("Say a value.") if is_compared else _("The operator takes no value.")
+            raise ValidationError({"value": text})
+        faults = self.find_faults()
+        if faults:
+            raise ValidationError(faults)
+
+    def find_faults(self) -> dict[str, str]:
+        """Return what does not fit the tools as they are today, by field."""
+        every = registry.tools()
         try:
-            read_pattern(self.tools)
+            read_pattern(self.tool)
         except ValueError as exc:
-            raise ValidationError({"tools": str(exc)}) from exc
-        if not (tools := [t for t in registry.tools().values() if t.matches(self.patterns)]):
-            raise ValidationError({"tools": _("No tool matches.")})
-        for tool in tools:
+            return {"tool": str(exc)}
+        if not (tools := [each for each in every.values() if each.matches(self.patterns)]):
+            said = gettext("There is no tool %s.") % self.tool
+            return {"tool": f"{said} {ask_nearest(find_nearest(self.tool, every))}".strip()}
+        for tool in tools if self.argument else ():
+            field = "argument"
             try:
-                self.read_condition(ToolNames(tool))
-            except ExpressionError as exc:
-                raise ValidationError({"condition": f"{tool.name}: {exc}"}) from exc
+                place = ToolPlaces(tool).find(self.argument)
+                field = "operator"
+                place.require_operator(self.operator)
+                field = "value"
+                place.read_rule(self.operator, self.value)
+            except ValueError as exc:
+                return {field: f"{tool.name}: {exc}"}
+        return {}
 
-    def read_condition(self, names: ToolNames) -> Expression:
-        """Return the condition, checked: a tool may have changed since the rule was saved."""
-        expression = Expression(self.condition.strip() or "true")
-        expression.check(names.get_type)
-        return expression
+    def decide(self, request: RuledRequest) -> Ruling | None:
+        """Return what the rule decides about a request, None for nothing.
 
-    def decide(self, values: CallValues) -> Ruling | None:
-        """Return what the rule decides about a call, None for nothing.
-
-        A condition that is unknown holds, unless the rule allows calls.
+        If the argument is missing or cannot be read, the safe side wins: the rule decides, unless
+        it allows calls.
         """
-        holds = self.read_condition(values).evaluate(values.get_value)
-        if holds is False or (holds is UNKNOWN and self.verdict == ALLOW):
+        holds: bool | None = True
+        if self.argument:
+            # The tool may have changed since the rule was saved: then this raises an exception.
+            holds = request.arguments.holds(self.argument, self.operator, self.value)
+        if holds is False or (holds is None and self.effect == ALLOW):
             return None
-        return Ruling(self.verdict, self.reason, self.approvals, self.group)
-
-    def foresee(self, values: CallValues) -> bool | Unknown:
-        """Return whether the condition holds for every call of a caller at this time.
-
-        `UNKNOWN` where that depends on arguments or on the object.
-        """
-
-        def get_value(path: Any) -> Any:
-            return values.get_value(path) if values.locate(path)[0] in MEMBERS else UNKNOWN
-
-        return self.read_condition(values).evaluate(get_value)
-
-
-# Titles of what a dry run says, by its members.
-TITLES: Mapping[str, Any] = {
-    "object": _("Object"),
-    "preview": _("The view says"),
-    "created": _("Added"),
-    "updated": _("Changed"),
-    "deleted": _("Deleted"),
-    "kept": _("Kept, without a reference to it"),
-    "changed": _("Changed with it"),
-    "bulk_statements": _("Several at once"),
-}
+        return Ruling(self.effect, self.reason, self.approvals, self.group)
 
 
 class Proposal(models.Model):
@@ -132,7 +163,6 @@ class Proposal(models.Model):
 
     class Status(models.TextChoices):
         WAITING = "waiting", _("waiting")
-        STALE = "stale", _("to be approved anew")
         APPROVED = "approved", _("approved")
         RUNNING = "running", _("being made")
         DONE = "done", _("made")
@@ -150,8 +180,9 @@ class Proposal(models.Model):
     reason = models.CharField(_("reason"), max_length=300)
     approvals_needed = models.PositiveSmallIntegerField(_("approvals"))
     group = models.CharField(_("group of approvers"), max_length=150, blank=True)
-    # The key of the caller, and the keys of the people behind the credential.
+    # The key of the caller, that of the credential, and those of the people behind it.
     owner = models.CharField(_("owner"), max_length=255)
+    credential_key = models.CharField(_("hash of the credential"), max_length=64)
     people = models.JSONField(_("people behind the call"), default=list)
     tenant = models.CharField(_("tenant"), max_length=200, blank=True)
     user_label = models.CharField(_("user"), max_length=150)
@@ -160,13 +191,13 @@ class Proposal(models.Model):
     request = models.JSONField(_("request"), null=True)
     arguments = models.JSONField(_("arguments"), default=dict)
     digest = models.CharField(_("hash of the arguments"), max_length=64)
-    # What approvers are shown, and what they were shown before the proposal was stale.
-    shown = models.JSONField(_("what the call would do"), default=dict)
-    shown_before = models.JSONField(_("what was shown before"), null=True)
-    fingerprint = models.CharField(_("hash of what the dry run saw"), max_length=64)
+    # What the path and query of each request of the call name, and their rows.
+    named_objects = models.JSONField(_("objects"), default=list)
+    fingerprint = models.CharField(_("hash of the arguments and the objects"), max_length=64)
     answer = models.JSONField(_("answer"), null=True)
     terms = models.JSONField(_("rights that it is read by"), default=dict)
     message = models.CharField(_("message"), max_length=300, blank=True)
+    link = models.CharField(_("page"), max_length=500, blank=True)
     task_id = models.CharField(_("task id"), max_length=64, blank=True)
     created = models.DateTimeField(_("created"))
     updated = models.DateTimeField(_("updated"))
@@ -183,32 +214,11 @@ class Proposal(models.Model):
         return f"{self.tool} {self.proposal_id}"
 
     @property
-    def shown_facts(self) -> list[tuple[str, str]]:
-        """What the call would do besides the fields of its object, each with a title."""
-        shown = ((str(title), self.shown.get(name)) for name, title in TITLES.items())
-        return [(title, write_value(value, is_flat=True)) for title, value in shown if value]
-
-    @property
-    def differences(self) -> list[Difference]:
-        """The fields that the call would change."""
-        before, after = (join_fields(self.shown, place) for place in ("before", "after"))
-        earlier = join_fields(self.shown_before or {}, "after")
-        found = []
-        for name in {**after, **earlier}:
-            was, becomes = write_value(before.get(name)), write_value(after.get(name))
-            shown_before = write_value(earlier.get(name))
-            is_same = self.shown_before is None or shown_before == becomes
-            found.append(Difference(name, was, becomes, "" if is_same else shown_before))
-        return found
-
-    @property
     def shown_arguments(self) -> list[tuple[str, str]]:
-        return [(name, write_value(value)) for name, value in self.arguments.items()]
-
-    @property
-    def given(self) -> models.QuerySet[Approval]:
-        """The approvals of the call as it is shown now."""
-        return self.approvals.filter(fingerprint=self.fingerprint)
+        return [
+            (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+            for name, value in self.arguments.items()
+        ]
 
     @property
     def conflict(self) -> Conflict:
@@ -217,65 +227,19 @@ class Proposal(models.Model):
         return Conflict(text % {"status": self.get_status_display()})
 
 
-class Difference(NamedTuple):
-    """A field that a call would change.
-
-    Attributes:
-        name: the name of the field.
-        before: its value now.
-        after: its value after the call.
-        shown_before: its value after the call as approvers were shown it first, "" for the same.
-    """
-
-    name: str
-    before: str
-    after: str
-    shown_before: str
-
-
-def join_fields(shown: Mapping[str, Any], place: str) -> Mapping[str, Any]:
-    """Return the fields of an object before or after a call; with keys where there are several."""
-    if "objects" not in shown:
-        return dict(shown.get(place, {}))
-    return {
-        f"{each['object']}: {name}": value
-        for each in shown["objects"]
-        for name, value in each[place].items()
-    }
-
-
-def write_value(value: Any, is_flat: bool = False) -> str:
-    """Return a value as people read it: a text as it is, null as a hyphen, the rest as JSON.
-
-    Args:
-        is_flat: whether the members of an object or array are written one after the other.
-    """
-    if is_flat and isinstance(value, Mapping):
-        return ", ".join(f"{name}: {write_value(each)}" for name, each in value.items())
-    if is_flat and isinstance(value, list):
-        return ", ".join(map(write_value, value))
-    if value is None:
-        return "-"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
 class Approval(models.Model):
-    """The approval of a proposal by one person, as the proposal was shown to that person."""
+    """The approval of a proposal by one person; it counts while that person may approve."""
 
     proposal = models.ForeignKey(Proposal, models.CASCADE, related_name="approvals")
-    person = models.CharField(_("person"), max_length=255)
-    label = models.CharField(_("user"), max_length=150)
-    fingerprint = models.CharField(_("hash of what the dry run saw"), max_length=64)
+    user: Any = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     created = models.DateTimeField(_("created"))
 
     class Meta:
         verbose_name = _("approval")
         verbose_name_plural = _("approvals")
         constraints = [
-            models.UniqueConstraint(
-                fields=["proposal", "person", "fingerprint"], name="drf_mcp_one_approval"
-            )
+            models.UniqueConstraint(fields=["proposal", "user"], name="drf_mcp_one_approval")
         ]
 
     def __str__(self) -> str:
-        return self.label
+        return str(self.user)

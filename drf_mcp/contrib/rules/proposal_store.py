@@ -16,7 +16,6 @@ from django.contrib.auth import get_user_model
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.utils import timezone
-from django.utils.crypto import get_random_string
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied, Throttled
@@ -35,11 +34,10 @@ PERMISSION = "drf_mcp_rules.approve_proposal"
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 # The code of a task whose call was not made.
 GONE = 410
-WAITING, STALE, APPROVED, RUNNING = "waiting", "stale", "approved", "running"
+WAITING, APPROVED, RUNNING = "waiting", "approved", "running"
 DONE, FAILED, UNKNOWN = "done", "failed", "unknown"
 DECLINED, WITHDRAWN, EXPIRED = "declined", "withdrawn", "expired"
-DECIDABLE = (WAITING, STALE)
-OPEN = (WAITING, STALE, APPROVED)
+OPEN = (WAITING, APPROVED)
 
 
 class ProposalStore:
@@ -61,7 +59,7 @@ class ProposalStore:
     def rows(self) -> Any:
         return get_rows("drf_mcp_rules.Proposal")
 
-    def create(self, owner: str, **members: Any) -> Any:
+    def create(self, owner: str, proposal_id: str, **members: Any) -> Any:
         """Return the row of a new proposal.
 
         Raises:
@@ -72,9 +70,8 @@ class ProposalStore:
             raise Throttled(detail=text % {"count": self.max_open})
         now = timezone.now()
         times = {"created": now, "updated": now, "expires": now + self.open_for}
-        # An id that begins with a hyphen would be an option of a command.
-        members |= {"proposal_id": get_random_string(22), "status": WAITING, **times}
-        row = self.rows.create(owner=owner, **members)
+        members |= {"status": WAITING, **times}
+        row = self.rows.create(owner=owner, proposal_id=proposal_id, **members)
         self.send_made(row)
         return row
 
@@ -85,16 +82,17 @@ class ProposalStore:
         row.refresh_from_db(using=self.rows.db)
         return is_changed
 
-    def find(self, proposal_id: str, owner: str) -> Any:
-        """Return a caller's own proposal, None where there is none."""
+    def find(self, proposal_id: str, owner: str, credential_key: str) -> Any:
+        """Return a proposal of a credential, None where there is none."""
         self.end_late()
-        return self.rows.filter(pk=str(proposal_id), owner=owner).first()
+        own = self.rows.filter(owner=owner, credential_key=credential_key)
+        return own.filter(pk=str(proposal_id)).first()
 
-    def find_same(self, owner: str, tool: str, digest: str) -> Any:
+    def find_same(self, owner: str, credential_key: str, tool: str, digest: str) -> Any:
         """Return the proposal of the same call that has not ended, None where there is none."""
         self.end_late()
-        states = (*OPEN, RUNNING)
-        return self.rows.filter(owner=owner, tool=tool, digest=digest, status__in=states).first()
+        own = self.rows.filter(owner=owner, credential_key=credential_key)
+        return own.filter(tool=tool, digest=digest, status__in=(*OPEN, RUNNING)).first()
 
     # --- Deciding -------------------------------------------------------------------------------
 
@@ -130,34 +128,45 @@ class ProposalStore:
         with transaction.atomic(using=self.rows.db):
             row = self.lock(row, user, tenant)
             if fingerprint != row.fingerprint:
-                raise Conflict(_("What the call would do has changed since it was shown."))
-            key = {"person": get_user_key(user), "fingerprint": fingerprint}
-            defaults = {"label": user.get_username(), "created": timezone.now()}
-            row.approvals.get_or_create(**key, defaults=defaults)
-            if row.given.count() >= row.approvals_needed:
-                self.change(row, *DECIDABLE, status=APPROVED)
+                raise Conflict(_("What the call is about has changed since it was proposed."))
+            row.approvals.get_or_create(user_id=user.pk, defaults={"created": timezone.now()})
+            if len(self.find_approvals(row)) >= row.approvals_needed:
+                self.change(row, WAITING, status=APPROVED)
                 self.enqueue(row)
         return row
+
+    def find_approvals(self, row: Any) -> list[Any]:
+        """Return the approvals of those people who may approve the proposal now."""
+
+        def counts(approval: Any) -> bool:
+            with suppress(PermissionDenied):
+                self.check_approver(row, approval.user)
+                return True
+            return False
+
+        # Read anew: permissions are kept with an instance of the user.
+        return [each for each in row.approvals.select_related("user") if counts(each)]
 
     def decline(self, row: Any, user: Any, reason: str, tenant: str | None = None) -> Any:
         """Decline a proposal for good; raises as `approve` does."""
         self.end_late()
         with transaction.atomic(using=self.rows.db):
             row = self.lock(row, user, tenant)
-            self.change(row, *DECIDABLE, status=DECLINED, message=reason[:300], request=None)
+            self.change(row, WAITING, status=DECLINED, message=reason[:300], request=None)
         self.end(row)
         return row
 
     def lock(self, row: Any, user: Any, tenant: str | None) -> Any:
         row = self.rows.select_for_update().get(pk=row.pk)
         self.check_approver(row, user, tenant)
-        if row.status not in DECIDABLE:
+        if row.status != WAITING:
             raise row.conflict
         return row
 
-    def withdraw(self, row: Any) -> bool:
-        """End a proposal for its caller, and return whether it was open."""
-        if is_open := self.change(row, *OPEN, status=WITHDRAWN, request=None):
+    def withdraw(self, row: Any, status: str = WITHDRAWN, message: str = "") -> bool:
+        """End a proposal whose call is not being made, and return whether it was open."""
+        ended = {"status": status, "message": message[:300], "request": None}
+        if is_open := self.change(row, *OPEN, **ended):
             self.end(row)
         return is_open
 
@@ -176,20 +185,19 @@ class ProposalStore:
     def begin(self, row: Any) -> bool:
         """Take an approved call to be made, once; return whether it was there to be taken."""
         self.end_late()
-        return self.change(row, APPROVED, status=RUNNING)
+        now = timezone.now()
+        taken = self.rows.filter(pk=row.pk, status=APPROVED, expires__gt=now)
+        is_taken = bool(taken.update(status=RUNNING, updated=now))
+        row.refresh_from_db(using=self.rows.db)
+        return is_taken
 
-    def return_stale(
-        self, row: Any, shown: Mapping[str, Any], fingerprint: str, **asked: Any
-    ) -> None:
-        """Have a call approved anew: it would do something else, or its rule asks for more.
-
-        Args:
-            asked: what the rule asks for now.
-        """
-        before, expires = row.shown, timezone.now() + self.open_for
-        members = {"shown": shown, "shown_before": before, "fingerprint": fingerprint, **asked}
-        if self.change(row, RUNNING, status=STALE, expires=expires, **members):
-            row.approvals.all().delete()
+    def reopen(self, row: Any) -> None:
+        """Have a call approved anew: its rule asks for more, or an approval no longer counts."""
+        members = ("rule", "reason", "group", "approvals_needed")
+        asked = {name: getattr(row, name) for name in members}
+        expires, counting = timezone.now() + self.open_for, self.find_approvals(row)
+        if self.change(row, RUNNING, status=WAITING, expires=expires, **asked):
+            row.approvals.exclude(pk__in=[each.pk for each in counting]).delete()
             if task := self.find_task(row):
                 tasks.TaskStore().select(task).update(expires=expires)
             self.send_made(row)
@@ -245,7 +253,7 @@ class ProposalStore:
                     self.check_approver(row, user)
                     addresses.append(user.email)
             if addresses:
-                EmailMessage(subject, f"{text}\n\n{row.proposal_id}", bcc=addresses).send()
+                EmailMessage(subject, f"{text}\n\n{row.link or row.pk}", bcc=addresses).send()
 
         def send() -> None:
             proposal_made.send_robust(type(row), proposal=row)

@@ -1,60 +1,69 @@
-"""A call that people approve: tried, proposed, and made once it is approved."""
+"""A call that people approve: proposed, shown, and made once it is approved."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from functools import partial
 from typing import Any
 
+from django.apps import apps
 from django.db import router, transaction
-from django.db.models import Model
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.urls import NoReverseMatch, reverse
+from django.utils.crypto import get_random_string
 from rest_framework.exceptions import PermissionDenied, Throttled
 
 from drf_mcp.access.scopes import get_tenant_key, get_user_key
 from drf_mcp.contrib.rules.proposal_store import (
     APPROVED,
+    FAILED,
     OPEN,
     PERMISSION,
     RUNNING,
-    STALE,
+    WAITING,
     ProposalStore,
 )
-from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, Ruling, decide_call
-from drf_mcp.contrib.rules.values import (
-    REFUSED_ITEMS,
-    CallValues,
+from drf_mcp.contrib.rules.ruling import (
+    ALLOW,
+    REFUSE,
+    Ruling,
     ViewRefused,
+    ask_views,
+    decide_call,
     locate_item,
-    noting_refused_item,
 )
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.credentials import CallerGone, Credential, keep_environ
 from drf_mcp.contrib.tasks.run import GONE, answer_again, find_backend, make_error, make_request
 from drf_mcp.contrib.tasks.task_store import CANCELLED
-from drf_mcp.contrib.writes.changes import DRY_RUN, is_dry_run
-from drf_mcp.contrib.writes.dry_run import Rollback, make_trial
-from drf_mcp.contrib.writes.previewer import preview
-from drf_mcp.dispatch.guards import CallRefused, pass_guards
+from drf_mcp.contrib.writes.changes import is_dry_run
+from drf_mcp.dispatch.call_objects import CallObject, hash_row
+from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.dispatch.probe import find_written_databases
-from drf_mcp.dispatch.request import needs_callback
-from drf_mcp.exceptions import contain
+from drf_mcp.dispatch.stored_answers import can_be_asked
+from drf_mcp.exceptions import Conflict, contain
 from drf_mcp.features import CallState, Guard, Proceed, Slot
 from drf_mcp.interaction.call_context import DEFERRAL
 from drf_mcp.interaction.exchange import Asked
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.settings import override_language
+from drf_mcp.tools.arguments.call import Call
+from drf_mcp.tools.registry import registry
+from drf_mcp.transports.in_process import LocalEndpoint
 
-MADE = gettext_noop(
+MADE = (
     "The change was made before, and is not made again. Its answer is not given: by now a rule "
     "refuses the call, or has it approved. Read what was changed."
+)
+CHANGED = (
+    "What the call is about has changed since it was approved, so the call was not made. Look at "
+    "it again; if the call is still right, call again, and people approve it anew."
 )
 # The proposal whose call is being made, a row.
 PROPOSAL: Slot[Any] = Slot()
 RETRIEVE, WITHDRAW = "proposals_retrieve", "proposals_withdraw"
+# Of the objects of a call so many are shown.
+MOST_OBJECTS = 10
 
 
 def make_refusal(reason: str) -> CallRefused:
@@ -80,9 +89,10 @@ class RulesGuard(Guard):
             if (made := self.find_earlier(call)) is not None:
                 return made
             if ruling.verdict == REFUSE:
+                if can_be_asked(call.tool.endpoint):
+                    # Whom the view refuses learns of no rule.
+                    ask_views(call)
                 refusal = make_refusal(ruling.reason)
-                if not call.bound.items:
-                    raise refusal
                 outcome = call.dispatcher.get_refused_outcome(call, refusal.exc)
                 return locate_item(outcome, call, decision.place)
             return CallToApprove(call, decision.rule, ruling).get_outcome(proceed)
@@ -94,28 +104,17 @@ class RulesGuard(Guard):
         # The call of a proposal that is being made has to end the proposal.
         if call.tool.reads or hasattr(call.caller.request, "mcp_proposal"):
             return None
-        found = (guard.find_made(call, _(MADE)) for guard in call.guards)
+        found = (guard.find_made(call, MADE) for guard in call.guards)
         if (made := next(filter(None, found), None)) is None:
             return None
         answer = call.dispatcher.get_stored_answer(call)
         return made if contain(lambda: bool(answer.find_rights()), lambda exc: False) else None
 
 
-class RefusedItemGuard(Guard):
-    """Refuses an item whose object the view refuses: see `noting_refused_item`."""
-
-    is_for_each = True
-    order = 451
-
-    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        for item in (REFUSED_ITEMS.get(call) or ()) if call.slots else ():
-            if item.kwargs == call.bound.kwargs:
-                return item.outcome
-        return proceed(call)
-
-
 class CallToApprove:
     """A call that people have to approve, because a rule asks for it.
+
+    Until it is approved, the view's permissions and its object are asked, and no handler runs.
 
     Args:
         call: the call.
@@ -134,36 +133,56 @@ class CallToApprove:
         """Return the outcome of the call: a proposal, or that of the call once it is approved."""
         call, tool = self.call, self.call.tool
         if tool.reads:
-            raise make_refusal(_("A call that reads cannot wait for an approval."))
+            raise make_refusal("A call that reads cannot wait for an approval.")
         if is_dry_run(call):
             return proceed(call)
+        if not can_be_asked(tool.endpoint):
+            reason = "A call of %s cannot wait for an approval: a decorator around its view may "
+            raise make_refusal(f"{reason}refuse it, which only the call itself shows." % tool.name)
+        row = getattr(call.caller.request, "mcp_proposal", None)
+        ask_views(call, is_new=row is None)
         is_called = call.context is not None and call.context.message.method == "tools/call"
         if not self.owner or not is_called:
             raise make_refusal(self.ruling.reason)
-        row = getattr(call.caller.request, "mcp_proposal", None)
         if row is None:
-            row = self.store.find_same(self.owner, tool.name, self.digest)
-            if row is None:
-                return describe_waiting(call, self.propose())
+            row = self.find_or_propose()
             if not self.store.begin(row):
                 return describe_waiting(call, row)
         is_same = (row.owner, row.tool, row.digest) == (self.owner, tool.name, self.digest)
         if not is_same or row.status != RUNNING:
-            raise make_refusal(_("The call is not the one that was approved."))
+            raise make_refusal("The call is not the one that was approved.")
         if (task := self.store.find_task(row)) is not None and task.status == CANCELLED:
-            raise make_refusal(_("The task of the call was cancelled."))
+            raise make_refusal("The task of the call was cancelled.")
         return self.make(row, proceed)
 
-    def propose(self) -> Any:
+    def find_or_propose(self) -> Any:
+        call = self.call
+        key = find_credential_key(call.caller)
+        objects = find_objects(call)
+        fingerprint = self.make_fingerprint(objects)
+        row = self.store.find_same(self.owner, key, call.tool.name, self.digest)
+        if row is not None and row.fingerprint != fingerprint and row.status in OPEN:
+            # Nobody is to approve what has changed meanwhile.
+            self.store.withdraw(row, FAILED, CHANGED)
+            row = None
+        if row is None:
+            return self.propose(key, objects, fingerprint)
+        return row
+
+    def propose(self, key: str, objects: list[dict[str, Any]], fingerprint: str) -> Any:
         call, tool = self.call, self.call.tool
-        request, trial = call.caller.authenticate(), Trial(call)
+        request = call.caller.authenticate()
         authenticator, context = call.caller.successful_authenticator, call.context
         # A client that takes tasks gets one, where the endpoint has workers.
         takes_tasks = context is not None and context.has_extension(TASKS_EXTENSION)
         takes_tasks = takes_tasks and find_backend() is not None
+        # An id that begins with a hyphen would be an option of a command.
+        proposal_id = get_random_string(22)
         try:
             return self.store.create(
                 self.owner,
+                proposal_id,
+                credential_key=key,
                 tool=tool.name,
                 title=str(tool.title)[:200],
                 people=sorted(find_people(request)),
@@ -173,17 +192,23 @@ class CallToApprove:
                 request=keep_request(call, request),
                 arguments=tool.sanitize_arguments(call.bound.arguments),
                 digest=self.digest,
-                shown=trial.shown,
-                fingerprint=trial.fingerprint,
+                named_objects=objects,
+                fingerprint=fingerprint,
+                terms=call.dispatcher.get_stored_answer(call).note_terms(),
                 task_id=self.store.create_task(self.owner, tool.name) if takes_tasks else "",
+                link=find_link(call.caller, proposal_id),
                 **self.asked,
             )
         except Throttled as exc:
             raise CallRefused(exc) from exc
 
+    def make_fingerprint(self, objects: list[dict[str, Any]]) -> str:
+        hashes = [each["hash"] for each in objects]
+        return hash_json([self.call.tool.name, self.digest, hashes])
+
     def make(self, row: Any, proceed: Proceed) -> Outcome:
         """Make the call of a proposal that was taken to be made, or have it approved anew."""
-        call, ruling = self.call, self.ruling
+        call, store = self.call, self.store
         PROPOSAL.set(call, row)
         # The call is made here: a task would make a call that has to be approved again.
         DEFERRAL.set(call, None)
@@ -192,17 +217,99 @@ class CallToApprove:
         with ExitStack() as stack:
             for alias in find_written_databases():
                 stack.enter_context(transaction.atomic(using=alias))
-            trial = Trial(call, is_approved=True)
             # The rule may ask for more approvals, or another group, since the call was approved.
-            is_enough = row.given.count() >= ruling.approvals and ruling.group in ("", row.group)
-            if is_enough and trial.fingerprint == row.fingerprint:
+            for name, value in self.asked.items():
+                setattr(row, name, value)
+            is_enough = len(store.find_approvals(row)) >= row.approvals_needed
+            if is_enough:
+                if self.make_fingerprint(find_objects(call, is_locked=True)) != row.fingerprint:
+                    raise CallRefused(Conflict(CHANGED))
                 try:
                     return proceed(call)
                 except Asked as exc:
-                    # The view did not ask in a dry run.
-                    raise trial.make_obstacle(_("it asks its caller")) from exc
-        self.store.return_stale(row, trial.shown, trial.fingerprint, **self.asked)
+                    # The answers of the caller are not what was approved.
+                    reason = (
+                        f"An approved call of {call.tool.name} cannot be made: it asks its caller."
+                    )
+                    raise make_refusal(reason) from exc
+        store.reopen(row)
         return describe_waiting(call, row)
+
+
+# --- The caller and the objects of a call --------------------------------------------------------
+
+
+def find_objects(call: CallState, *, is_locked: bool = False) -> list[dict[str, Any]]:
+    """Return what each request of a call names, with a hash of the row's columns, as JSON.
+
+    Args:
+        is_locked: whether the rows stay locked until the transaction ends.
+    """
+    found: list[dict[str, Any]] = []
+    for bound in call.bound.requests:
+        named = CallObject(call.caller, call.tool, bound)
+        row: Any = None if named.key is None else named.find_row(is_locked=is_locked)
+        if row is None and named.key is not None:
+            row = find_row_by_key(call.tool.endpoint.model, named.key, is_locked=is_locked)
+        label = "" if row is None else row._meta.concrete_model._meta.label
+        found.append(
+            {
+                "kwargs": dict(bound.kwargs),
+                "query_string": bound.query_string,
+                "model": label,
+                "pk": "" if row is None else str(row.pk),
+                "hash": "" if row is None else hash_row(row),
+            }
+        )
+    return found
+
+
+def find_row_by_key(model: Any, key: Any, *, is_locked: bool) -> Any:
+    """Return the row that a handler probably finds by itself, None for none."""
+    if model is None:
+        return None
+    rows = model._base_manager.using(router.db_for_write(model))
+    rows = rows.select_for_update() if is_locked else rows
+    return contain(lambda: rows.filter(pk=key).first(), lambda exc: None)
+
+
+def has_changed(proposal: Any) -> bool:
+    """Return whether a row that a proposal names has other values than when it was proposed."""
+
+    def changed(named: Mapping[str, Any]) -> bool:
+        model: Any = apps.get_registered_model(*named["model"].split("."))
+        rows = model._base_manager.using(router.db_for_write(model))
+        row = rows.filter(pk=named["pk"]).first()
+        return row is None or hash_row(row) != named["hash"]
+
+    return any(changed(each) for each in proposal.named_objects if each["model"])
+
+
+def find_shown_fingerprint(proposal: Any) -> str:
+    """Return the fingerprint of what is shown now, which approves nothing once it has changed."""
+    return "" if has_changed(proposal) else str(proposal.fingerprint)
+
+
+def show_objects(proposal: Any, caller: Any, tool: Any) -> list[dict[str, Any]]:
+    """Return the objects of a proposal as the retrieve tool of the same view shows them now."""
+    shown = (
+        CallObject(caller, tool, Call({}, each["kwargs"], each["query_string"])).show()
+        for each in proposal.named_objects[:MOST_OBJECTS]
+    )
+    return [each.data for each in shown if each is not None]
+
+
+def show_to(proposal: Any, user: Any, tenant: Any = None) -> list[dict[str, Any]]:
+    """Return the objects of a proposal as an approver's own reads show them now.
+
+    Args:
+        tenant: what middleware set on the approver's request.
+    """
+    tool = registry.tools().get(proposal.tool)
+    caller = LocalEndpoint().make_caller(user)
+    if tenant is not None:
+        caller.request.tenant = tenant  # type: ignore[attr-defined]
+    return [] if tool is None else show_objects(proposal, caller, tool)
 
 
 def find_people(request: Any) -> set[str]:
@@ -211,6 +318,28 @@ def find_people(request: Any) -> set[str]:
     known = (request.user, getattr(auth, "user", None))
     owners = (*known, getattr(getattr(auth, "application", None), "user", None))
     return {key for user in owners if user is not None and (key := get_user_key(user))}
+
+
+def find_credential_key(caller: Any) -> str:
+    """Return a hash by which the credential of a caller is known again.
+
+    OAuth replaces access tokens every hour, so those of one client are the same credential.
+    """
+    request = caller.authenticate()
+    auth, authenticator = request.auth, caller.successful_authenticator
+    client = getattr(getattr(auth, "application", None), "pk", None)
+    known = Credential.of(request)
+    reference = ["client", str(client)] if client is not None else known and known.auth
+    return hash_json([type(authenticator).__name__ if authenticator else "", reference])
+
+
+def find_link(caller: Any, proposal_id: str) -> str:
+    # A caller of this process has no address.
+    try:
+        path = reverse("drf_mcp_rules:proposal", args=[proposal_id])
+    except NoReverseMatch:
+        return ""
+    return "" if caller.view is None else str(caller.request.build_absolute_uri(path))[:500]
 
 
 def keep_request(call: CallState, request: Any) -> Mapping[str, Any] | None:
@@ -231,22 +360,27 @@ def keep_request(call: CallState, request: Any) -> Mapping[str, Any] | None:
     return {"params": params, "environ": environ, "credential": vars(credential)}
 
 
+# --- What the caller is told ---------------------------------------------------------------------
+
+
 def describe_proposal(row: Any, call: CallState) -> dict[str, Any]:
-    """Return a proposal as its caller is shown it."""
+    """Return the state of a proposal, without what it shows of objects and of its result."""
     facts: dict[str, Any] = {
         "proposal": row.proposal_id,
         "status": row.status,
         "call": row.tool,
-        "shown": row.shown,
         "reason": row.reason,
-        "approvals": {"needed": row.approvals_needed, "given": row.given.count()},
-        "approvers": row.group or _("people with the permission %s") % PERMISSION,
+        "approvals": {
+            "needed": row.approvals_needed,
+            "given": len(ProposalStore().find_approvals(row)),
+        },
+        "approvers": row.group or f"people with the permission {PERMISSION}",
         "expires": row.expires.isoformat(),
         "message": row.message,
         "task": row.task_id,
     }
     if row.status == APPROVED and row.request is None:
-        facts["message"] = _("Call the tool again with the same arguments: then it is made.")
+        facts["message"] = "Call the tool again with the same arguments: then it is made."
     if row.status in (*OPEN, RUNNING):
         # The arguments may be grouped.
         arguments = call.server.registry.tools()[RETRIEVE].arguments
@@ -255,103 +389,30 @@ def describe_proposal(row: Any, call: CallState) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value not in (None, "", {})}
 
 
+def show_proposal(row: Any, call: CallState, tool: Any) -> dict[str, Any]:
+    """Return what a call that waits is about: its arguments and its objects, as its caller reads
+    them today.
+    """
+    if row.status not in (*OPEN, RUNNING):
+        return {}
+    objects = show_objects(row, call.caller, tool)
+    shown = objects[0] if len(objects) == 1 else objects and {"objects": objects}
+    return {"arguments": row.arguments, **({"shown": shown} if shown else {})}
+
+
 def describe_waiting(call: CallState, row: Any) -> Outcome:
     """Return the soft outcome that says what a call waits for."""
-    data = describe_proposal(row, call)
-    state = _("The call was not made: it waits until it is approved.")
-    if row.status == STALE:
-        state = _(
-            "The call was not made: what it would do has changed. It has to be approved anew."
-        )
+    data = {**describe_proposal(row, call), **show_proposal(row, call, call.tool)}
+    state = f"The call is {row.status} already."
+    if row.status == WAITING:
+        state = "The call was not made: it waits until it is approved."
     elif row.status in (APPROVED, RUNNING):
-        state = _("The call was approved, and is made soon.")
+        state = "The call was approved, and is made soon."
     message = f"{state} {row.reason}"
-    advice = _("Ask for the state with the tool and the arguments in 'next', not at once.")
+    advice = "Ask for the state with the tool and the arguments in 'next', not at once."
     failure = Failure("APPROVAL_REQUIRED", Category.AUTHORIZATION, message, advice, soft=True)
     body = {"detail": f"{message} {advice}", "data": data}
     return Outcome(call.tool.name, 200, data=data, body=body, failure=failure)
-
-
-class Trial:
-    """A dry run of a call, for those who approve it.
-
-    Args:
-        call: the call.
-        is_approved: whether the call is made next, in the same transaction: its rows are locked.
-
-    Attributes:
-        shown: what the call would do, as its caller may see it.
-        fingerprint: a hash of the arguments, of the present state of the rows that the call
-            changes, and of how many rows it adds. Values that the call generates are left out.
-
-    Raises:
-        ViewRefused: if the view refuses the call.
-        CallRefused: if the call cannot be tried.
-    """
-
-    def __init__(self, call: CallState, *, is_approved: bool = False) -> None:
-        self.call, self.is_approved = call, is_approved
-        targets, rollback = list(self.find_targets()), Rollback()
-        try:
-            foreseen = preview(call)
-            if isinstance(foreseen, Outcome):
-                raise ViewRefused(foreseen)
-            obstacle = rollback.find_obstacle(call.tool.endpoint.route.callback)
-            if not obstacle:
-                # An old version of the object is refused before people approve the call. After
-                # that, the fingerprint says that the object has changed.
-                guards = [] if is_approved else [each for each in call.guards if each.is_for_each]
-                perform = partial(pass_guards, guards, perform=call.dispatcher.perform)
-                outcome = make_trial(call, perform, rollback)
-        except Asked as exc:
-            # The caller's answers are not kept for a later call.
-            raise self.make_obstacle(_("it asks its caller")) from exc
-        if obstacle or rollback.obstacle:
-            raise self.make_obstacle(_("it has no dry run"))
-        meta = dict(outcome.meta)
-        facts = meta.pop(DRY_RUN, {})
-        if outcome.failure is not None:
-            raise ViewRefused(outcome.changed(meta=meta, is_trial=False))
-        facts = {name: value for name, value in facts.items() if name != "note"}
-        self.shown: Mapping[str, Any] = {**foreseen.data, **facts}
-        self.fingerprint = self.make_fingerprint(targets, rollback.changes)
-
-    def make_obstacle(self, reason: str) -> CallRefused:
-        facts = {"tool": self.call.tool.name, "reason": reason}
-        message = _("A call of %(tool)s cannot be shown to those who approve it: %(reason)s.")
-        return make_refusal(message % facts)
-
-    def find_targets(self) -> Iterator[Any]:
-        for place, bound in enumerate(self.call.bound.requests):
-            each = self.call.of_item(bound)
-            if not needs_callback(each.tool.endpoint.route.callback):
-                target: Any = None
-                with noting_refused_item(self.call, place):
-                    target = CallValues(each).object
-                if isinstance(target, Model):
-                    yield type(target)._meta.concrete_model, target.pk
-
-    def make_fingerprint(self, targets: Iterable[Any], changes: Any) -> str:
-        keys: dict[Any, set[Any]] = {}
-        for model, key in targets:
-            keys.setdefault(model, set()).add(key)
-        for found in (changes.updated, changes.deleted_keys):
-            for model, own in found.items():
-                keys.setdefault(model, set()).update(own)
-        # A row that the call adds has no present state.
-        for model, own in changes.created.items():
-            keys[model] = keys.get(model, set()) - own
-        seen = {}
-        for model, own in keys.items():
-            rows = model._base_manager.using(router.db_for_write(model)).filter(pk__in=own)
-            rows = rows.select_for_update() if self.is_approved else rows
-            fields = model._meta.concrete_fields
-            values = ([str(row.pk), *(f.value_to_string(row) for f in fields)] for row in rows)
-            seen[model._meta.label] = sorted(values)
-        created = {model._meta.label: len(own) for model, own in changes.created.items()}
-        bulk = [[each.verb, each.table, each.rows] for each in changes.bulk]
-        sent = [self.call.tool.name, self.call.bound.arguments]
-        return hash_json([sent, seen, created, dict(changes.deleted), bulk])
 
 
 # --- The run of an approved call -----------------------------------------------------------------
@@ -369,7 +430,7 @@ def run_proposal(proposal_id: str) -> Any:
     try:
         request = make_request(row.request, row.owner)
     except CallerGone:
-        store.finish(row, make_error(GONE, _("The caller is no longer let in.")))
+        store.finish(row, make_error(GONE, "The caller is no longer let in."))
         return row
     request.mcp_proposal = row  # type: ignore[attr-defined]
     with override_language():

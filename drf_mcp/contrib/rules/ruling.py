@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
@@ -12,22 +13,24 @@ from typing import Any, NamedTuple, TypeAlias
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.db import router
-from django.http import QueryDict
 from django.utils.translation import gettext as _
+from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
-from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from drf_mcp.contrib.rules.expressions import UNKNOWN
-from drf_mcp.contrib.rules.values import CallValues, ViewRefused, noting_refused_item
-from drf_mcp.dispatch.dispatcher import Dispatcher
-from drf_mcp.dispatch.guards import CallCrashed
+from drf_mcp.contrib.rules.conditions import UNREADABLE, SentArguments
+from drf_mcp.dispatch.call_objects import find_object
+from drf_mcp.dispatch.guards import CallCrashed, pass_guards
+from drf_mcp.dispatch.probe import Look
 from drf_mcp.dispatch.request import get_named_object
-from drf_mcp.dispatch.stored_answers import StoredAnswer
+from drf_mcp.dispatch.stored_answers import can_be_asked
 from drf_mcp.exceptions import catch
-from drf_mcp.features import CallState
+from drf_mcp.features import CallState, Guard
 from drf_mcp.option_types.kinds import read_pattern
+from drf_mcp.outcomes import Outcome, Problem
 from drf_mcp.tools.arguments.call import Call
+from drf_mcp.tools.arguments.errors import ArgumentsRefused
 from drf_mcp.tools.registry import registry
 
 ALLOW, REFUSE, APPROVE = "allow", "refuse", "approve"
@@ -71,7 +74,78 @@ class Ruling:
         return cls(APPROVE, reason, approvals, group)
 
 
-# --- Rules in Python -----------------------------------------------------------------------------
+# --- One request of a call -----------------------------------------------------------------------
+
+
+class ViewRefused(Exception):
+    """The view refuses the caller, or the caller the object.
+
+    Args:
+        outcome: what it answers.
+    """
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome)
+        self.outcome = outcome
+
+
+class RuledRequest:
+    """One request of a call, as rules judge it.
+
+    Args:
+        call: the state of the request.
+        find_object: finds the object of a request whose view is there already.
+    """
+
+    def __init__(self, call: CallState, find_object: Callable[[], Any] | None = None) -> None:
+        self.call = call
+        self.find_object = find_object
+
+    @cached_property
+    def arguments(self) -> SentArguments:
+        return SentArguments(self.call.tool, self.call.bound.arguments)
+
+    @cached_property
+    def object(self) -> Any:
+        """The object of the request, as the view finds it for the caller.
+
+        Raises:
+            ViewRefused: if the view refuses the caller.
+        """
+        if self.find_object is not None:
+            return self.find_object()
+        return self.ask_view(lambda view, *args, **kwargs: get_named_object(view))
+
+    def ask_view(
+        self,
+        look: Look[Any] = find_object,
+        guards: Sequence[Guard] = (),
+        *,
+        is_counted: bool = False,
+    ) -> Any:
+        """Ask the view's permissions and its object, as its handler would; no handler runs.
+
+        Args:
+            look: finds the object.
+            guards: those around the view, such as the one that compares ``if_match``.
+            is_counted: whether the view's throttles count the request.
+
+        Raises:
+            ViewRefused: if the view refuses the caller.
+        """
+        tool, found = self.call.tool, None
+        if not can_be_asked(tool.endpoint):
+            raise TypeError(f"A decorator around the view of {tool.name} hides it.")
+
+        def ask(call: CallState) -> Outcome:
+            nonlocal found
+            found = call.dispatcher.ask_view(call, look, is_counted)
+            return found if isinstance(found, Outcome) else Outcome(tool.name, 204)
+
+        outcome = pass_guards(guards, self.call, ask)
+        if outcome.failure is not None:
+            raise ViewRefused(outcome)
+        return found
 
 
 class RuleCall:
@@ -102,31 +176,38 @@ class RuleCall:
 class LazyRuleCall(RuleCall):
     # The view is asked for the object when a rule reads it.
 
-    def __init__(self, values: CallValues) -> None:
-        known = values.call.caller.authenticate()
-        read = ReadArguments({name: values.get_argument((name,)) for name in values.sent})
-        super().__init__(values.tool.name, read, known.user, known.auth)
-        self.values = values
+    def __init__(self, request: RuledRequest) -> None:
+        known = request.call.caller.authenticate()
+        arguments = ReadArguments(request.arguments)
+        super().__init__(request.call.tool.name, arguments, known.user, known.auth)
+        self.request = request
 
     @cached_property
     def object(self) -> Any:
-        return self.values.object
+        return self.request.object
 
 
 class ArgumentUnreadable(Exception):
-    """A rule asks for an argument that the view's serializer refuses."""
+    """A rule reads an argument that the view's serializer refuses."""
 
 
 class ReadArguments(dict[str, Any]):
-    """The arguments of a call as the view's serializer reads them.
+    """The arguments of a request as the view's serializer reads them.
 
     Raises:
-        ArgumentUnreadable: where a rule asks for an argument that the serializer refuses.
+        ArgumentUnreadable: where a rule reads an argument that the serializer refuses.
     """
+
+    def __init__(self, arguments: SentArguments) -> None:
+        super().__init__()
+        for name, raw in arguments.sent.items():
+            place = arguments.find(name) if name in arguments.arguments else None
+            is_read = place is not None and place.field is not None and raw is not None
+            self[name] = place.read(raw) if place is not None and is_read else raw
 
     def __getitem__(self, name: str) -> Any:
         value = super().__getitem__(name)
-        if value is UNKNOWN:
+        if value is UNREADABLE:
             raise ArgumentUnreadable(name)
         return value
 
@@ -134,6 +215,8 @@ class ReadArguments(dict[str, Any]):
         is_sent = name in self
         return self[name] if is_sent else default
 
+
+# --- Rules in Python -----------------------------------------------------------------------------
 
 Decide: TypeAlias = Callable[[RuleCall], Ruling | None]
 
@@ -152,6 +235,9 @@ class PythonRule:
     function: Decide
     order: int
 
+    # Only a call shows what a function decides.
+    decides_always = False
+
     @property
     def name(self) -> str:
         return self.function.__name__
@@ -162,20 +248,12 @@ class PythonRule:
         about = (self.function.__doc__ or "").strip().partition("\n")[0]
         return about or f"{self.function.__module__}.{self.name}"
 
-    def decide(self, values: CallValues) -> Ruling | None:
-        """Return what the rule decides about a call, None for nothing."""
-        try:
-            ruling = self.function(LazyRuleCall(values))
-        except ArgumentUnreadable as exc:
-            # An approval begins with a dry run, whose view says what is wrong with the argument.
-            return Ruling.ask(_("%s cannot be read.") % exc)
+    def decide(self, request: RuledRequest) -> Ruling | None:
+        """Return what the rule decides about a request, None for nothing."""
+        ruling = self.function(LazyRuleCall(request))
         if ruling is not None and not isinstance(ruling, Ruling):
             raise TypeError(f"The rule {self.name} has to return a Ruling or None.")
         return ruling
-
-    def foresee(self, values: CallValues) -> Any:
-        """Return `UNKNOWN`: only a call shows what the function decides."""
-        return UNKNOWN
 
 
 def rule(*patterns: str, order: int = 100) -> Callable[[Decide], Decide]:
@@ -214,6 +292,12 @@ def find_rules(tool: Any = None) -> list[Any]:
     return [each for each in every if tool is None or tool.matches(each.patterns)]
 
 
+def refuses_always(tool: Any) -> bool:
+    """Return whether the rules let no call of a tool pass, whatever its arguments."""
+    first = next(iter(find_rules(tool)), None)
+    return first is not None and first.decides_always and first.effect != ALLOW
+
+
 class Decision(NamedTuple):
     """What the rules decide about a request.
 
@@ -228,70 +312,100 @@ class Decision(NamedTuple):
     place: int = 0
 
 
-def decide(rules: Iterable[Any], values: CallValues, place: int = 0) -> Decision:
+def decide(rules: Iterable[Any], request: RuledRequest, place: int = 0) -> Decision:
     """Return the decision of the first rule that decides about a request.
 
     Raises:
-        ViewRefused: if the view does not let the caller have the object.
+        ViewRefused: if the view refuses the caller, and a rule reads the object.
+        ArgumentsRefused: if a rule in Python reads an argument that the view would refuse.
         CallCrashed: if a rule fails; the call is not made then.
     """
     with catch() as caught:
         for rule in rules:
-            if (ruling := rule.decide(values)) is not None:
+            if (ruling := rule.decide(request)) is not None:
                 return Decision(rule, ruling, place)
         return Decision()
     exc = caught.exception
     if isinstance(exc, ViewRefused):
         raise exc
+    if isinstance(exc, ArgumentUnreadable):
+        raise ArgumentsRefused([make_problem(request, str(exc))]) from exc
     raise CallCrashed(exc) from exc
 
 
-def decide_call(rules: Iterable[Any], call: CallState) -> Decision:
-    """Return the strictest decision about the requests that a call makes.
+def make_problem(request: RuledRequest, name: str) -> Problem:
+    """Return what the serializer says of an argument that it refuses."""
+    arguments = request.arguments
+    pointer, code, said = arguments.arguments[name].pointer, "unreadable", "A rule cannot read it."
+    try:
+        arguments.find(name).field.run_validation(arguments.sent[name])
+    except serializers.ValidationError as exc:
+        detail: Any = exc.detail
+        first = detail[0] if isinstance(detail, list) else detail
+        code, said = getattr(first, "code", code), str(first)
+    return Problem(code, said, pointer=pointer)
 
-    Raises:
-        ViewRefused: as `decide`.
-        CallCrashed: as `decide`.
-    """
+
+def decide_call(rules: Iterable[Any], call: CallState) -> Decision:
+    """Return the strictest decision about the requests of a call; raises as `decide` does."""
     rules, decisions = list(rules), []
-    for place, each in enumerate(call.bound.requests):
-        with noting_refused_item(call, place):
-            decisions.append(decide(rules, CallValues(call.of_item(each)), place))
+    for place, request in enumerate(find_requests(call)):
+        with locating(call, place):
+            decisions.append(decide(rules, request, place))
     strictest = max(decisions, key=lambda each: each.ruling.strictness, default=Decision())
     ruling = strictest.ruling
     if ruling.verdict == APPROVE:
         groups = {each.ruling.group for each in decisions if each.ruling.group}
         ruling = replace(ruling, group=next(iter(groups), ""))
         if len(groups) > 1:
-            reason = _("Different groups approve the objects of the call: make a call for each.")
+            reason = "Different groups approve the objects of the call: make a call for each."
             ruling = Ruling.refuse(reason)
     return strictest._replace(ruling=ruling)
 
 
-def refuses_kept(answer: StoredAnswer) -> bool:
-    """Return whether the rules refuse by now the call whose answer is kept.
+def find_requests(call: CallState) -> Iterator[RuledRequest]:
+    return (RuledRequest(call.of_item(each)) for each in call.bound.requests)
 
-    The body of a call is not kept, so a call with a body is judged by those rules that hold for
-    every call of its caller.
 
-    Raises:
-        CallCrashed: as `decide`.
+def ask_views(call: CallState, *, is_new: bool = False) -> None:
+    """Ask permissions and objects for all requests of a call; raises as `RuledRequest.ask_view`.
+
+    Args:
+        is_new: whether throttles count the call, and guards of each request are asked.
     """
-    tool, rules = answer.tool, find_rules(answer.tool)
-    call = CallState(tool, {}, answer.caller)
-    if tool.endpoint.method not in SAFE_METHODS:
-        values = CallValues(call)
-        foreseen = ((each, each.foresee(values)) for each in rules)
-        first, holds = next((pair for pair in foreseen if pair[1] is not False), (None, UNKNOWN))
-        return holds is not UNKNOWN and getattr(first, "verdict", ALLOW) != ALLOW
-    query = QueryDict(answer.call.query_string)
-    sent = tool.arguments.from_request(answer.kwargs, query)
-    call.bound = replace(answer.call, arguments=sent, many=answer.many)
-    call.dispatcher = Dispatcher()
+    guards = [each for each in call.guards if each.is_for_each and is_new]
+    refusals, requests = [], list(find_requests(call))
+    for place, request in enumerate(requests):
+        try:
+            with locating(call, place):
+                request.ask_view(guards=guards, is_counted=is_new)
+        except ViewRefused as exc:
+            refusals.append(exc)
+    # An item that the view refuses fails alone, when the call is made.
+    is_partial = call.bound.items and call.tool.options.bulk == "partial"
+    if refusals and not (is_partial and len(refusals) < len(requests)):
+        raise refusals[0]
+
+
+@contextmanager
+def locating(call: CallState, place: int) -> Iterator[None]:
     try:
-        return decide_call(rules, call).ruling.verdict != ALLOW
-    except ViewRefused:
-        return True
+        yield
+    except ViewRefused as exc:
+        raise ViewRefused(locate_item(exc.outcome, call, place)) from exc
+
+
+def locate_item(outcome: Outcome, call: CallState, place: int) -> Outcome:
+    """Return the outcome of one request of a call, with its item named where there are several."""
+    failure, items = outcome.failure, call.tool.arguments.items
+    if failure is None or not call.bound.items:
+        return outcome
+    whole = Problem(failure.code, failure.message, remediation=failure.remediation)
+    problems = (items.locate(each, place, {}) for each in failure.problems or (whole,))
+    return outcome.changed(failure=failure.with_problems(tuple(problems)))
+
+
+# --- Plain HTTP -------------------------------------------------------------------------------
 
 
 class FollowsRules(BasePermission):
@@ -312,9 +426,11 @@ class FollowsRules(BasePermission):
         call = CallState(tool, None, caller)
         sent = tool.arguments.from_request(view.kwargs, request.query_params, request.data)
         call.bound = Call(sent)
-        values = CallValues(call, find_object=lambda: get_named_object(view))
         try:
-            ruling = decide(rules, values).ruling
+            ruling = decide(rules, RuledRequest(call, lambda: get_named_object(view))).ruling
+        except ArgumentsRefused as exc:
+            said = {each.pointer[1:]: [each.message] for each in exc.problems}
+            raise serializers.ValidationError(said) from exc
         except CallCrashed as exc:
             raise exc.cause from exc
         if ruling.verdict == APPROVE:

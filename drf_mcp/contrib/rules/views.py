@@ -15,7 +15,8 @@ from rest_framework.exceptions import APIException
 from drf_mcp.access.scopes import get_tenant_key
 from drf_mcp.browsable.frame import Frame, PagePart
 from drf_mcp.browsable.page import SessionPage
-from drf_mcp.contrib.rules.proposal_store import DECIDABLE, PERMISSION, ProposalStore
+from drf_mcp.contrib.rules.proposal_store import PERMISSION, WAITING, ProposalStore
+from drf_mcp.contrib.rules.proposing import find_shown_fingerprint, show_to
 from drf_mcp.exceptions import contain
 
 MOST_LISTED = 100
@@ -55,8 +56,8 @@ class ProposalsPage(SessionPage):
         return self.show_page(
             {
                 "template": "drf_mcp_rules/proposals.html",
-                "waiting": [row for row in every if row.status in DECIDABLE],
-                "others": [row for row in every if row.status not in DECIDABLE],
+                "waiting": [row for row in every if row.status == WAITING],
+                "others": [row for row in every if row.status != WAITING],
             }
         )
 
@@ -86,7 +87,19 @@ class ProposalPage(ProposalsPage):
 
     def show(self, row: Any, error: str = "", status: int = 200) -> HttpResponse:
         check, tenant = self.store.check_approver, get_tenant_key(self.request)
-        refusal = contain(lambda: check(row, self.request.user, tenant), lambda exc: exc)
-        context = {"template": "drf_mcp_rules/proposal.html", "row": row, "error": error}
-        context |= {"refusal": getattr(refusal, "detail", ""), "is_open": row.status in DECIDABLE}
+        user = self.request.user
+        refusal = contain(lambda: check(row, user, tenant), lambda exc: exc)
+        is_open = row.status == WAITING
+        # Before the object is read: what changes meanwhile is not approved.
+        fingerprint = find_shown_fingerprint(row) if is_open else ""
+        context = {
+            "template": "drf_mcp_rules/proposal.html",
+            "row": row,
+            "error": error,
+            "refusal": getattr(refusal, "detail", ""),
+            "is_open": is_open,
+            "fingerprint": fingerprint,
+            "approvals": self.store.find_approvals(row),
+            "objects": show_to(row, user, getattr(self.request, "tenant", None)),
+        }
         return self.show_page(context, status)

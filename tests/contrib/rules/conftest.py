@@ -32,9 +32,10 @@ def switch_rules_on(monkeypatch) -> Iterator[None]:
 def save_rule(db) -> Callable[..., CallRule]:
     """Validate and save a rule, as the admin does."""
 
-    def save(tools: str, verdict: str = "refuse", **members: Any) -> CallRule:
+    def save(tool: str, effect: str = "refuse", when: Any = (), **members: Any) -> CallRule:
+        members |= dict(zip(("argument", "operator", "value"), when, strict=False))
         members = {"name": f"rule {CallRule.objects.count()}", "reason": "Not today.", **members}
-        row = CallRule(tools=tools, verdict=verdict, **members)
+        row = CallRule(tool=tool, effect=effect, **members)
         row.full_clean()
         row.save()
         return row

@@ -64,9 +64,9 @@ def test_no_keys_are_completed(agent, save_rule):
         ref = {"type": "ref/resource", "uri": URI}
         return agent.result("completion/complete", ref=ref, argument=argument)["completion"]
 
-    row = save_rule("customers_list", condition="page_size > 10")
+    row = save_rule("customers_list", when=("page_size", "greater", "10"))
     assert complete()["values"]
-    row.condition = 'caller.username == "alice"'
+    row.argument = row.operator = row.value = ""
     row.save()
     assert complete()["values"] == []
 

@@ -47,14 +47,17 @@ def decide(browser: Client, row: Proposal, decision: str, **sent):
     return browser.post(f"{PAGE}{row.pk}/", sent)
 
 
-def test_the_pages_show_the_list_and_the_changes_of_a_proposal(row, browser_of):
-    browser = browser_of()
+def test_a_page_shows_the_call_and_its_object_as_the_approver_reads_it(row, browser_of):
+    browser, order = browser_of(), Order.objects.get(pk=row.arguments["id"])
     assert f"{PAGE}{row.pk}/" in text_of(browser.get(PAGE))
     page = text_of(browser.get(f"{PAGE}{row.pk}/"))
-    assert "<del>paid</del>" in page
-    assert "<ins>refunded</ins>" in page
     assert "Refunds are approved." in page
-    assert "6.00 of" in page
+    assert "6.00" in page
+    assert f"order {order.pk}" in page
+    assert order.number not in page
+    dora = User.objects.get(username="dora")
+    dora.user_permissions.add(Permission.objects.get(codename="view_order"))
+    assert order.number in text_of(browser.get(f"{PAGE}{row.pk}/"))
 
 
 def test_a_call_is_approved(row, browser_of):
@@ -81,15 +84,16 @@ def test_enter_in_the_field_of_the_reason_does_not_approve(row, browser_of):
 def test_a_proposal_that_changed_after_its_page_was_loaded_is_not_approved(row, browser_of):
     response = decide(browser_of(), row, "approve", fingerprint="another")
     assert response.status_code == 409
-    assert "has changed since it was shown" in text_of(response)
+    assert "has changed since it was proposed" in text_of(response)
 
 
-def test_a_stale_proposal_shows_the_changes_that_were_approved(row, browser_of):
-    before = {"after": {"status": "cancelled"}}
-    Proposal.objects.update(status="stale", shown_before=before)
-    page = text_of(browser_of().get(f"{PAGE}{row.pk}/"))
-    assert "would do something else by now" in page
-    assert "cancelled" in page
+def test_a_proposal_whose_object_has_changed_cannot_be_approved(row, browser_of):
+    browser = browser_of()
+    Order.objects.filter(pk=row.arguments["id"]).update(note="Another.")
+    page = text_of(browser.get(f"{PAGE}{row.pk}/"))
+    assert "it cannot be approved" in page
+    assert 'value="approve"' not in page
+    assert decide(browser, row, "approve", fingerprint="").status_code == 409
 
 
 def test_the_proposer_cannot_decide_and_sees_why(row, browser_of):

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
 from drf_mcp.contrib.rules.proposal_store import APPROVED, OPEN, ProposalStore
-from drf_mcp.contrib.rules.proposing import run_proposal
+from drf_mcp.contrib.rules.proposing import find_shown_fingerprint, run_proposal, show_to
 from drf_mcp.dispatch.error_bodies import find_sentence
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.screen import Screen, UsageError, find_local_time
@@ -18,8 +18,8 @@ from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 
 store = ProposalStore()
 # The columns that --json and `show` have.
-NAMES = ["proposal_id", "tool", "user_label", "status", "rule", "reason", "arguments", "shown"]
-NAMES += ["shown_before", "fingerprint", "message", "created", "expires"]
+NAMES = ["proposal_id", "tool", "user_label", "status", "rule", "reason", "arguments"]
+NAMES += ["fingerprint", "message", "created", "expires"]
 
 
 class Command(MCPCommand):
@@ -31,7 +31,7 @@ class Command(MCPCommand):
         commands = parser.add_subparsers(dest="action", required=True)
         helps = {
             "list": "list the proposals that wait, the newest first",
-            "show": "show a proposal, with what the call would do",
+            "show": "show a proposal, with its objects as a user may read them now",
             "approve": "approve a call as `show` prints it",
             "decline": "decline a call for good",
             "run": "make the approved calls",
@@ -45,7 +45,7 @@ class Command(MCPCommand):
         verbs["approve"].add_argument("--fingerprint", help="the hash that `show` printed")
         reason = "the reason, in a sentence for the caller"
         verbs["decline"].add_argument("--reason", required=True, help=reason)
-        for name in ("approve", "decline"):
+        for name in ("show", "approve", "decline"):
             self.add_user_argument(
                 verbs[name].add_argument, "the user who decides, by USERNAME_FIELD"
             )
@@ -73,13 +73,17 @@ class Command(MCPCommand):
         self.write_data([self.as_data(row) for row in found], lines, options)
 
     def show(self, options: dict[str, Any]) -> None:
-        data = self.as_data(self.find(options))
+        row, user = self.find(options), self.find_user(options["username"])
+        # What changes after it is shown is not approved.
+        fingerprint = find_shown_fingerprint(row)
+        data = {**self.as_data(row), "fingerprint": fingerprint, "objects": show_to(row, user)}
         texts = {n: json.dumps(v, ensure_ascii=False, default=str) for n, v in data.items()}
         self.write_data(data, [f"{name}: {text}" for name, text in texts.items()], options)
 
     def approve(self, options: dict[str, Any]) -> None:
-        row, fingerprint = self.find(options), options["fingerprint"]
-        self.decide(store.approve, row, fingerprint or row.fingerprint, options)
+        row = self.find(options)
+        fingerprint = options["fingerprint"] or find_shown_fingerprint(row)
+        self.decide(store.approve, row, fingerprint, options)
 
     def decline(self, options: dict[str, Any]) -> None:
         self.decide(store.decline, self.find(options), options["reason"], options)
@@ -110,6 +114,6 @@ class Command(MCPCommand):
         return row.proposal_id, row.tool, row.user_label, status, f"{since:%Y-%m-%d %H:%M}"
 
     def as_data(self, row: Any) -> dict[str, Any]:
-        given = row.given.values_list("label", flat=True)
-        approvals = {"needed": row.approvals_needed, "given": [*given]}
+        given = [str(each) for each in store.find_approvals(row)]
+        approvals = {"needed": row.approvals_needed, "given": given}
         return {**{name: getattr(row, name) for name in NAMES}, "approvals": approvals}

@@ -6,8 +6,7 @@ from typing import Any
 from django.core.management.color import no_style
 from django.utils.translation import gettext as _
 
-from drf_mcp.contrib.rules.ruling import decide_call, find_rules
-from drf_mcp.contrib.rules.values import ViewRefused
+from drf_mcp.contrib.rules.ruling import ViewRefused, decide_call, find_rules
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.guards import CallCrashed
 from drf_mcp.features import CallState

@@ -1,0 +1,328 @@
+"""What a rule in the table compares: an argument of a call, as the view's serializer reads it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+
+from drf_mcp.introspection.findings import attempt
+from drf_mcp.option_types.spelling import ask_nearest, find_nearest, join_names
+from drf_mcp.outcomes import MISSING
+from drf_mcp.tools.arguments.call import BODY, PATH, QUERY
+
+# The value of an argument that the view would read otherwise than anybody can foresee.
+UNREADABLE: Any = object()
+NUMBER, BOOLEAN, MOMENT, TEXT, LIST = "number", "boolean", "moment", "text", "list"
+# A subclass before its base.
+KINDS: Mapping[str, tuple[type, ...]] = {
+    BOOLEAN: (serializers.BooleanField,),
+    NUMBER: (serializers.IntegerField, serializers.FloatField, serializers.DecimalField),
+    MOMENT: (serializers.DateTimeField, serializers.DateField, serializers.TimeField),
+    LIST: (serializers.MultipleChoiceField, serializers.ListField),
+    TEXT: (
+        serializers.CharField,
+        serializers.ChoiceField,
+        serializers.UUIDField,
+        serializers.IPAddressField,
+    ),
+}
+IS, IS_NOT, IN, NOT_IN, CONTAINS = "is", "is_not", "in", "not_in", "contains"
+GREATER, AT_LEAST, LESS, AT_MOST = "greater", "at_least", "less", "at_most"
+PRESENT, ABSENT = "present", "missing"
+COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    GREATER: operator.gt,
+    AT_LEAST: operator.ge,
+    LESS: operator.lt,
+    AT_MOST: operator.le,
+}
+SINGLE = (IS, IS_NOT, IN, NOT_IN, PRESENT, ABSENT)
+# The operators that fit an argument, by its kind; "" is an argument of an unknown kind.
+FITTING: Mapping[str, tuple[str, ...]] = {
+    NUMBER: (*SINGLE, *COMPARISONS),
+    MOMENT: (*SINGLE, *COMPARISONS),
+    BOOLEAN: SINGLE,
+    TEXT: (*SINGLE, CONTAINS),
+    LIST: (CONTAINS, PRESENT, ABSENT),
+    "": (PRESENT, ABSENT),
+}
+
+
+def find_kind(field: Any) -> str:
+    if isinstance(field, serializers.ChoiceField):
+        choices = getattr(field, "choices", {})
+        if not isinstance(field, serializers.MultipleChoiceField) and choices:
+            return NUMBER if {type(each) for each in choices} == {int} else TEXT
+    if isinstance(field, serializers.ListField) and not find_kind(field.child):
+        # Such as keys, which the field looks up in the database.
+        return ""
+    return next((kind for kind, classes in KINDS.items() if isinstance(field, classes)), "")
+
+
+def make_field(schema: Mapping[str, Any]) -> Any:
+    """Return a field that reads a value as a JSON Schema describes it, None for any value."""
+    names = schema.get("type") or ()
+    names = [names] if isinstance(names, str) else names
+    name = next((each for each in names if each != "null"), "")
+    bounds: dict[str, Any] = {
+        "max_value": schema.get("maximum"),
+        "min_value": schema.get("minimum"),
+    }
+    if "enum" in schema:
+        return serializers.ChoiceField([each for each in schema["enum"] if each is not None])
+    if name in ("integer", "number"):
+        return serializers.DecimalField(None, None, **bounds)
+    if name == "boolean":
+        return serializers.BooleanField()
+    if name == "array":
+        child = make_field(schema.get("items") or {})
+        return None if child is None else serializers.ListField(child=child)
+    by_format: Mapping[Any, type] = {
+        "date": serializers.DateField,
+        "date-time": serializers.DateTimeField,
+        "time": serializers.TimeField,
+        "uuid": serializers.UUIDField,
+    }
+    if name == "string" and schema.get("format") in by_format:
+        return by_format[schema["format"]]()
+    if name == "string":
+        longest, shortest = schema.get("maxLength"), schema.get("minLength")
+        return serializers.CharField(
+            max_length=longest, min_length=shortest, allow_blank=True, trim_whitespace=False
+        )
+    return None
+
+
+def convert(value: Any) -> Any:
+    """Return a value as values are compared: numbers are decimals, and texts are plain."""
+    if isinstance(value, bool) or value is None or isinstance(value, (datetime, date, time)):
+        return value
+    if isinstance(value, (int, float, Decimal)):
+        number = Decimal(str(value))
+        return number if number.is_finite() else UNREADABLE
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [convert(each) for each in value]
+    return value if isinstance(value, Mapping) else str(value)
+
+
+class Place:
+    """An argument of a tool, or a member of an object among its arguments.
+
+    Attributes:
+        field: the field of REST framework that reads the value, None where no field is known.
+        kind: of the values: a key of `FITTING`.
+
+    Args:
+        field: the field of the view's serializer, None for an argument that it does not read.
+        schema: the JSON Schema of the value.
+    """
+
+    def __init__(self, field: Any, schema: Mapping[str, Any]) -> None:
+        self.schema = schema
+        self.field = field if find_kind(field) else make_field(schema)
+        self.kind = find_kind(self.field)
+
+    def read(self, value: Any) -> Any:
+        """Return a value that was sent as the view reads it, else `UNREADABLE`."""
+        if value is None or value is UNREADABLE or self.field is None:
+            return UNREADABLE
+        if self.kind == LIST and not isinstance(value, (list, Mapping)):
+            # A query has one of several values as it has a single one.
+            value = [value]
+        try:
+            return convert(self.field.to_internal_value(value))
+        except (serializers.ValidationError, AssertionError, TypeError, ValueError):
+            return UNREADABLE
+
+    def require_operator(self, operator: str) -> None:
+        """Raise ValueError with the operators that fit, unless the operator fits the argument."""
+        if operator not in (fitting := FITTING[self.kind]):
+            words = join_names((each.replace("_", " ") for each in fitting), len(fitting))
+            raise ValueError(_("The argument takes the operators %s.") % words)
+
+    def read_rule(self, operator: str, text: str) -> Any:
+        """Return the value that a rule compares with.
+
+        Raises:
+            ValueError: if the operator does not fit the argument, or the argument can never have
+                the value; the message says what fits.
+        """
+        self.require_operator(operator)
+        if operator in (PRESENT, ABSENT):
+            return None
+        if operator in (IN, NOT_IN):
+            return [self.read_one(operator, line) for line in text.splitlines() if line.strip()]
+        return self.read_one(operator, text)
+
+    def read_one(self, operator: str, text: str) -> Any:
+        field = getattr(self.field, "child", self.field)
+        if operator == CONTAINS and self.kind == TEXT:
+            return text
+        is_many = isinstance(field, serializers.MultipleChoiceField)
+        try:
+            # Times of rules are those of the project, not of the caller.
+            with timezone.override(timezone.get_default_timezone()):
+                value = field.to_internal_value([text] if is_many else text)
+            for validator in () if is_many or operator in COMPARISONS else field.validators:
+                # Those of REST framework ask the database.
+                if type(validator).__module__ == "django.core.validators":
+                    validator(value)
+        except ValidationError as exc:
+            raise ValueError(" ".join(exc.messages)) from exc
+        except (serializers.ValidationError, ValueError, TypeError, AssertionError) as exc:
+            raise ValueError(self.explain(field, text, exc)) from exc
+        value = convert(next(iter(value)) if is_many else value)
+        bound = getattr(field, "min_value" if operator in (LESS, AT_MOST) else "max_value", None)
+        is_bound = operator in COMPARISONS and bound is not None
+        if is_bound and not COMPARISONS[operator](convert(bound), value):
+            raise ValueError(_("No value of the argument is that: its bound is %s.") % bound)
+        return value
+
+    def explain(self, field: Any, text: str, exc: Exception) -> str:
+        detail = getattr(exc, "detail", None)
+        said = str(detail[0]) if isinstance(detail, list) and detail else str(detail or exc)
+        choices = [str(each) for each in getattr(field, "choices", ())]
+        nearest = ask_nearest(find_nearest(text, choices))
+        return f"{said} {nearest or (choices and join_names(choices)) or ''}".strip()
+
+
+def compare(operator: str, found: Any, expected: Any) -> bool | None:
+    """Return whether an argument compares with the value of a rule; None: it cannot be said."""
+    if found is MISSING or found is UNREADABLE or found is None:
+        return None
+    if operator in (IN, NOT_IN):
+        return (found in expected) is (operator == IN)
+    if operator in (IS, IS_NOT):
+        return (found == expected) is (operator == IS)
+    try:
+        return expected in found if operator == CONTAINS else COMPARISONS[operator](found, expected)
+    except TypeError:
+        # One of two moments has no time zone.
+        return None
+
+
+class ToolPlaces:
+    """The arguments of a tool that rules may name.
+
+    Args:
+        tool: a `Tool`.
+    """
+
+    def __init__(self, tool: Any) -> None:
+        self.tool = tool
+        self.arguments = tool.arguments_by_name
+
+    @cached_property
+    def fields(self) -> Mapping[str, Any]:
+        """The fields of the serializer that reads the body, by their names."""
+        fields: Mapping[str, Any] = attempt(
+            lambda: dict(self.tool.view.get_serializer().fields), {}
+        )
+        return fields
+
+    def find(self, path: str) -> Place:
+        """Return the place of an argument such as ``amount`` or ``address.city``.
+
+        Raises:
+            ValueError: if the tool has no such argument; the message has the nearest one.
+        """
+        name, *members = path.split(".")
+        self.require(name, self.arguments, self.tool.name)
+        argument = self.arguments[name]
+        schema, field, place = argument.parameter.schema, None, [argument.parameter.name]
+        if argument.location == BODY and not argument.whole:
+            field = self.get_field(self.fields, place)
+        for number, member in enumerate(members, start=1):
+            properties = schema.get("properties") or {}
+            self.require(member, properties, ".".join([name, *members[: number - 1]]))
+            schema, place = properties[member], [*place, member]
+            field = self.get_field(getattr(field, "fields", {}), place)
+        return Place(field, schema)
+
+    def get_field(self, fields: Mapping[str, Any], place: list[str]) -> Any:
+        # A parser, such as that of camel case, may call the fields otherwise.
+        keys = self.tool.arguments.keys
+        own = next((own for own, other in keys.items() if [*other] == place), place)
+        field = fields.get(own[-1])
+        return None if field is None or field.read_only else field
+
+    def require(self, name: str, known: Iterable[str], place: str) -> None:
+        if name not in known:
+            said = _("%(place)s has no argument %(name)s.") % {"place": place, "name": name or "''"}
+            nearest = ask_nearest(find_nearest(name, known))
+            names = _("It has: %s.") % join_names(known) if known else ""
+            raise ValueError(f"{said} {nearest or names}".strip())
+
+
+class SentArguments(ToolPlaces):
+    """The arguments of one request of a call, as its view reads them.
+
+    Args:
+        arguments: what the caller sent for the request.
+    """
+
+    def __init__(self, tool: Any, arguments: Mapping[str, Any]) -> None:
+        super().__init__(tool)
+        self.sent = self.collect(arguments)
+
+    def collect(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        # By their names, in whichever group, or inside of a whole body or query, they were sent.
+        sent: dict[str, Any] = {}
+        named: dict[Any, str] = {
+            (a.location, a.parameter.name): a.name for a in self.arguments.values()
+        }
+
+        def add(name: str, value: Any) -> None:
+            # A parameter that is sent twice is read in a way of the view's own.
+            sent[name] = UNREADABLE if name in sent else value
+
+        for argument, raw in self.tool.arguments.get_values(arguments):
+            if argument.location not in (PATH, QUERY, BODY):
+                continue
+            value = argument.read(raw) if argument.is_parsed else raw
+            if argument.whole and isinstance(value, Mapping):
+                for member, each in value.items():
+                    add(named.get((argument.location, member)) or member, each)
+            else:
+                add(argument.name, value)
+        for name in arguments.keys() - sent.keys():
+            if name not in self.tool.arguments.by_group and name not in self.tool.arguments.names:
+                add(name, arguments[name])
+        return sent
+
+    def find_sent(self, path: str) -> Any:
+        """Return what the caller sent for an argument, `MISSING` for nothing."""
+        name, *members = path.split(".")
+        value: Any = self.sent.get(name, MISSING)
+        for member in members:
+            if value is not MISSING:
+                value = value.get(member, MISSING) if isinstance(value, Mapping) else UNREADABLE
+        return value
+
+    def holds(self, path: str, operator: str, text: str) -> bool | None:
+        """Return whether an argument compares with a value; None: it cannot be said.
+
+        Raises:
+            ValueError: if the tool has no such argument, or the argument never has the value.
+        """
+        place, value = self.find(path), self.find_sent(path)
+        expected = place.read_rule(operator, text)
+        if operator in (PRESENT, ABSENT):
+            # Nobody knows what a view makes of null.
+            return None if value is None else (value is MISSING) is (operator == ABSENT)
+        if value is not MISSING:
+            return compare(operator, place.read(value), expected)
+        default = getattr(place.field, "default", serializers.empty)
+        is_unknown = default is serializers.empty or default is None or callable(default)
+        # A PATCH leaves out what it does not change.
+        if "." in path or is_unknown or self.tool.endpoint.method == "PATCH":
+            return None
+        return compare(operator, convert(default), expected)
