@@ -228,10 +228,9 @@ class CallToApprove:
                     return proceed(call)
                 except Asked as exc:
                     # The answers of the caller are not what was approved.
-                    reason = (
-                        f"An approved call of {call.tool.name} cannot be made: it asks its caller."
-                    )
-                    raise make_refusal(reason) from exc
+                    raise make_refusal(
+                        "An approved call cannot be made: it asks its caller."
+                    ) from exc
         store.reopen(row)
         return describe_waiting(call, row)
 

@@ -101,12 +101,8 @@ def test_a_call_with_an_outdated_if_match_is_not_proposed(approval_rule, alice, 
 
 
 @pytest.mark.parametrize("effect", ["refuse", "approve"])
-@pytest.mark.parametrize("bulk", [True, "partial"])
-def test_a_refused_item_is_located(save_rule, carol, monkeypatch, effect, bulk):
+def test_a_refused_item_is_located(save_rule, carol, effect):
     """A rule refuses the item, or the view finds no object for the item."""
-    options = ToolOptions.of(title="Change prices", bulk=bulk)
-    monkeypatch.setattr(ProductViewSet.partial_update, "mcp_tool", options)
-    registry.reload()
     save_rule("products_partial_update", effect, when=("price", "greater", "5"))
     pan, other = Product.objects.order_by("pk")[:2]
     found = [{"slug": other.slug, "price": "4.00"}, {"slug": pan.slug, "price": "6.00"}]
@@ -117,6 +113,21 @@ def test_a_refused_item_is_located(save_rule, carol, monkeypatch, effect, bulk):
     (problem,) = carol.call("products_partial_update", items=missing).problems
     assert (problem["pointer"], problem["code"]) == ("/items/1", "NOT_FOUND")
     assert not Proposal.objects.exists()
+
+
+def test_in_partial_bulk_only_the_item_without_an_object_fails(save_rule, carol, monkeypatch):
+    options = ToolOptions.of(title="Change prices", bulk="partial")
+    monkeypatch.setattr(ProductViewSet.partial_update, "mcp_tool", options)
+    registry.reload()
+    save_rule("products_partial_update", "approve")
+    pan = Product.objects.earliest("pk")
+    missing = {"slug": "no-such", "price": "6.00"}
+    items = [missing, {"slug": pan.slug, "price": "6.00"}]
+    assert carol.call("products_partial_update", items=[missing]).code == "NOT_FOUND"
+    assert carol.call("products_partial_update", items=items).code == "APPROVAL_REQUIRED"
+    assert run_proposal(approve().pk).status == "done"
+    pan.refresh_from_db()
+    assert str(pan.price) == "6.00"
 
 
 def test_a_rule_in_python_that_reads_objects_refuses_a_read_with_a_missing_one(carol):
@@ -424,10 +435,8 @@ def test_a_program_that_ends_at_a_proposal_names_earlier_changes(
     failed = alice.call("tools_compose", program=program)
     assert failed.code == "APPROVAL_REQUIRED"
     assert [each["tool"] for each in failed.data["changed"]] == ["customers_create"] * 2
-    assert failed.envelope["error"] == (
-        "Line 3: orders_refund: APPROVAL_REQUIRED The call was not made: it waits until it is"
-        " approved. Refunds are approved. What was changed before stays: customers_create (2)."
-    )
+    assert "it waits until it is approved" in failed.envelope["error"]
+    assert "What was changed before stays: customers_create (2)." in failed.envelope["error"]
 
 
 def test_the_state_of_a_proposal_needs_an_id(approval_rule, alice):
