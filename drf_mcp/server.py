@@ -14,14 +14,13 @@ from rest_framework.exceptions import APIException
 
 import drf_mcp
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.failures import close_broken_connections, report_unexpected
+from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidRequest, ProtocolError, catch
 from drf_mcp.interaction.exchange import Slot
 from drf_mcp.observability.records import (
     log_refusal,
     open_observers,
-    report_refusal,
     trace_message,
 )
 from drf_mcp.option_types.installed import features
@@ -31,6 +30,7 @@ from drf_mcp.protocol import (
     Capability,
     ClientResponse,
     Era,
+    HandshakeEra,
     Message,
     encode_era_error,
     join_name_parameters,
@@ -175,45 +175,22 @@ class Server:
         or the APIException of a caller whom the endpoint refuses: see `get_error`.
 
         Args:
-            body: the bytes of a JSON-RPC message or batch.
+            body: the bytes of a JSON-RPC message.
             headers: the request's headers; None without HTTP.
             caller: who is calling.
 
         Raises:
             APIException: if the endpoint refuses the caller.
         """
-        decoded: Item | list[Item]
+        decoded: Item
         try:
             decoded = jsonrpc.decode(body)
         except ProtocolError as exc:
             decoded = exc
-        if isinstance(decoded, list):
-            return self.handle_batch(decoded, headers, caller)
         return self.handle_message(decoded, headers, caller)
 
-    def handle_batch(self, items: list[Item], headers: Headers, caller: Caller) -> Reply:
-        """Answer each message of a JSON-RPC batch."""
-        try:
-            select_by_headers(headers).check_batch()
-        except ProtocolError as exc:
-            return self.handle_message(exc, headers, caller)
-        caller.in_batch = True
-        try:
-            caller.authenticate()
-        except APIException as exc:
-            report_refusal(items, caller, exc)
-            raise
-        bodies = []
-        for item in items:
-            if isinstance(item, Message) and item.method == "initialize":
-                error = InvalidRequest(_("initialize cannot be part of a batch."))
-                error.id, item = item.id, error
-            bodies.append(self.handle_message(item, headers, caller).body)
-            close_broken_connections()
-        return Reply(200, jsonrpc.join_batch(filter(None, bodies))) if any(bodies) else ACCEPTED
-
     def handle_message(self, item: Item, headers: Headers, caller: Caller) -> Reply:
-        """Answer one message. An exception becomes its answer, so a batch keeps the others."""
+        """Answer one message. An exception becomes its answer."""
         observers = open_observers(item, caller)
         try:
             with catch() as caught:
@@ -338,7 +315,8 @@ class Server:
         context.caller.authenticate()
         era, offer = context.era, self.get_offer(context)
         info = era.implementation_members(self.describe_server())
-        return {"protocolVersion": era.revision, "serverInfo": info, **offer}
+        revision = HandshakeEra.negotiate(context.message.params["protocolVersion"])
+        return {"protocolVersion": revision, "serverInfo": info, **offer}
 
     def get_session_headers(self, context: RequestContext) -> dict[str, str]:
         headers: dict[str, str] = {}

@@ -305,7 +305,7 @@ class MCPView(View):
 
     def failure_response(self, exc: Exception) -> HttpResponse:
         if isinstance(exc, Refused):
-            report_refusal([None], Caller(self.request, self, [], []), exc)
+            report_refusal(Caller(self.request, self, [], []), exc)
             return self.error_response(exc)
         if isinstance(exc, APIException):
             # The challenge is made by an authentication class, which may fail.

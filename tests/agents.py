@@ -20,7 +20,7 @@ from drf_mcp.json_text import JSONPointer
 from drf_mcp.protocol.headers import HeaderValue
 from tests.introspection.portability import assert_portable_arguments
 
-REVISIONS = ("2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26")
+REVISIONS = ("2026-07-28", "2025-11-25", "2025-06-18")
 STATELESS = "2026-07-28"
 
 

@@ -95,7 +95,6 @@ class Caller:
         admitted: whether the endpoint has let the caller in.
         is_guess: whether the view alone knows which of several classes authenticated the caller.
         view_request: the view's request, where `is_guess`.
-        in_batch: whether the message is part of a batch, whose messages share one HTTP status.
         narrowings: what takes tools away; those of the credential are added by authentication.
         channel: the way to the client while a call runs, None where there is none.
 
@@ -125,7 +124,6 @@ class Caller:
         self.admitted = False
         self.is_guess = False
         self.view_request: Request | None = None
-        self.in_batch = False
         reads = mcp_settings.READ_ONLY is True
         self.narrowings: tuple[Narrowing, ...] = (SERVER_READS,) if reads else ()
         self.channel: Any = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -171,9 +171,8 @@ def open_observers(message: Any, caller: Any) -> Sequence[MessageObserver]:
     return observers
 
 
-def report_refusal(messages: Iterable[Any], caller: Any, exc: Exception) -> None:
-    """Report for each message that its caller was refused."""
-    for message in messages:
-        for observer in open_observers(message, caller):
-            observer.fail(exc)
-            observer.close()
+def report_refusal(caller: Any, exc: Exception) -> None:
+    """Report that a caller was refused before the message was read."""
+    for observer in open_observers(None, caller):
+        observer.fail(exc)
+        observer.close()

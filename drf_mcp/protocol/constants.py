@@ -12,12 +12,13 @@ from collections.abc import Mapping
 STATELESS_REVISION = "2026-07-28"
 LATEST_HANDSHAKE_REVISION = "2025-11-25"
 
-# The revision of a request that names none (2025-11-25, basic/transports, "Protocol
-# Version Header").
-DEFAULT_REVISION = "2025-03-26"
+# Serves requests that name no revision (2025-11-25, basic/transports, "Protocol Version Header"),
+# and clients of an older one, without its batches.
+DEFAULT_REVISION = "2025-06-18"
+OLDER_REVISION = "2025-03-26"
 
 # Newest first, as they are advertised.
-HANDSHAKE_REVISIONS = (LATEST_HANDSHAKE_REVISION, "2025-06-18", DEFAULT_REVISION)
+HANDSHAKE_REVISIONS = (LATEST_HANDSHAKE_REVISION, DEFAULT_REVISION)
 REVISIONS = (STATELESS_REVISION, *HANDSHAKE_REVISIONS)
 
 # Since this revision an error whose request has no readable id has none; before, it is null.
@@ -45,7 +46,6 @@ _STRUCTURED_TOOL = _TOOL | {"title", "outputSchema", "_meta"}
 
 # Revision -> members of a Tool object.
 TOOL_MEMBERS: Mapping[str, frozenset[str]] = {
-    "2025-03-26": _TOOL,
     "2025-06-18": _STRUCTURED_TOOL,
     "2025-11-25": _STRUCTURED_TOOL | {"icons", "execution"},
     "2026-07-28": _STRUCTURED_TOOL | {"icons"},
@@ -56,7 +56,6 @@ _DESCRIBED_IMPLEMENTATION = _IMPLEMENTATION | {"title", "description", "icons", 
 
 # Revision -> members of an Implementation object (serverInfo).
 IMPLEMENTATION_MEMBERS: Mapping[str, frozenset[str]] = {
-    "2025-03-26": _IMPLEMENTATION,
     "2025-06-18": _IMPLEMENTATION | {"title"},
     "2025-11-25": _DESCRIBED_IMPLEMENTATION,
     "2026-07-28": _DESCRIBED_IMPLEMENTATION,
@@ -66,7 +65,6 @@ _CONTENT = frozenset({"text", "image", "audio", "resource"})
 
 # Revision -> types of the content blocks of a tool result.
 CONTENT_TYPES: Mapping[str, frozenset[str]] = {
-    "2025-03-26": _CONTENT,
     "2025-06-18": _CONTENT | {"resource_link"},
     "2025-11-25": _CONTENT | {"resource_link"},
     "2026-07-28": _CONTENT | {"resource_link"},
@@ -81,7 +79,6 @@ _HANDSHAKE = {
 
 # Revision -> method -> members of its result, of the methods that every server has.
 RESULT_MEMBERS: Mapping[str, Mapping[str, frozenset[str]]] = {
-    "2025-03-26": _HANDSHAKE,
     "2025-06-18": _HANDSHAKE,
     "2025-11-25": _HANDSHAKE,
     "2026-07-28": {

@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from drf_mcp.exceptions import (
     InternalError,
     InvalidParams,
-    InvalidRequest,
     MethodNotFound,
     ProtocolError,
     UnsupportedProtocolVersion,
@@ -151,12 +150,6 @@ class Era(ABC):
             raise InternalError(text % {"revision": self.revision})
         return {**result.members, "_meta": {constants.SERVER_INFO_KEY: server_info}}
 
-    def check_batch(self) -> None:
-        # 2025-03-26, basic/transports. The next revision removed batches.
-        if self.revision != "2025-03-26":
-            text = _("This revision has no batches: send one message per request.")
-            raise InvalidRequest(text)
-
     def method_not_found(self, method: str) -> MethodNotFound:
         return MethodNotFound(method[:MAX_ECHO], http_status=self.not_found_status)
 
@@ -165,12 +158,7 @@ class Era(ABC):
         return constants.CONTENT_TYPES[self.revision]
 
     def tool_members(self, tool: Members) -> dict[str, Any]:
-        defined = self.get_defined(tool, constants.TOOL_MEMBERS[self.revision])
-        if "title" not in defined and "title" in tool:
-            # A tool of 2025-03-26 has no title, but its annotations do.
-            hints = tool.get("annotations", {})
-            defined["annotations"] = {"title": tool["title"], **hints}
-        return defined
+        return self.get_defined(tool, constants.TOOL_MEMBERS[self.revision])
 
     def implementation_members(self, implementation: Members) -> dict[str, Any]:
         return self.get_defined(implementation, constants.IMPLEMENTATION_MEMBERS[self.revision])
@@ -186,7 +174,10 @@ def encode_server_info(members: tuple[tuple[str, Any], ...]) -> jsonrpc.Encoded:
 
 
 class HandshakeEra(Era):
-    """2025-03-26, 2025-06-18 and 2025-11-25 (basic/lifecycle, basic/transports)."""
+    """2025-06-18 and 2025-11-25 (basic/lifecycle, basic/transports).
+
+    It serves clients of 2025-03-26, too, without batches.
+    """
 
     not_found_status = 200
     serves_responses = True
@@ -204,8 +195,8 @@ class HandshakeEra(Era):
     @staticmethod
     def negotiate(requested: Any) -> str:
         """Return the revision that answers ``initialize`` ("Version Negotiation")."""
-        is_served = requested in constants.HANDSHAKE_REVISIONS
-        return requested if is_served else constants.LATEST_HANDSHAKE_REVISION
+        served = (*constants.HANDSHAKE_REVISIONS, constants.OLDER_REVISION)
+        return requested if requested in served else constants.LATEST_HANDSHAKE_REVISION
 
 
 class StatelessEra(Era):
@@ -283,20 +274,25 @@ def select_era(message: Message, headers: Headers) -> Era:
         return ERAS[STATELESS_REVISION]
     era = select_by_headers(headers)
     if message.method == "initialize" and isinstance(era, HandshakeEra):
-        return ERAS[era.negotiate(message.params.get("protocolVersion"))]
+        return find_era(era.negotiate(message.params.get("protocolVersion")))
     return era
 
 
 def select_by_headers(headers: Headers) -> Era:
-    """Return the era that the headers alone name, for a batch or a client's response."""
+    """Return the era that the headers alone name, for a client's response."""
     if headers is None:
         return ERAS[constants.LATEST_HANDSHAKE_REVISION]
     revision = HeaderValue.from_headers(headers, PROTOCOL_VERSION_HEADER)
     if revision is None:
         return ERAS[constants.DEFAULT_REVISION]
-    if revision not in ERAS:
+    return find_era(revision)
+
+
+def find_era(revision: str) -> Era:
+    served = constants.DEFAULT_REVISION if revision == constants.OLDER_REVISION else revision
+    if served not in ERAS:
         raise make_unsupported(revision)
-    return ERAS[revision]
+    return ERAS[served]
 
 
 def make_unsupported(requested: str) -> UnsupportedProtocolVersion:

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from json.encoder import encode_basestring
 from types import NoneType
@@ -18,9 +18,6 @@ from django.utils.translation import gettext as _
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ParseError, ProtocolError
 from drf_mcp.json_text import encode_ascii, encode_plain, is_nested_deeper
 from drf_mcp.settings import mcp_settings, say_bound
-
-# Messages in one batch, by default.
-MAX_BATCH = 20
 
 # Up to here a double represents every integer exactly.
 MAX_EXACT = 2**53
@@ -143,12 +140,8 @@ class StrictDecoder(json.JSONDecoder):
         raise ParseError(text % {"literal": literal})
 
 
-def decode(
-    body: bytes,
-) -> Message | ClientResponse | list[Message | ClientResponse | ProtocolError]:
-    """Read a message or a batch. A malformed item of a batch is returned as its error.
-
-    An error has the id of the message where it could be read.
+def decode(body: bytes) -> Message | ClientResponse:
+    """Read a message. An error has the id of the message where it could be read.
 
     Raises:
         ProtocolError: if the body is malformed.
@@ -165,25 +158,12 @@ def decode(
         raise
     try:
         _DECODER.check(text, value)
-        if not isinstance(value, list):
-            return Message.from_json(value)
-        if not value:
-            raise InvalidRequest(_("A batch must hold at least one message."))
-        if len(value) > MAX_BATCH:
-            reason = _("A batch may hold at most %(most)d messages; this one holds %(count)d.")
-            raise InvalidRequest(reason % {"most": MAX_BATCH, "count": len(value)})
-        return list(map(decode_item, value))
-    except ProtocolError as exc:
-        exc.id = read_id(value)
-        raise
-
-
-def decode_item(value: Any) -> Message | ClientResponse | ProtocolError:
-    try:
+        if isinstance(value, list):
+            raise InvalidRequest("There are no batches: send one message per request.")
         return Message.from_json(value)
     except ProtocolError as exc:
         exc.id = read_id(value)
-        return exc
+        raise
 
 
 def find_id(body: bytes) -> RequestId | None:
@@ -261,10 +241,6 @@ def encode_message(method: str, params: Mapping[str, Any], id: RequestId | None 
     """Encode a notification of the server, or with an id a request."""
     sent_id = {} if id is None else {"id": id}
     return encode({"jsonrpc": "2.0", **sent_id, "method": method, "params": params})
-
-
-def join_batch(responses: Iterable[bytes]) -> bytes:
-    return b"[%b]" % b",".join(responses)
 
 
 _DECODER = StrictDecoder()

@@ -59,7 +59,6 @@ class ToolsCapability(Capability):
     methods = {"tools/list": "list_tools", "tools/call": "call_tool"}
     name_parameters = {"tools/call": "name"}
     result_members = {
-        "2025-03-26": {"tools/list": LIST, "tools/call": CALL},
         "2025-06-18": {"tools/list": LIST, "tools/call": STRUCTURED_CALL},
         "2025-11-25": {"tools/list": LIST, "tools/call": STRUCTURED_CALL},
         "2026-07-28": {
@@ -198,7 +197,7 @@ class ToolsCapability(Capability):
         for feature in features.hooks["finish_result"]:
             result = feature.finish_result(result, outcome, call)
         record_call(call.context, call.tool, outcome, result, started)
-        if outcome.scopes and not context.caller.in_batch:
+        if outcome.scopes:
             raise make_scope_error(context.caller, outcome.scopes)
         return result
 

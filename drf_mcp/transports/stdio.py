@@ -29,7 +29,6 @@ from drf_mcp.server import Server
 from drf_mcp.settings import chosen_language, mcp_settings
 
 Item: TypeAlias = Message | ClientResponse | ProtocolError
-Decoded: TypeAlias = Item | list[Item]
 
 CANCELLED = "notifications/cancelled"
 # How long the process waits for running calls before it ends.
@@ -45,21 +44,17 @@ class Work:
         channel: sends notifications while the line is answered.
     """
 
-    decoded: Decoded
+    decoded: Item
     headers: dict[str, str] | None = None
     cancelled: bool = False
     channel: Channel | None = None
 
     @property
     def ids(self) -> list[Any]:
-        # The ids of requests, and of messages that could not be read.
-        items = self.decoded if isinstance(self.decoded, list) else [self.decoded]
-        return [
-            item.id
-            for item in items
-            if isinstance(item, ProtocolError)
-            or (isinstance(item, Message) and not item.is_notification)
-        ]
+        # Of a request, or of a message that could not be read.
+        item = self.decoded
+        is_open = isinstance(item, Message) and not item.is_notification
+        return [item.id] if is_open or isinstance(item, ProtocolError) else []
 
 
 class StdioConnection:
@@ -93,7 +88,7 @@ class StdioConnection:
         """
         if isinstance(line, bytes) and not line.strip():
             return None
-        decoded: Decoded
+        decoded: Item
         try:
             if isinstance(line, ProtocolError):
                 raise line
@@ -119,10 +114,7 @@ class StdioConnection:
         return work
 
     def cancel(self, request_id: Any) -> None:
-        """Cancel a request: one that waits does not start, one that runs is not answered.
-
-        A request in a batch is not cancelled: a batch is answered as a whole.
-        """
+        """Cancel a request: one that waits does not start, one that runs is not answered."""
         with self._lock:
             work = self._open.get(jsonrpc.to_request_id(request_id))
             if work is not None and isinstance(work.decoded, Message):
@@ -161,8 +153,6 @@ class StdioConnection:
             )
             if work.cancelled:
                 work.channel.cancel()
-            if isinstance(work.decoded, list):
-                return self.server.handle_batch(work.decoded, work.headers, caller).body
             reply = self.server.handle_message(work.decoded, work.headers, caller)
             if isinstance(work.decoded, Message) and work.decoded.method == "initialize":
                 self.session_headers = reply.headers or {}
@@ -182,10 +172,7 @@ class StdioConnection:
                 self.write(jsonrpc.encode_message(method, params, id))
 
     def refuse(self, work: Work, error: ProtocolError) -> bytes:
-        errors = [encode_era_error(request_id, error, work.headers) for request_id in work.ids]
-        if errors and isinstance(work.decoded, list):
-            return jsonrpc.join_batch(errors)
-        return b"".join(errors)
+        return b"".join(encode_era_error(id, error, work.headers) for id in work.ids)
 
 
 class Stopped(BaseException):

@@ -207,18 +207,6 @@ def test_a_refusal_in_the_handler_is_not_challenged(serve, bearer):
     assert code_of(response) == "FORBIDDEN"
 
 
-def test_no_message_of_a_batch_is_challenged(serve, bearer):
-    serve(view_with(HasScopes))
-    agent = bearer(scope="profile")
-    agent.revision = "2025-03-26"
-    message, headers = agent.frame("tools/call", {"name": "orders_get", "arguments": {}})
-    response = agent.post([message, {**message, "id": 8}], headers)
-    assert response.status_code == 200
-    for answer in json.loads(response.content):
-        told = json.loads(answer["result"]["content"][0]["text"])
-        assert told["data"]["error_code"] == "FORBIDDEN"
-
-
 def test_without_an_authorization_server_no_call_is_challenged(serve, bearer):
     serve(view_with(HasScopes), AUTHORIZATION_SERVERS=[])
     agent = bearer(scope="profile")
@@ -292,15 +280,6 @@ def test_a_permission_of_the_endpoint_may_require_scopes(serve, bearer, settings
     allowed = bearer(scope="agents")
     allowed.path = "/staff/mcp"
     assert code_of(call(allowed)) == ""
-
-
-def test_a_whole_batch_is_refused_that_lacks_a_scope_of_the_endpoint(serve, bearer):
-    serve(Orders, SCOPES=["shop"])
-    agent = bearer(scope="orders")
-    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    response = agent.post([ping], {"MCP-Protocol-Version": "2025-03-26"})
-    assert response.status_code == 403
-    assert get_challenge(response)["scope"] == "shop"
 
 
 def test_scopes_are_needed_without_an_authorization_server(serve, bearer):

@@ -28,7 +28,6 @@ from tests.parity.answers import CODES, expected_data
 
 STATUSES = {code: status for status, codes in CODES.items() for code in codes}
 SHUT = 401
-BATCHED = "2025-03-26"
 
 
 @dataclass(frozen=True)
@@ -94,15 +93,6 @@ def by_post(credential: Credential, request: Request, path: str = "/mcp") -> Ans
     response = agent.post(*frame(agent, request.tool, request.arguments))
     text = response.content.decode()
     return read_message(json.loads(text), text, response.status_code)
-
-
-def by_batch(credential: Credential, request: Request) -> Answer:
-    agent = Agent(credential.client, revision=BATCHED)
-    message, headers = frame(agent, request.tool, request.arguments)
-    response = agent.post([message], headers)
-    text = response.content.decode()
-    read = json.loads(text)
-    return read_message(read[0] if isinstance(read, list) else read, text, response.status_code)
 
 
 def by_search(credential: Credential, request: Request) -> Answer:
@@ -205,7 +195,6 @@ class Door:
 
 DOORS = [
     Door("HTTP", by_post),
-    Door("batch", by_batch),
     Door("search", by_search),
     Door("stdio", by_stdio),
     Door("in process", in_process, needs_user=True),

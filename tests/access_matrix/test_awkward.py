@@ -48,7 +48,7 @@ def test_a_caller_without_permission_learns_no_argument_of_a_tool(matrix):
 @slow
 def test_every_door_accepts_users_and_refuses_unknown_callers(matrix):
     doors = {door for door, _ in matrix.table} - {"arguments"}
-    assert len(doors) == 8
+    assert len(doors) == 7
     assert all(matrix.table[door, "owner"]["="] for door in doors)
     for name in ("anonymous", "bad token"):
         assert not [door for door in doors if matrix.table.get((door, name), {}).get("=")]

@@ -58,7 +58,6 @@ class Doors:
     def send(self, method: str, params: Message, header: str | None) -> Message:
         doors: Mapping[str, Callable[..., Message]] = {
             "HTTP": self.by_http,
-            "batch": self.by_batch,
             "host with forms": self.by_host,
             "stdio": self.by_stdio,
             "in process": self.in_process,
@@ -94,23 +93,6 @@ class Doors:
         assert answer["result"]["status"] == "completed", answer
         result: Message = answer["result"]["result"]
         return result
-
-    def by_batch(self, method: str, params: Message, header: str | None) -> Message:
-        """Send a request in a batch with others, of which one fails."""
-        self.others += 1
-        agent = self.make_agent(header, revision="2025-03-26")
-        message, headers = agent.frame(method, params)
-        failing, _ = agent.frame("tools/call", {"name": "notes_of_nobody", "arguments": {}})
-        messages = [PING, {**failing, "id": "failing"}, message, {**PING, "id": "last"}]
-        response = agent.post(messages, headers)
-        answers = json.loads(response.content)
-        if response.status_code != 200:
-            return read_message(answers, response.status_code)
-        by_id = {answer["id"]: answer for answer in answers}
-        assert by_id.keys() == {"ping", "failing", 7, "last"}
-        assert by_id["ping"]["result"] == by_id["last"]["result"] == {}
-        assert "error" in by_id["failing"]
-        return read_message(by_id[7])
 
     def by_host(self, method: str, params: Message, header: str | None) -> Message:
         headers = self.make_headers(header)

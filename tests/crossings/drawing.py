@@ -18,7 +18,7 @@ FEATURES: Mapping[str, Sequence[str]] = {
     "envelope": ("v2", "ok", "status", "plain"),
     # Each case also tries an anonymous caller, who would reach no other feature.
     "caller": ("plain", "staff", "narrowed"),
-    "door": ("HTTP", "batch", "host with forms", "stdio", "in process"),
+    "door": ("HTTP", "host with forms", "stdio", "in process"),
     # Guards, several of which may apply to one call.
     "dry run": (OFF, ON),
     "confirmation": (OFF, ON),

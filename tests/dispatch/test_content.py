@@ -14,7 +14,6 @@ from django.views.decorators.gzip import gzip_page
 from rest_framework.renderers import BaseRenderer, JSONRenderer, TemplateHTMLRenderer
 from rest_framework.response import Response
 
-from tests.agents import Agent
 from tests.dispatch.views import Source, answering, sending
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
@@ -138,13 +137,6 @@ def test_a_file_over_the_limit_is_a_link(serve, media_type):
     assert result.raw["content"][1] == link
     assert result.data == {"media_type": media_type, "name": "thing", "size": 11, "uri": KEPT}
     assert not result.is_error
-
-
-def test_a_revision_without_links_has_the_uri_in_the_data(serve):
-    thing = serve(sending(b"x" * 11, "application/pdf"), MAX_CONTENT_BYTES=10)
-    result = Agent(thing.agent.http, "2025-03-26").call(thing.tool)
-    assert [block["type"] for block in result.raw["content"]] == ["text"]
-    assert result.data["uri"] == KEPT
 
 
 def test_the_name_of_a_link_has_no_part_of_the_query(serve):

@@ -24,7 +24,6 @@ from drf_mcp.views import MCPView
 
 TOKENS = ["rest_framework.authentication.TokenAuthentication"]
 HERE = "tests.dispatch.test_limits"
-BATCHES = "2025-03-26"
 
 
 class TwoAMinute(throttling.UserRateThrottle):
@@ -248,18 +247,6 @@ def test_anonymous_callers_count_by_address(limited, agent_of):
 def test_a_throttle_sees_the_method_of_the_view(limited):
     alice = limited(WritesOnce)
     assert codes(alice, "open_get", "open_get", "open_post", "open_post") == ["", "", "", FULL]
-
-
-def test_each_call_of_a_batch_counts(limited, agent_of):
-    limited(TwoAMinute)
-    params = {"name": "open_get", "arguments": {}}
-    batch = [
-        {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
-        for number in range(3)
-    ]
-    agent = agent_of("alice", revision=BATCHES)
-    answers = agent.post(batch, {"MCP-Protocol-Version": BATCHES}).json()
-    assert [answer["result"].get("isError", False) for answer in answers] == [False, False, True]
 
 
 def test_calls_with_refused_arguments_are_not_counted(limited):

@@ -54,7 +54,7 @@ VALUES += ["*/*", "application/json", "application/json; charset=utf-16", "text/
 VALUES += ["multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "gzip"]
 VALUES += ["http://evil.example", "http://testserver", "cross-site", "same-origin", "chunked"]
 VALUES += ["Token", "Token a b", "Bearer x", "Basic Og==", "Basic %%%", "Digest", "Token \xff"]
-VALUES += ["2026-07-28", "2025-03-26", "2025-11-25, 2025-03-26", "2099-01-01", "tools/call"]
+VALUES += ["2026-07-28", "2025-03-26", "2025-11-25, 2025-06-18", "2099-01-01", "tools/call"]
 VALUES += ["sessionid=x; csrftoken=y", "evil.example", "testserver:99999", "[::1", "de-AT,*;q=x"]
 HEADERS = ["MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Param-Region", "Content-Type"]
 HEADERS += ["Content-Length", "Transfer-Encoding", "Content-Encoding", "Origin", "Sec-Fetch-Site"]

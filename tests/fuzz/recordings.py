@@ -14,8 +14,6 @@ from tests.agents import REVISIONS, Agent
 from tests.fuzz.planted import FAILURES, SENT
 from tests.parity.shop_requests import REQUESTS, rows_of_alice
 
-BATCHING = "2025-03-26"
-BATCH = 3
 # All retrievers of the library take the same arguments, so one of them is enough.
 SLOW = {request.tool for request in REQUESTS if "retriever" in request.tool} - {"bm25_retriever"}
 CLIENT = {"name": "fuzz", "version": "1"}
@@ -67,7 +65,7 @@ class Recorder:
             for revision in REVISIONS
             for method, params, path in self.get_requests(revision)
         ]
-        return [*singles, *self.get_further(), *self.get_batches(singles)]
+        return [*singles, *self.get_further()]
 
     def get_requests(self, revision: str) -> Iterator[tuple[str, dict[str, Any], str]]:
         if revision == REVISIONS[0]:
@@ -104,12 +102,3 @@ class Recorder:
             yield self.sign(Recording({"jsonrpc": "2.0", "id": 1, "result": {}}, headers))
         for method in ("GET", "HEAD", "OPTIONS", "PUT", "DELETE"):
             yield Recording(None, {"Accept": "text/html"}, None, method)
-
-    def get_batches(self, singles: list[Recording]) -> Iterator[Recording]:
-        headers = {"MCP-Protocol-Version": BATCHING}
-        own = [s for s in singles if s.headers["MCP-Protocol-Version"] == BATCHING]
-        calls = [s.message for s in own if s.message["method"] != "initialize"]
-        for start in range(0, len(calls), BATCH):
-            several = calls[start : start + BATCH]
-            messages = [{**message, "id": number} for number, message in enumerate(several)]
-            yield self.sign(Recording(messages, headers))

@@ -193,13 +193,6 @@ MUTANTS = (
         ("protocol/test_jsonrpc.py",),
     ),
     Mutant(
-        "the number of messages in a batch is limited",
-        "protocol/jsonrpc.py",
-        "        if len(value) > MAX_BATCH:",
-        "        if False:",
-        ("server/test_batches.py",),
-    ),
-    Mutant(
         "headers that contradict the message are refused",
         "protocol/headers.py",
         "    elif value != expected:",

@@ -122,13 +122,6 @@ def test_queries_are_recorded_with_telemetry(agent, configure, record):
     assert record().queries == 1
 
 
-def test_every_call_of_a_batch_has_its_record(agent, records):
-    agent.revision = "2025-03-26"
-    message, headers = agent.frame("tools/call", {"name": "queries"})
-    agent.post([{**message, "id": number} for number in range(3)], headers)
-    assert [record.tool for record in records()] == ["queries"] * 3
-
-
 def test_only_calls_are_recorded(agent, records):
     agent.tools()
     agent.result("server/discover")

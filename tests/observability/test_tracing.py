@@ -167,13 +167,6 @@ def test_arguments_are_on_the_span_if_they_may_be_logged(agent, configure, spans
     assert found == [json.dumps({"title": "x", "note": MASK}), None]
 
 
-def test_every_call_of_a_batch_is_a_span(agent, spans):
-    agent.revision = "2025-03-26"
-    message, headers = agent.frame("tools/call", {"name": "queries"})
-    agent.post([{**message, "id": number} for number in (1, 2)], headers)
-    assert [span.attributes["jsonrpc.request.id"] for span in spans()] == ["1", "2"]
-
-
 def test_a_call_restores_the_context(agent, spans):
     before = trace.get_current_span()
     agent.result("tools/call", name="crashes")

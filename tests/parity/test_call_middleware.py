@@ -342,24 +342,6 @@ def test_middleware_that_is_not_in_call_middleware_does_not_see_the_call(client_
     assert [entry[0] for entry in named.seen] == ["/mcp"]
 
 
-def test_middleware_runs_around_each_call_of_a_batch(client_of):
-    client_of("TenantMiddleware")
-    agent = Agent(Client(), revision="2025-03-26")
-    calls = [
-        {
-            "jsonrpc": "2.0",
-            "id": number,
-            "method": "tools/call",
-            "params": {"name": "tenants_orders_get", "arguments": {"tenant": tenant}},
-        }
-        for number, tenant in enumerate(["acme", "nobody", "zeta"])
-    ]
-    answers = json.loads(agent.post(calls).content)
-    statuses = [a["result"].get("isError", False) for a in answers]
-    assert statuses == [False, True, False]
-    assert "zeta" in json.dumps(answers[2])
-
-
 # --- Authentication -----------------------------------------------------------------------
 
 

@@ -262,17 +262,14 @@ def test_a_secure_connection_is_secure_for_the_view(expose_probe, client):
 def test_the_next_call_does_not_have_attributes_that_a_view_sets_on_the_request(
     expose_probe, client
 ):
-    """Each call of a batch has its own request."""
-
     def look(request):
         found = getattr(request._request, "trace", None)
         request._request.trace = "was here"
         return found
 
     probe = expose_probe(look)
-    agent = Agent(client, revision="2025-03-26")
-    message, headers = agent.frame("tools/call", {"name": "things_get", "arguments": {"pk": 1}})
-    agent.post([message, {**message, "id": 8}], headers)
+    for _ in range(2):
+        Agent(client).call("things_get", pk=1)
     assert probe.seen == [None, None]
 
 

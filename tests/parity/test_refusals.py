@@ -58,15 +58,6 @@ def test_a_missing_token_gets_401_if_one_is_needed(agent_of, expose, method, par
     assert probe.seen == []
 
 
-def test_a_bad_token_in_a_batch_gets_401(db, expose):
-    probe = Probe.looking()
-    expose(path("probe/", probe.as_view()))
-    agent = Agent(APIClient(headers={"authorization": "Token bad"}), revision="2025-03-26")
-    message, headers = agent.frame("tools/call", {"name": "probe_get", "arguments": {}})
-    assert_challenged(agent.post([message, message], headers))
-    assert probe.seen == []
-
-
 def test_an_inactive_user_gets_401(agent_of, expose):
     probe = Probe.looking()
     expose(path("probe/", probe.as_view()))

@@ -176,22 +176,6 @@ def test_on_commit_runs_after_the_call_and_before_the_response(ledger, agent):
     assert left == ["entry", "after commit"]
 
 
-def test_a_failed_call_of_a_batch_does_not_affect_the_others(ledger, agent):
-    batching = agent(revision="2025-03-26")
-    endings = [("one", "success"), ("two", "invalid"), ("three", "crash"), ("four", "success")]
-    messages = []
-    for number, (text, ending) in enumerate(endings):
-        arguments = {"text": text, "ending": ending}
-        message, headers = batching.frame("tools/call", {"name": "write", "arguments": arguments})
-        messages.append({**message, "id": number})
-    response = batching.post(messages, headers)
-    failed = {answer["id"]: answer["result"].get("isError", False) for answer in response.json()}
-    assert failed == {0: False, 1: True, 2: True, 3: False}
-    kept = [text for text, ending in endings if ending == "success"]
-    atomic = ledger.settings_dict["ATOMIC_REQUESTS"]
-    assert read_entries() == (kept if atomic else [text for text, _ in endings])
-
-
 def test_a_call_runs_in_no_other_transaction_than_its_own(ledger, expose, http_of):
     probe = Probe.looking(lambda request: (ledger.in_atomic_block, len(ledger.savepoint_ids)))
     expose(path("probe/", probe.as_view()), path(ENDPOINT[1:], MCPView.as_view()))

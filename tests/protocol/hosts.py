@@ -109,7 +109,6 @@ HOSTS = (
     Host("Any other", "", "", STATELESS, None, FORM_SENT, TASK_STARTED),
     Host("Any other", "", "", "2025-11-25", None, FORM_SENT),
     Host("Any other", "", "", "2025-06-18", None, FORM_SENT),
-    Host("Any other", "", "", "2025-03-26", None, ARGUMENTS_NAMED, pages=PAGE_OMITTED),
 )
 HEADING = (
     "| Host | Version | Seen | Opens with | Declares | Forms | Long work | Pages |\n"

@@ -199,7 +199,7 @@ class TestHandshakeValidation:
         for id in [1, None]:
             for method in ["tools/call", "ping", "notifications/initialized"]:
                 with subtests.test(id=id, method=method):
-                    era_of("2025-03-26").validate(Message(id, method), None, NAMES)
+                    era_of("2025-06-18").validate(Message(id, method), None, NAMES)
 
 
 class TestStatelessValidation:
@@ -328,7 +328,6 @@ class TestFinish:
 class TestObjects:
     def test_a_tool_has_the_members_of_the_revision(self, subtests):
         for revision, absent in [
-            ("2025-03-26", {"title", "outputSchema", "icons", "execution", "_meta"}),
             ("2025-06-18", {"icons", "execution"}),
             ("2025-11-25", set()),
             ("2026-07-28", {"execution"}),
@@ -336,19 +335,8 @@ class TestObjects:
             with subtests.test(revision=revision, absent=absent):
                 assert TOOL.keys() - era_of(revision).tool_members(TOOL).keys() == absent
 
-    @pytest.mark.parametrize(
-        ("revision", "annotations"),
-        [
-            ("2025-03-26", {"title": "List orders", "readOnlyHint": True}),
-            ("2025-06-18", {"readOnlyHint": True}),
-        ],
-    )
-    def test_the_title_is_sent_once(self, revision, annotations):
-        assert era_of(revision).tool_members(TOOL)["annotations"] == annotations
-
     def test_the_server_info_has_the_members_of_the_revision(self, subtests):
         for revision, present in [
-            ("2025-03-26", {"name", "version"}),
             ("2025-06-18", {"name", "version", "title"}),
             ("2025-11-25", members(v2025.Implementation)),
             ("2026-07-28", members(v2026.Implementation)),

@@ -191,34 +191,6 @@ class TestDepth:
         assert decode(request(params={"a": text})).params == {"a": text}
 
 
-class TestBatch:
-    def test_each_item_of_a_batch_is_decoded(self):
-        body = b"""[{"jsonrpc":"2.0","id":1,"method":"ping"},
-                    {"jsonrpc":"2.0","method":"notifications/cancelled"},
-                    {"jsonrpc":"2.0","id":2,"result":{}},
-                    {"jsonrpc":"2.0","id":3,"method":1},
-                    {"jsonrpc":"2.0","id":4,"method":"ping","params":[]},
-                    [],
-                    5]"""
-        ping, notification, response, *errors = decode(body)
-        assert ping == Message(1, "ping", {})
-        assert notification.is_notification
-        assert response == ClientResponse(2, {})
-        assert [(type(exc), exc.id) for exc in errors] == [
-            (InvalidRequest, 3),
-            (InvalidParams, 4),
-            (InvalidRequest, None),
-            (InvalidRequest, None),
-        ]
-
-    def test_a_duplicate_key_refuses_the_whole_batch(self):
-        refusal(b'[{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"}]', ParseError)
-
-    def test_responses_are_joined(self):
-        responses = [jsonrpc.encode_result(1, {}), jsonrpc.encode_result(2, {})]
-        assert [item["id"] for item in json.loads(jsonrpc.join_batch(responses))] == [1, 2]
-
-
 class TestEncode:
     def test_json_is_compact_utf8(self):
         assert encode({"a": [1, "ü"]}) == '{"a":[1,"ü"]}'.encode()

@@ -96,16 +96,13 @@ def test_a_call_works_without_a_handshake_and_has_the_members_of_its_revision(su
             assert result.data == {"word": "hello"}
             # A successful result has no isError.
             assert "isError" not in result.raw
-            assert ("structuredContent" in result.raw) == (revision != "2025-03-26")
             assert result.raw.get("resultType") == ("complete" if revision == STATELESS else None)
 
 
 def test_a_tool_definition_has_the_members_of_its_revision_only(subtests, serve):
     for revision in REVISIONS:
         with subtests.test(revision=revision):
-            members = {"name", "description", "inputSchema", "annotations"}
-            if revision != "2025-03-26":
-                members |= {"title", "outputSchema"}
+            members = {"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
             assert set(serve(revision, OUTPUT_SCHEMA="envelope").tools()["word"]) == members
 
 
@@ -116,11 +113,26 @@ def test_a_list_has_a_time_to_live_in_the_stateless_revision_only(subtests, serv
             assert ("ttlMs" in result, "cacheScope" in result) == ((revision == STATELESS,) * 2)
 
 
-def test_without_a_version_header_the_oldest_revision_answers(serve):
+@pytest.mark.parametrize("header", [{}, {"MCP-Protocol-Version": "2025-03-26"}])
+def test_without_a_version_or_with_the_first_the_oldest_revision_answers(serve, header):
     agent = serve("2025-11-25")
     message, _ = agent.frame("tools/call", {"name": "word"})
-    result = json.loads(agent.post(message).content)["result"]
-    assert "structuredContent" not in result
+    result = json.loads(agent.post(message, header).content)["result"]
+    assert result["structuredContent"]["data"] == {"word": "hello"}
+
+
+def test_initialize_echoes_the_first_revision_and_offers_what_the_next_has(serve):
+    answer = initialize(serve("2025-06-18", SERVER_TITLE="The shop"), "2025-03-26")
+    assert answer["protocolVersion"] == "2025-03-26"
+    assert answer["serverInfo"]["title"] == "The shop"
+
+
+@pytest.mark.parametrize("revision", [*REVISIONS, "2025-03-26"])
+def test_a_batch_is_refused_in_every_revision(serve, revision):
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    response = serve(STATELESS).post([ping], {"MCP-Protocol-Version": revision})
+    assert response.status_code == 400
+    assert json.loads(response.content)["error"]["code"] == -32600
 
 
 def test_the_revision_in_meta_has_precedence_over_the_header(serve):
@@ -135,8 +147,6 @@ def test_the_server_has_the_names_of_the_settings(subtests, serve):
         with subtests.test(revision=revision):
             names = {"SERVER_NAME": "shop", "SERVER_TITLE": "The shop", "SERVER_VERSION": "7.1"}
             expected = {"name": "shop", "title": "The shop", "version": "7.1"}
-            if revision == "2025-03-26":
-                del expected["title"]
             assert initialize(serve(revision, **names), revision)["serverInfo"] == expected
 
 

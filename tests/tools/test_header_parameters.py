@@ -231,7 +231,7 @@ def test_a_call_with_different_headers_is_a_header_mismatch(subtests, agent):
 
 
 def test_handshake_revisions_need_no_headers(subtests, agent):
-    for revision in ["2025-11-25", "2025-06-18", "2025-03-26"]:
+    for revision in ["2025-11-25", "2025-06-18"]:
         with subtests.test(revision=revision):
             agent.revision = revision
             assert "result" in json.loads(called(agent, {"region": "us-west1"}).content)

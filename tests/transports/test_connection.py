@@ -76,13 +76,6 @@ def test_a_request_with_the_id_of_an_earlier_one_can_be_cancelled(connection, wr
     assert len(written) == 1
 
 
-def test_a_batch_that_is_too_large_is_refused_as_a_whole(connection, written):
-    answer(connection, message("initialize", 0, protocolVersion="2025-03-26"))
-    answer(connection, b"[" + b",".join(message("ping", n) for n in range(21)) + b"]")
-    assert (written[1]["id"], written[1]["error"]["code"]) == (None, -32600)
-    assert "at most 20 messages" in written[1]["error"]["message"]
-
-
 def test_a_user_who_no_longer_exists_is_refused(written):
     def get_caller():
         raise AuthenticationFailed("There is no user 'alice'.")
@@ -122,15 +115,6 @@ def test_an_error_about_an_invalid_line_after_a_stateless_message_has_no_id(conn
     answer(connection, message("server/discover", 0, _meta=meta))
     answer(connection, b"{")
     assert "id" not in written[1]
-
-
-def test_each_request_of_a_batch_of_a_refused_user_is_refused(written):
-    connection = make_connection(written, LocalEndpoint().make_caller)
-    answer(connection, message("initialize", 0, protocolVersion="2025-03-26"))
-    batch = [json.loads(message("ping", n)) for n in (1, 2)]
-    batch.append(json.loads(message("notifications/initialized")))
-    answer(connection, json.dumps(batch).encode())
-    assert [(error["id"], error["error"]["code"]) for error in written[1]] == [(1, 401), (2, 401)]
 
 
 def test_each_line_is_a_request_to_django(connection):

@@ -114,8 +114,7 @@ class UICapability(Capability):
 
     name = EXTENSION
     is_extension = True
-    # 2025-03-26 has no ``_meta`` of a tool that could name a page.
-    result_members = {revision: {} for revision in REVISIONS if revision > "2025-03-26"}
+    result_members = {revision: {} for revision in REVISIONS}
 
     @property
     def is_on(self) -> bool:

@@ -32,7 +32,6 @@ _OLD = frozenset({"name", "description", "arguments", "required"})
 _TITLED = _OLD | {"title", "_meta"}
 # Revision -> members of a Prompt and of a PromptArgument.
 MEMBERS: Mapping[str, frozenset[str]] = {
-    "2025-03-26": _OLD,
     "2025-06-18": _TITLED,
     "2025-11-25": _TITLED | {"icons"},
     "2026-07-28": _TITLED | {"icons"},

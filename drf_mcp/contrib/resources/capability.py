@@ -38,7 +38,6 @@ _OLD = frozenset({"uri", "uriTemplate", "name", "description", "mimeType", "anno
 _TITLED = _OLD | {"title", "_meta"}
 # Revision -> members of a Resource and of a ResourceTemplate.
 MEMBERS: Mapping[str, frozenset[str]] = {
-    "2025-03-26": _OLD,
     "2025-06-18": _TITLED,
     "2025-11-25": _TITLED | {"icons"},
     "2026-07-28": _TITLED | {"icons"},
@@ -241,7 +240,7 @@ class Reading:
             contain(lambda: contents.extend(self.write(outcome)), fail)
         record = {"content": Encoded(jsonrpc.encode(contents))}
         record_call(self.context, self.resource, outcome, record, started)
-        if outcome.scopes and not caller.in_batch:
+        if outcome.scopes:
             raise make_scope_error(caller, outcome.scopes)
         if outcome.is_error or not contents:
             raise self.get_error(outcome)

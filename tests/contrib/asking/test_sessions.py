@@ -39,10 +39,6 @@ def test_a_client_without_forms_gets_no_session(declared):
     assert "Mcp-Session-Id" not in response
 
 
-def test_a_revision_without_forms_has_no_sessions():
-    assert Host(revision="2025-03-26").session == {}
-
-
 @pytest.mark.parametrize("session", ["made-up", "", "a:b:c"])
 def test_an_unknown_session_is_not_found(session):
     host = Host(opens=False)

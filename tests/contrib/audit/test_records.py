@@ -24,7 +24,6 @@ from drf_mcp.transports.stdio import StdioConnection
 from tests.contrib.audit import views
 
 TOOL = "make_group"
-BATCHES = "2025-03-26"
 
 
 def call_message(number: int, **arguments) -> dict:
@@ -195,16 +194,6 @@ def test_malformed_requests_are_not_recorded(agent):
     assert agent.post(b"{}", {"Content-Type": "text/plain"}).status_code == 415
     assert agent.post(b"{").status_code == 400
     assert not AuditedCall.objects.exists()
-
-
-def test_a_batch_has_a_row_for_each_call(configure, agent_of):
-    configure()
-    agent = agent_of("alice", revision=BATCHES)
-    listing = {"jsonrpc": "2.0", "id": 9, "method": "tools/list"}
-    batch = [call_message(1, name="a"), listing, call_message(2, name="crash"), {"id": 3}]
-    agent.post(batch, {"MCP-Protocol-Version": BATCHES})
-    rows = AuditedCall.objects.order_by("pk").values_list("verdict", "code")
-    assert list(rows) == [("success", ""), ("failed", "INTERNAL_ERROR")]
 
 
 def test_the_recorded_credential_is_the_one_that_was_sent(configure, agent_of, row):

@@ -8,7 +8,7 @@ from django.test import Client
 from drf_mcp.contrib.audit.auditor import INTERVAL, OTHER_ADDRESSES
 from drf_mcp.contrib.audit.models import AuditedCall
 from tests.agents import Agent
-from tests.contrib.audit.test_records import BATCHES, TOOL, call_message
+from tests.contrib.audit.test_records import TOOL
 
 TOKEN = "rest_framework.authentication.TokenAuthentication"
 SIGNED_IN = "rest_framework.permissions.IsAuthenticated"
@@ -79,13 +79,6 @@ def test_a_message_with_a_wrong_token_is_counted(send_refused_call):
 def test_a_message_of_another_origin_is_counted(send_refused_call):
     assert send_refused_call(Origin="https://evil.example") == 403
     assert counts() == [("192.0.2.1", 403, 1)]
-
-
-def test_each_message_of_a_batch_counts(send_refused_call, auditor):
-    batch = [call_message(1, name="a"), call_message(2, name="b")]
-    Agent(Client(REMOTE_ADDR="192.0.2.3")).post(batch, {"MCP-Protocol-Version": BATCHES})
-    auditor.strangers.flush()
-    assert [row[2] for row in counts()] == [1, 1]
 
 
 def test_addresses_beyond_the_limit_are_counted_together(send_refused_call, auditor, monkeypatch):

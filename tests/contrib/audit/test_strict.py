@@ -101,19 +101,3 @@ def test_the_row_of_a_failed_call_is_completed(strict, row, name):
     strict.call(TOOL, name=name)
     assert row().verdict == "failed"
     assert Group.objects.filter(name=name).exists() is (name in views.made)
-
-
-def test_each_call_of_a_batch_has_its_row(strict, agent_of):
-    agent = agent_of("alice", revision="2025-03-26")
-    calls = [
-        {
-            "jsonrpc": "2.0",
-            "id": number,
-            "method": "tools/call",
-            "params": {"name": TOOL, "arguments": {"name": name}},
-        }
-        for number, name in enumerate(["a", "missing", "b"])
-    ]
-    agent.post(calls, {"MCP-Protocol-Version": "2025-03-26"})
-    verdicts = AuditedCall.objects.order_by("pk").values_list("verdict", flat=True)
-    assert list(verdicts) == ["success", "failed", "success"]

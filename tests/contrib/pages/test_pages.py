@@ -107,13 +107,6 @@ def test_earlier_revisions_declare_the_extension_as_well(weather):
         assert read(agent)["_meta"]["ui"]["csp"]
 
 
-def test_the_first_revision_has_no_pages(weather):
-    agent = weather(ui="table", revision="2025-03-26")
-    [tool] = agent.result("tools/list")["tools"]
-    assert "_meta" not in tool
-    assert read_error(agent, URI)["code"] == -32002
-
-
 def test_a_tool_names_its_page_and_keeps_its_own_meta(weather):
     meta = {"com.example/team": "sky", "ui": {"visibility": ["app"]}}
     [tool] = weather(ui="table", meta=meta).result("tools/list")["tools"]

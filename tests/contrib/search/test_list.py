@@ -135,7 +135,7 @@ def test_the_instructions_name_the_three_tools(agent, configured):
 
 
 def test_every_revision_lists_and_runs_the_three_tools(subtests, agent):
-    for revision in ["2026-07-28", "2025-03-26"]:
+    for revision in ["2026-07-28", "2025-06-18"]:
         with subtests.test(revision=revision):
             agent.revision = revision
             assert set(agent.tools()) >= SEARCH_TOOLS

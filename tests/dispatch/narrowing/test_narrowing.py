@@ -333,20 +333,6 @@ def test_pages_of_a_narrowed_list_are_narrowed(serve):
 # --- Batches ------------------------------------------------------------------------------
 
 
-def test_each_message_of_a_batch_is_narrowed(agent_at):
-    agent = agent_at("/mcp", authorization="Badge reads")
-    agent.revision = "2025-03-26"
-    names = ["invoices_create", "invoices_list", "count", "invoices_list", "clean"]
-    messages = [
-        {"jsonrpc": "2.0", "id": i, "method": "tools/call", "params": {"name": name}}
-        for i, name in enumerate(names)
-    ]
-    answers = json.loads(agent.post(messages, {"MCP-Protocol-Version": "2025-03-26"}).content)
-    failed = [bool(a["result"].get("isError")) for a in sorted(answers, key=lambda a: a["id"])]
-    assert failed == [True, False, True, False, True]
-    assert views.RAN == ["invoices_list"] * 2
-
-
 def test_a_narrowing_takes_a_list_of_patterns():
     assert Narrowing("a", ["count"]) == Narrowing("a", ("count",))
 

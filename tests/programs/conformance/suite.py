@@ -27,7 +27,6 @@ WORKER = ["db_worker", "--interval=0.1", "--no-startup-delay", "--no-reload"]
 # The options of the suite for each revision. From 2025-11-25 on the suite has a fixed list of the
 # scenarios that a revision requires; before, all its scenarios for the revision count.
 REVISIONS: Mapping[str, list[str]] = {
-    "2025-03-26": ["--suite", "active", "--spec-version", "2025-03-26"],
     "2025-06-18": ["--suite", "active", "--spec-version", "2025-06-18"],
     "2025-11-25": ["--requirements", "2025-11-25"],
     "2026-07-28": ["--requirements", "2026-07-28"],

@@ -25,7 +25,6 @@ BEYOND_REACH = {
 
 # Revision -> scenarios of the suite for the revision that need no tools of the suite's own.
 SCENARIOS = {
-    "2025-03-26": ["server-session-lifecycle"],
     "2025-06-18": ["server-initialize", "server-session-lifecycle", "ping", "tools-list"],
     "2025-11-25": [
         "server-initialize",

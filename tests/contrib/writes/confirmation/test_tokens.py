@@ -215,7 +215,7 @@ def test_every_envelope_style_and_revision_has_the_confirmation(serve):
         *(({"ENVELOPE_CLASS": f"drf_mcp.envelopes.{name}"}, {}) for name in envelopes),
         ({"ARGUMENTS": "grouped"}, {}),
         ({}, {"revision": "2025-11-25"}),
-        ({}, {"revision": "2025-03-26"}),
+        ({}, {"revision": "2025-06-18"}),
     ]
     for settings, options in shapes:
         press = Press.objects.create(name="Hogarth")
