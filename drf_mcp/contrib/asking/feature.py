@@ -11,7 +11,7 @@ from django.utils.translation import ngettext_lazy
 from drf_mcp.contrib.asking.open_questions import HEADER, OpenQuestions, Session
 from drf_mcp.contrib.asking.waiting import WaitingGuard
 from drf_mcp.exceptions import InvalidParams
-from drf_mcp.features import CallState, Feature, Guard, Setting
+from drf_mcp.features import Bound, CallState, Feature, Guard, Setting
 from drf_mcp.interaction.exchange import (
     ANSWER_SECONDS,
     INPUT_REQUESTS,
@@ -42,6 +42,10 @@ class AskingFeature(Feature):
         # Calls that may wait at once in a process under WSGI: fewer than it has threads, since one
         # of them has to receive the answers. Under ASGI there is no such limit.
         "WAITING_CALLS": Setting(1, Number()),
+        # Questions of one caller that are open at once in a response.
+        "MAX_QUESTIONS": Setting(
+            20, Bound("%(most)s questions of yours are open: answer one of them first.")
+        ),
     }
     expires = {
         "open_questions": (

@@ -8,8 +8,9 @@ class PendingQuestion(models.Model):
     """A question to the user of a client, for whose answer a call waits."""
 
     question_id = models.CharField(_("question id"), max_length=43, primary_key=True)
-    # Hashes of the caller, and of the session with the id of the request that waits.
-    owner = models.CharField(_("owner"), max_length=64, db_index=True)
+    # Whom the bound of questions counts.
+    holder = models.CharField(_("holder"), max_length=64, db_index=True)
+    # Hashes of the session, and of the id of the request that waits.
     session = models.CharField(_("session"), max_length=22)
     call = models.CharField(_("call"), max_length=64)
     # What the client sent: a list of one JSON value, none of them where it cannot ask.

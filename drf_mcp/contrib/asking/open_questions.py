@@ -26,6 +26,7 @@ from drf_mcp.features import get_rows
 from drf_mcp.json_text import hash_json
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.protocol.eras import read_modes
+from drf_mcp.settings import mcp_settings
 
 HEADER = "Mcp-Session-Id"
 SALT = "drf_mcp.contrib.asking.sessions"
@@ -92,8 +93,6 @@ class SessionNotFound(Refused):
         super().__init__(404, _("There is no such session: initialize anew."))
 
 
-# How many questions to one caller may be open at once: each holds a thread.
-MOST_OPEN = 20
 # Seconds between two looks for answers that other processes were given.
 INTERVAL = 0.5
 
@@ -108,25 +107,28 @@ class OpenQuestions:
     def __init__(self, session: Session) -> None:
         self.session = session
 
-    def open(self, ids: Sequence[str], call_id: Any, seconds: int) -> bool:
+    def open(self, ids: Sequence[str], call_id: Any, seconds: int, holder: str) -> bool:
         """Let new questions be answered, unless too many are open; return whether they can be.
 
         Args:
             ids: those of the questions.
+            holder: whom the bound counts.
             call_id: the id of the request that waits.
             seconds: for how long they can be answered.
         """
         now, rows = timezone.now(), get_questions()
-        if rows.filter(owner=self.session.owner, expires__gt=now).count() + len(ids) > MOST_OPEN:
-            return False
         kept = {
-            "owner": self.session.owner,
+            "holder": holder,
             "session": self.session.key,
             "call": hash_json(call_id),
             "expires": now + timedelta(seconds=seconds),
         }
         rows.bulk_create(rows.model(question_id=each, **kept) for each in ids)
-        return True
+        # Counted afterwards, so that calls at the same time do not pass the bound together.
+        if rows.filter(holder=holder, expires__gt=now).count() <= mcp_settings.MAX_QUESTIONS:
+            return True
+        close(ids)
+        return False
 
     def answer(self, question_id: Any, result: Any) -> None:
         """Keep the first answer to a question of this client; all others are dropped."""

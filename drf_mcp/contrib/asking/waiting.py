@@ -22,7 +22,7 @@ from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Answer, Asked, Exchange
 from drf_mcp.outcomes import Failure, Outcome, Question
 from drf_mcp.protocol.eras import InputRequired
-from drf_mcp.settings import mcp_settings
+from drf_mcp.settings import mcp_settings, say_bound
 
 # A client that answers without its user could be asked without end.
 MOST_ROUNDS = 10
@@ -128,9 +128,11 @@ class WaitingGuard(Guard):
         channel.callbacks.append(news.set)
         try:
             with WAITING.adding(ids, news, most) as is_admitted:
-                opened = OpenQuestions(self.session)
-                if not is_admitted or not opened.open(ids, context.message.id, seconds):
+                if not is_admitted:
                     raise NoAnswer()
+                opened = OpenQuestions(self.session)
+                if not opened.open(ids, context.message.id, seconds, call.caller.holder):
+                    raise NoAnswer(say_bound("MAX_QUESTIONS"))
                 for question_id, question in zip(ids, questions, strict=True):
                     params = get_params(question, question_id, revision)
                     channel.send("elicitation/create", params, question_id)

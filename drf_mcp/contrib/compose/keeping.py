@@ -62,9 +62,11 @@ class Keeper:
             return ""
         rows, now, nonce = get_kept_programs(), timezone.now(), secrets.token_urlsafe(12)
         expires = now + timedelta(seconds=ANSWER_SECONDS)
-        row = rows.create(nonce=nonce, owner=owner, state=text, created=now, expires=expires)
+        holder = self.caller.holder
+        who = {"owner": owner, "holder": holder}
+        row = rows.create(nonce=nonce, state=text, created=now, expires=expires, **who)
         # Counted afterwards, so that calls at the same time do not pass the bound together.
-        if rows.filter(owner=owner, expires__gt=now).count() > mcp_settings.MAX_KEPT_PROGRAMS:
+        if rows.filter(holder=holder, expires__gt=now).count() > mcp_settings.MAX_KEPT_PROGRAMS:
             self.refusal = say_bound("MAX_KEPT_PROGRAMS")
             row.delete()
             return ""

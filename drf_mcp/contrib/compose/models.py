@@ -9,6 +9,8 @@ class KeptProgram(models.Model):
 
     nonce = models.CharField(_("nonce"), max_length=32, primary_key=True)
     owner = models.CharField(_("hash of the owner"), max_length=64)
+    # Whom the bound of kept programs counts.
+    holder = models.CharField(_("holder"), max_length=64)
     # JSON in ASCII: every database has those characters.
     state = models.TextField(_("state"))
     created = models.DateTimeField(_("created"))
@@ -17,7 +19,7 @@ class KeptProgram(models.Model):
     class Meta:
         verbose_name = _("kept program")
         verbose_name_plural = _("kept programs")
-        indexes = [models.Index(fields=["owner"], name="drf_mcp_program_owner")]
+        indexes = [models.Index(fields=["holder"], name="drf_mcp_program_holder")]
 
     def __str__(self) -> str:
         return self.nonce

@@ -66,6 +66,10 @@ class Arguments(ArgumentLayout):
         if problems or wrong:
             raise ArgumentsRefused([*(problems or self.find_missing(arguments)), *wrong])
         encoder, encoded, query_string = self.encoder, EncodedBody(), ""
+        for argument, value in parts[QUERY]:
+            # Each value has a separator: such a list is not written first.
+            if type(value) is list and 2 * len(value) > MAX_QUERY_LENGTH:
+                raise self.refuse_length(argument)
         try:
             if parts[BODY] or encoder.expected:
                 if self.uploading and encoder.files:
@@ -84,7 +88,8 @@ class Arguments(ArgumentLayout):
             kwargs[argument.parameter.name] = value
             length += len(value) if type(value) is str else 0
         if length > MAX_QUERY_LENGTH:
-            raise self.refuse_length(parts[PATH] + parts[QUERY], length)
+            every = parts[PATH] + parts[QUERY]
+            raise self.refuse_length(max(every, key=lambda each: len(write_query([each])))[0])
         for argument, value in parts[CONTROL]:
             if value is not None:
                 controls[argument.parameter.name] = value
@@ -140,16 +145,15 @@ class Arguments(ArgumentLayout):
             raise ArgumentsRefused([problem])
         return fields
 
-    def refuse_length(self, values: Values, length: int) -> ArgumentsRefused:
-        # Servers answer a longer URL with 414 (RFC 9110, 15.5.15). The longest argument is named.
-        longest = max(values, key=lambda each: len(write_query([each])))[0]
-        facts = {"name": longest.name, "length": length, "limit": MAX_QUERY_LENGTH}
+    def refuse_length(self, longest: Argument) -> ArgumentsRefused:
+        # Servers answer a longer URL with 414 (RFC 9110, 15.5.15).
+        limit = MAX_QUERY_LENGTH
         problem = Problem(
             code="max_length",
-            message=_("The URL of the request would have %(length)d bytes of arguments.") % facts,
+            message=f"The URL of the request would have more than {limit} bytes of arguments.",
             pointer=longest.pointer,
-            accepted=_("at most %(limit)d bytes in all arguments of the path and query") % facts,
-            remediation=_("Shorten '%(name)s', or send it in parts, one call each.") % facts,
+            accepted=f"at most {limit} bytes in all arguments of the path and query",
+            remediation=f"Shorten '{longest.name}', or send it in parts, one call each.",
         )
         return ArgumentsRefused([problem])
 

@@ -199,7 +199,7 @@ def test_an_answer_that_another_process_received_is_found(monkeypatch):
 def test_the_first_answer_counts():
     questions = open_questions.OpenQuestions(Session.open(FORMS, "someone"))
     question_id = "first"
-    assert questions.open([question_id], 7, 60)
+    assert questions.open([question_id], 7, 60, "holder")
     questions.answer(question_id, {"action": "decline"})
     questions.answer(question_id, accept(**REASON))
     assert open_questions.read_answers([question_id]) == {question_id: [{"action": "decline"}]}
@@ -250,8 +250,8 @@ def test_a_closed_connection_ends_the_wait():
     assert threading.active_count() <= before + 1
 
 
-def test_the_open_questions_of_a_caller_are_limited(monkeypatch):
-    monkeypatch.setattr(open_questions, "MOST_OPEN", 1)
+def test_the_open_questions_of_a_caller_are_limited(settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_QUESTIONS": 1}
     host, other = Host(), Host()
     call = iter(host.begin("refunds_create", {}))
     question_id = next(call)["id"]
@@ -382,7 +382,7 @@ def test_a_credential_that_was_revoked_during_the_wait_is_refused(staff):
 def test_an_old_open_question_is_deleted_by_mcp_expire():
     past = timezone.now() - timedelta(seconds=1)
     PendingQuestion.objects.create(
-        question_id="old", owner="o", session="s", call="c", expires=past
+        question_id="old", holder="h", session="s", call="c", expires=past
     )
     assert open_questions.delete_expired_questions() == 1
 

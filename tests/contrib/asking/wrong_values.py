@@ -8,4 +8,5 @@ from typing import Any
 WRONG_SETTINGS: list[tuple[str, Any, str]] = [
     ("ANSWER_TIMEOUT", -1, "0 or more"),
     ("WAITING_CALLS", 0, "1 or more"),
+    ("MAX_QUESTIONS", 0, "1 or more"),
 ]

@@ -9,4 +9,6 @@ WRONG_SETTINGS: list[tuple[str, Any, str]] = [
     ("COMPOSE", "reads", "writes"),
     ("COMPOSE_LIMITS", {"cpu": 1}, "calls"),
     ("COMPOSE_LIMITS", {"calls": 0}, "1 or more"),
+    ("MAX_PROGRAMS", 0, "1 or more"),
+    ("MAX_KEPT_PROGRAMS", 0, "1 or more"),
 ]

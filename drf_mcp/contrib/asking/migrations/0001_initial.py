@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
                         max_length=43, primary_key=True, serialize=False, verbose_name="question id"
                     ),
                 ),
-                ("owner", models.CharField(db_index=True, max_length=64, verbose_name="owner")),
+                ("holder", models.CharField(db_index=True, max_length=64, verbose_name="holder")),
                 ("session", models.CharField(max_length=22, verbose_name="session")),
                 ("call", models.CharField(max_length=64, verbose_name="call")),
                 ("answer", models.JSONField(null=True, verbose_name="answer")),

@@ -17,6 +17,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("owner", models.CharField(max_length=64, verbose_name="hash of the owner")),
+                ("holder", models.CharField(max_length=64, verbose_name="holder")),
                 ("state", models.TextField(verbose_name="state")),
                 ("created", models.DateTimeField(verbose_name="created")),
                 ("expires", models.DateTimeField(db_index=True, verbose_name="expires")),
@@ -24,7 +25,7 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name": "kept program",
                 "verbose_name_plural": "kept programs",
-                "indexes": [models.Index(fields=["owner"], name="drf_mcp_program_owner")],
+                "indexes": [models.Index(fields=["holder"], name="drf_mcp_program_holder")],
             },
         ),
     ]
