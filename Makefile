@@ -1,4 +1,4 @@
-# A fresh machine needs Python 3.10+, git and make, and two commands:
+# A fresh machine needs Python 3.11+, git and make, and two commands:
 #   make demo    a shop with an MCP endpoint on http://127.0.0.1:8000/mcp
 #                (make demo OAUTH=1: agents sign in, by OAuth)
 #   make test    the tests of the package, in three minutes
@@ -7,7 +7,7 @@
 
 PORT ?= 8000
 # The interpreter that .venv is made with: the newest that runs, unless named here.
-PYTHON ?= python3.13 python3.12 python3.11 python3.10 python3
+PYTHON ?= python3.13 python3.12 python3.11 python3
 NODE_PACKAGES := node@22 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
   @modelcontextprotocol/client@2.4.0 @modelcontextprotocol/sdk@1.32.2 \
   @modelcontextprotocol/ext-tasks@0.2.2 @modelcontextprotocol/inspector@2.12.0 \
@@ -194,7 +194,7 @@ endef
 .venv/bin/python:
 	@ran=""; \
 	for name in $(PYTHON) $$(for name in $(PYTHON); do pyenv whence --path "$$name"; done 2>/dev/null); do \
-	  "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1 || continue; \
+	  "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || continue; \
 	  ran="$$name"; \
 	  "$$name" -c 'import ensurepip, venv' >/dev/null 2>&1 || continue; \
 	  echo "Making .venv with $$("$$name" --version)"; \
@@ -203,7 +203,7 @@ endef
 	if [ -n "$$ran" ]; then \
 	  echo "$$ran cannot make a virtual environment. Mend it with: sudo apt-get install python3-venv" >&2; \
 	else \
-	  echo "Python 3.10 or newer is needed, and none of these runs it: $(PYTHON)." \
+	  echo "Python 3.11 or newer is needed, and none of these runs it: $(PYTHON)." \
 	    "Get it with: sudo apt-get install python3 python3-venv" >&2; \
 	fi; \
 	exit 1

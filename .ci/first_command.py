@@ -1,6 +1,6 @@
 """Try the README's first command in a clean clone, with every CPython of this machine.
 
-For each of 3.10 to 3.14 that is installed, on the PATH or by pyenv: clone the checkout at its
+For each of 3.11 to 3.14 that is installed, on the PATH or by pyenv: clone the checkout at its
 last commit, run the command of the README as a newcomer would, paste what it prints into the
 official Python client, call two tools, stop the server, and print one line. The exit status is
 1 if any of that fails, or if no CPython is found.
@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-MINORS = range(10, 15)
+MINORS = range(11, 15)
 END = {"oldest": min, "newest": max}
 # Prints the version of an interpreter with which a virtual environment can be made.
 PROBE = (

@@ -13,7 +13,7 @@ def gettext_noop(text: str) -> str:
     return text
 
 
-class Category(str, enum.Enum):
+class Category(enum.StrEnum):
     """The category of a failure, which decides what the caller can do about it."""
 
     VALIDATION = "validation"
@@ -27,7 +27,7 @@ class Category(str, enum.Enum):
     UNAVAILABLE = "unavailable"
 
 
-class Severity(str, enum.Enum):
+class Severity(enum.StrEnum):
     """The severity of a warning or an error."""
 
     INFO = "info"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from drf_mcp.codes import Category as Category
@@ -164,7 +164,7 @@ def period_name(seconds: float) -> str:
 
 def iso_time(seconds: float) -> str:
     # Raises ValueError, OverflowError or OSError where no calendar has such a time.
-    return datetime.fromtimestamp(seconds, timezone.utc).isoformat().replace("+00:00", "Z")
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
 
 @dataclass(frozen=True)

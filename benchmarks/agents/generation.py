@@ -7,12 +7,8 @@ import datetime
 import random
 import re
 from collections.abc import Mapping
+from re import _parser as sre_parse  # type: ignore[attr-defined]
 from typing import Any
-
-try:
-    from re import _parser as sre_parse  # type: ignore[attr-defined]
-except ImportError:  # Python 3.10
-    import sre_parse  # type: ignore[no-redef]
 
 WORDS = ["amber", "birch", "candle", "delta", "ember", "forest", "garden", "harbour", "island"]
 LARGEST, MOST_REPEATS, TRIES = 100, 4, 200

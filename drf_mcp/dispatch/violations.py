@@ -32,14 +32,12 @@ REFERENCE = (
         " an object that would be deleted; then decide whether to call again."
     ),
 )
-# PostgreSQL's unique violation; SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID, and what SQLite
-# says on Python 3.10, whose driver does not give the code; MySQL's ER_DUP_ENTRY; ORA-00001. Then
-# restrict and foreign key violations, rows that are referred to, and references to no row.
+# PostgreSQL's unique violation; SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID; MySQL's
+# ER_DUP_ENTRY; ORA-00001. Then restrict and foreign key violations, rows that are referred to, and
+# references to no row.
 BROKEN_RULES: Mapping[Any, tuple[str, str]] = {
     **dict.fromkeys(("23505", 1555, 2067, 2579, 1062, 1), UNIQUE),
-    "UNIQUE constraint failed": UNIQUE,
     **dict.fromkeys(("23001", "23503", 787, 1216, 1217, 1451, 1452, 2291, 2292), REFERENCE),
-    "FOREIGN KEY constraint failed": REFERENCE,
 }
 
 
@@ -50,9 +48,7 @@ def find_broken_rule(exc: IntegrityError) -> tuple[str, str] | None:
         code = code.code
     elif not isinstance(code, int):
         names = ("sqlstate", "pgcode", "sqlite_errorcode")
-        known = next(filter(None, (getattr(cause, name, None) for name in names)), None)
-        is_old = known is None and type(cause).__module__ == "sqlite3"
-        code = str(code).partition(":")[0] if is_old else known
+        code = next(filter(None, (getattr(cause, name, None) for name in names)), None)
     return BROKEN_RULES.get(code)
 
 

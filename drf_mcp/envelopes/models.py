@@ -5,13 +5,13 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import field
-from datetime import datetime, timezone
-from typing import Any, ClassVar, Literal
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Literal, Required, Self
 from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_validator
 from pydantic.dataclasses import dataclass
-from typing_extensions import Required, Self, TypedDict, Unpack
+from typing_extensions import TypedDict, Unpack
 
 from drf_mcp.codes import HANDLING, WARNING_SEVERITIES, category_of_code, screaming_code
 from drf_mcp.envelopes.metadata import find_invalid, write_times
@@ -259,7 +259,7 @@ class OkResponse(EnvelopeModel, BaseModel):
 ResponseSeverity = Severity
 
 
-class ResponseStatus(str, enum.Enum):
+class ResponseStatus(enum.StrEnum):
     SUCCESS = "success"
     PARTIAL_SUCCESS = "partial_success"
     FAILURE = "failure"
@@ -288,7 +288,7 @@ class ResponseMetadata(BaseModel):
         description="The id under which the log knows the call",
     )
     timestamp: datetime = Field(
-        default_factory=lambda: datetime.now(timezone.utc), description="When it answered, in UTC"
+        default_factory=lambda: datetime.now(UTC), description="When it answered, in UTC"
     )
     tool_name: str = Field(description="Name of the tool that generated this response")
     tool_version: str = Field(default="1.0.0", description="Version of the tool")
@@ -297,7 +297,7 @@ class ResponseMetadata(BaseModel):
     @field_serializer("timestamp")
     def timestamp_in_utc(self, value: datetime) -> str:
         # As text, so that any JSON encoder takes the dump.
-        return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 class StandardMCPResponse(EnvelopeModel, BaseModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
@@ -112,7 +112,7 @@ class StatusEnvelope(ContractEnvelope):
         return rendered if data is None else {**rendered, "data": data}
 
     def _get_metadata(self, outcome: Outcome) -> dict[str, Any]:
-        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         own, common = outcome.meta, self._get_common_meta(outcome)
         telemetry = dict(common.get("telemetry", ()))
         duration = telemetry.pop("duration_ms", outcome.duration_ms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from django.http import HttpRequest
 from django.urls import ResolverMatch
@@ -13,7 +13,6 @@ from rest_framework.permissions import AllowAny
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
-from typing_extensions import Self
 
 from drf_mcp.access.authentication import copy_identity
 from drf_mcp.json_text import OBJECTS, parse_json_text

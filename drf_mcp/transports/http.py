@@ -226,7 +226,7 @@ class AsyncStream(LiveStream):
                 try:
                     await asyncio.wait_for(news.wait(), KEEP_ALIVE_SECONDS)
                     news.clear()
-                except asyncio.TimeoutError:
+                except TimeoutError:
                     yield KEEP_ALIVE
             if self.response is not None:
                 yield encode_event(self.response.content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib.auth.models import Group, User
@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 from drf_mcp.contrib.tokens.models import AgentToken
 from tests.access_matrix.awkward_views import sign
 
-EXPIRES = datetime(2099, 1, 1, tzinfo=timezone.utc)
+EXPIRES = datetime(2099, 1, 1, tzinfo=UTC)
 
 
 def opens_nothing(name: str, reads: bool) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from django.contrib.auth.models import User
 from oauth2_provider.models import AccessToken
@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from drf_mcp.contrib.tokens.models import AgentToken
 
-EXPIRES = datetime(2099, 1, 1, tzinfo=timezone.utc)
+EXPIRES = datetime(2099, 1, 1, tzinfo=UTC)
 Client = Callable[[], APIClient]
 
 

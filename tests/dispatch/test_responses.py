@@ -48,7 +48,7 @@ DATA = {
     "lazy text": {"a": gettext_lazy("Yes"), "b": [gettext_lazy("No")]},
     "decimal": {"a": Decimal("10.50"), "b": Decimal("1E+2"), "c": Decimal("0.1") ** 20},
     "date-time": {"a": datetime.datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=ROME)},
-    "UTC": {"a": datetime.datetime(2026, 1, 2, 3, tzinfo=datetime.timezone.utc)},
+    "UTC": {"a": datetime.datetime(2026, 1, 2, 3, tzinfo=datetime.UTC)},
     "naive": {"a": datetime.datetime(2026, 1, 2, 3, 4, 5, 678901)},
     "date": {"a": datetime.date(2026, 1, 2), "b": datetime.time(3, 4, 5, 6)},
     "duration": {"a": datetime.timedelta(days=1, microseconds=5)},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Any
 
 import pytest
@@ -338,12 +337,6 @@ class OracleError:
         self.code, self.full_code = code, f"ORA-{code:05}"
 
 
-class OldDriver(sqlite3.IntegrityError):
-    """SQLite's error on Python 3.10, which has no error code."""
-
-    __module__ = "sqlite3"
-
-
 DRIVERS = [
     (with_members(Exception("x"), sqlstate="23505"), violations.UNIQUE),
     (with_members(Exception("x"), sqlstate="23503"), violations.REFERENCE),
@@ -361,10 +354,6 @@ DRIVERS = [
     (Exception(OracleError(2291)), violations.REFERENCE),
     (Exception(OracleError(2292)), violations.REFERENCE),
     (Exception(OracleError(1400)), None),
-    (OldDriver("UNIQUE constraint failed: shop_product.sku"), violations.UNIQUE),
-    (OldDriver("FOREIGN KEY constraint failed"), violations.REFERENCE),
-    (OldDriver("NOT NULL constraint failed: shop_product.sku"), None),
-    (OldDriver(), None),
     (Exception("UNIQUE constraint failed: written by a project"), None),
     (None, None),
 ]

@@ -176,7 +176,7 @@ RICH = Outcome(
             "id": 1,
             "name": lazystr("lazy"),
             "price": decimal.Decimal("1.50"),
-            "at": datetime.datetime(2026, 1, 2, tzinfo=datetime.timezone.utc),
+            "at": datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC),
             "key": uuid.UUID(int=1),
         },
         serializer=None,

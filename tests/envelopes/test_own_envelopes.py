@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -181,7 +181,7 @@ RATE_LIMITS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ),
     ({"reset_at": 1_790_000_000}, {"reset_at": RESETS}),
     ({"reset_at": 1_790_000_000.0}, {"reset_at": RESETS}),
-    ({"reset_at": datetime(2026, 9, 21, 14, 13, 20, tzinfo=timezone.utc)}, {"reset_at": RESETS}),
+    ({"reset_at": datetime(2026, 9, 21, 14, 13, 20, tzinfo=UTC)}, {"reset_at": RESETS}),
     # A time without a zone has the zone of the project.
     ({"reset_at": "2026-09-21T14:13:20"}, {"reset_at": "2026-09-21T14:13:20+02:00"}),
     ({"reset_at": "2026-09-21 14:13"}, {"reset_at": "2026-09-21T14:13:00+02:00"}),

@@ -8,7 +8,7 @@ import json
 import logging
 import re
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -130,7 +130,7 @@ def test_the_example_of_a_partial_success(thing):
         metadata = envelope["metadata"]
         moment = datetime.fromisoformat(metadata["timestamp"].replace("Z", "+00:00"))
         assert re.fullmatch(r".+T.+Z", metadata["timestamp"])
-        assert abs((datetime.now(timezone.utc) - moment).total_seconds()) < 60
+        assert abs((datetime.now(UTC) - moment).total_seconds()) < 60
         assert metadata["execution_time"] > 0
         assert metadata["tool_version"] == "1.0.0"
 

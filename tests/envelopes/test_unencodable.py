@@ -85,7 +85,7 @@ def test_the_error_names_the_notes_of_a_view_too(thing):
 KEPT = {
     "lazy": gettext_lazy("Yes"),
     "decimal": decimal.Decimal("1.50"),
-    "moment": datetime.datetime(2026, 1, 2, 3, 4, 5, 678900, tzinfo=datetime.timezone.utc),
+    "moment": datetime.datetime(2026, 1, 2, 3, 4, 5, 678900, tzinfo=datetime.UTC),
     "day": datetime.date(2026, 1, 2),
     "time": datetime.time(3, 4, 5),
     "delta": datetime.timedelta(hours=1),

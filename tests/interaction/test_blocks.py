@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
@@ -16,7 +16,7 @@ from drf_mcp.interaction import Block
 from drf_mcp.interaction.responses import BlockResponse
 from tests.agents import REVISIONS, Agent
 
-MOMENT = datetime(2026, 7, 28, tzinfo=timezone.utc)
+MOMENT = datetime(2026, 7, 28, tzinfo=UTC)
 
 
 @mcp_tool()

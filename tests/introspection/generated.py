@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 LETTERS = st.text("abcdefghijklmnopqrstuvwxyzäöü0123456789", min_size=1, max_size=8)
 FORMATS = {
     "date": st.dates().map(str),
-    "date-time": st.datetimes(timezones=st.just(datetime.timezone.utc)).map(
+    "date-time": st.datetimes(timezones=st.just(datetime.UTC)).map(
         lambda moment: moment.isoformat()
     ),
     "time": st.times().map(lambda time: time.isoformat()),

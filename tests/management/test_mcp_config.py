@@ -6,6 +6,7 @@ import base64
 import io
 import json
 import shlex
+import tomllib
 
 import pytest
 from django.contrib.auth.models import User
@@ -34,7 +35,6 @@ def run(*args: str) -> tuple[str, str]:
 def test_toml_is_toml(subtests):
     for client in ["codex"]:
         with subtests.test(client=client):
-            tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has no tomllib")
             remote = tomllib.loads(run(client, "--name", "my.shop", "--token", 'a"b')[0])
             assert remote["mcp_servers"]["my.shop"]["http_headers"] == {
                 "Authorization": 'Token a"b'

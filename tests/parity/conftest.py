@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import pytest
 
 from example_project.library.indexes import current_index
 from example_project.shop.models import Order, Ticket
 
-NOW = datetime(2026, 11, 2, 12, 30, 15, tzinfo=timezone.utc)
+NOW = datetime(2026, 11, 2, 12, 30, 15, tzinfo=UTC)
 
 
 @pytest.fixture

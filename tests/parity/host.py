@@ -12,14 +12,14 @@ import json
 import sys
 import uuid
 from collections.abc import Iterator
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 from unittest import mock
 
 import django
 
 CALLERS = (None, "alice", "carol")
-NOW = datetime(2026, 11, 2, 12, 30, 15, tzinfo=timezone.utc)
+NOW = datetime(2026, 11, 2, 12, 30, 15, tzinfo=UTC)
 CLASSES = [
     *(f"rest_framework.{name}" for name in ("views", "viewsets", "generics", "mixins")),
     *(f"rest_framework.{name}" for name in ("request", "response", "serializers", "fields")),

@@ -33,7 +33,7 @@ def interpreters(tmp_path) -> dict[str, str]:
     folder = tmp_path / "programs"
     folder.mkdir()
     (folder / f"python3.{MINOR}").symlink_to(sys.executable)
-    shim = folder / "python3.10" if MINOR != 10 else folder / "python3.11"
+    shim = folder / "python3.11" if MINOR != 11 else folder / "python3.12"
     shim.write_text("#!/bin/sh\necho 'not selected' >&2\nexit 127\n")
     shim.chmod(0o755)
     system = os.pathsep.join(["/usr/bin", "/bin"])

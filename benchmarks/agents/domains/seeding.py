@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 
 from django.core.management import call_command
 
 from benchmarks.agents.domains import models
 
 DAY = date(2026, 3, 2)
-NOON = datetime(2026, 3, 2, 12, tzinfo=timezone.utc)
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 def seed_domains() -> None:

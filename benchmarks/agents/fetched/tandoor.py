@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 from cookbook.models import (
     CookLog,
@@ -29,7 +29,7 @@ from django.contrib.auth.models import Group, User
 from django_scopes import scopes_disabled
 from oauth2_provider.models import AccessToken
 
-NOW = datetime(2026, 5, 4, 12, tzinfo=timezone.utc)
+NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 TOKEN = "token-of-the-judge"
 FOODS = ["Flour", "Egg", "Milk", "Butter", "Tomato", "Onion", "Garlic", "Lentil", "Rice", "Lemon"]
 UNITS = ["g", "ml", "piece", "tablespoon", "teaspoon"]

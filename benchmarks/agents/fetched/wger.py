@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from uuid import UUID
 
@@ -18,7 +18,7 @@ from wger.weight.models import WeightEntry
 
 FIXTURES = ("languages", "licenses", "setting_repetition_units", "setting_weight_units")
 FIXTURES += ("categories", "equipment", "muscles")
-FIRST = datetime(2026, 1, 5, 7, tzinfo=timezone.utc)
+FIRST = datetime(2026, 1, 5, 7, tzinfo=UTC)
 # Name, category, main muscles, equipment.
 EXERCISES = [
     ("Bench press", "Chest", ["Pectoralis major"], "Barbell"),
@@ -147,7 +147,7 @@ def seed_meals(user: User, foods: list[Ingredient]) -> None:
         for food in chosen:
             MealItem.objects.create(meal=meal, ingredient=food, amount=80, order=1)
     for number in range(15):
-        moment = datetime(2026, 5, 1, 12, tzinfo=timezone.utc) + timedelta(days=number)
+        moment = datetime(2026, 5, 1, 12, tzinfo=UTC) + timedelta(days=number)
         LogItem.objects.create(
             plan=plan, ingredient=foods[number % 8], amount=100 + number, datetime=moment
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
 from django.contrib.auth.models import User
@@ -106,7 +106,7 @@ def make_member(number: int, name: str, branch: Branch) -> Member:
 
 def make_loan(number: int, copies, members) -> Loan:
     """Return a loan; of each copy at most the last is still out."""
-    borrowed = datetime.combine(DAY, time(10), timezone.utc) + timedelta(days=number)
+    borrowed = datetime.combine(DAY, time(10), UTC) + timedelta(days=number)
     out = number >= len(copies) - 5
     return Loan.objects.create(
         copy=copies[number % len(copies)],

@@ -7,7 +7,7 @@ import mimetypes
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +156,7 @@ class Document:
         own: Mapping[str, Any] = self.details["annotations"] or {}
         if self.file is None:
             return own
-        modified = datetime.fromtimestamp(int(self.file.stat().st_mtime), timezone.utc)
+        modified = datetime.fromtimestamp(int(self.file.stat().st_mtime), UTC)
         return {"lastModified": modified.isoformat().replace("+00:00", "Z"), **own}
 
     def get_uri(self, uris: URISpace) -> str:

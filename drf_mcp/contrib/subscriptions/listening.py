@@ -85,7 +85,7 @@ class Listener:
             while (left := until - self.loop.time()) > 0:
                 try:
                     await asyncio.wait_for(self.has_heard.wait(), min(left, KEEP_ALIVE))
-                except asyncio.TimeoutError:
+                except TimeoutError:
                     yield NOTHING
                     # No signal is sent when a worker is killed, or a file is written.
                     read = (s for s in self.subjects[EVERYTHING] if s.kind in ("task", "document"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -237,4 +237,4 @@ class TaskStore:
 
 def write_time(moment: datetime) -> str:
     aware = moment if django_timezone.is_aware(moment) else django_timezone.make_aware(moment)
-    return aware.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+    return aware.astimezone(UTC).isoformat().replace("+00:00", "Z")

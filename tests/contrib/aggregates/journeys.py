@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import uuid
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import django_filters
@@ -14,7 +14,7 @@ from rest_framework import filters, pagination, permissions, serializers, viewse
 
 from drf_mcp import mcp_viewset
 
-FIRST = datetime(2025, 12, 28, 22, 30, tzinfo=timezone.utc)
+FIRST = datetime(2025, 12, 28, 22, 30, tzinfo=UTC)
 FIELDS = (
     *("kind", "stars", "is_return", "day", "left_at", "price", "distance", "passengers"),
     *("duration", "code", "owner", "station", "station_name", "country", "address"),

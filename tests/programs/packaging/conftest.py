@@ -41,7 +41,7 @@ def distributions(tmp_path_factory) -> Distributions:
     folder = tmp_path_factory.mktemp("distributions")
     source = build("sdist", ROOT, folder / "source")
     with tarfile.open(source) as archive:
-        # The filter exists since 3.10.12 and is the default only from 3.14 on.
+        # The default only from 3.14 on.
         archive.extractall(folder / "unpacked", filter="data")
     (unpacked,) = (folder / "unpacked").iterdir()
     return Distributions(source, unpacked, build("wheel", unpacked, folder / "wheel"))

@@ -85,7 +85,7 @@ def test_every_classifier_is_listed_once(metadata):
 def test_the_metadata_has_the_version_the_licence_and_the_oldest_python(metadata):
     assert metadata["Version"] == __version__
     assert metadata["License-Expression"] == "MIT"
-    assert metadata["Requires-Python"] == ">=3.10"
+    assert metadata["Requires-Python"] == ">=3.11"
 
 
 def test_the_package_needs_only_django_rest_framework_and_pydantic(metadata):

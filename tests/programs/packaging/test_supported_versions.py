@@ -25,12 +25,12 @@ def workflow(name: str) -> dict:
 
 
 def minor(python: str) -> int:
-    """Return the minor version: 10 for ``3.10``."""
+    """Return the minor version: 11 for ``3.11``."""
     return int(python.partition(".")[2])
 
 
 def expanded(factors: str) -> list[str]:
-    """Return the environments of a line for tox: ``py{310,311}-django52`` is two."""
+    """Return the environments of a line for tox: ``py{311,312}-django52`` is two."""
     parts = [part.split(",") for part in re.split(r"[{}]", factors)]
     return ["".join(chosen) for chosen in itertools.product(*parts)]
 
@@ -51,7 +51,7 @@ def matrix() -> set[tuple[str, str]]:
 
 def test_the_workflow_runs_every_python_with_every_django_that_supports_it():
     pythons = {python for python, _ in matrix()}
-    assert pythons == {f"3.{number}" for number in range(10, 15)}
+    assert pythons == {f"3.{number}" for number in range(11, 15)}
     assert matrix() == {
         (python, django)
         for python, django in itertools.product(pythons, NEEDED)
@@ -70,13 +70,13 @@ def test_tox_has_an_environment_for_each_of_them():
 def test_claimed_versions_are_tested():
     assert set(DJANGOS) == set(NEEDED)
     assert set(CLAIMED) <= {python for python, _ in matrix()}
-    assert [minor(python) for python in CLAIMED] == list(range(10, 10 + len(CLAIMED)))
+    assert [minor(python) for python in CLAIMED] == list(range(11, 11 + len(CLAIMED)))
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/reference/extras.md"])
 def test_the_documentation_has_the_claimed_versions(page):
     text = re.sub(r"[ |]+", " ", (ROOT / page).read_text())
-    assert f"Python 3.10 to {CLAIMED[-1]}" in text
+    assert f"Python 3.11 to {CLAIMED[-1]}" in text
     assert f"Django {DJANGOS[0]} to {DJANGOS[-1]}" in text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -136,7 +136,7 @@ def test_health_is_a_status_and_the_time(reader):
     body = reader.call("health_check_health_get").envelope
     assert set(body) == {"status", "timestamp"}
     assert body["status"] == "healthy"
-    age = datetime.now(timezone.utc) - datetime.fromisoformat(body["timestamp"])
+    age = datetime.now(UTC) - datetime.fromisoformat(body["timestamp"])
     assert timedelta(0) <= age < timedelta(minutes=1)
 
 

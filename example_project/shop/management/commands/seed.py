@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 from django.contrib.auth.models import Permission, User
@@ -63,7 +63,7 @@ def seed_users() -> dict[str, User]:
 
 def seed_exchange_rates() -> None:
     """Make the rates that are missing, which no job of the demo renews."""
-    fetched_at = datetime.combine(LAST_DAY, datetime.min.time(), timezone.utc)
+    fetched_at = datetime.combine(LAST_DAY, datetime.min.time(), UTC)
     for currency, rate in sample_data.EXCHANGE_RATES.items():
         defaults = {"rate": Decimal(rate), "fetched_at": fetched_at}
         ExchangeRate.objects.get_or_create(currency=currency, defaults=defaults)
@@ -188,5 +188,5 @@ class Command(BaseCommand):
         return LAST_DAY - timedelta(days=self.random.randrange(within))
 
     def moment(self, within: int) -> datetime:
-        midnight = datetime.combine(self.day(within), datetime.min.time(), timezone.utc)
+        midnight = datetime.combine(self.day(within), datetime.min.time(), UTC)
         return midnight + timedelta(seconds=self.random.randrange(86_400))
