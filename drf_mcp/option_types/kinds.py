@@ -133,11 +133,11 @@ class Bound(Number):
 
     Args:
         sentence: what a caller reads who asks for more; ``%(most)s`` is the value. English, as
-            models read it.
+            models read it, or lazy where people read it.
         most: the largest value.
     """
 
-    def __init__(self, sentence: str, least: int = 1, most: int | None = None) -> None:
+    def __init__(self, sentence: Any, least: int = 1, most: int | None = None) -> None:
         super().__init__(least)
         self.sentence = sentence
         self.most = most

@@ -4,18 +4,25 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.core.checks import CheckMessage, Warning
+from django.utils.translation import gettext_lazy
 from rest_framework.settings import api_settings
 
 from drf_mcp.access.authentication import resolve_authentication_classes
 from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
-from drf_mcp.features import Feature
+from drf_mcp.features import Bound, Feature, Setting
 
 PLACE = "drf_mcp.contrib.tokens.authentication.AgentTokenAuthentication"
 
 
 class TokensFeature(Feature):
+    settings = {
+        # Tokens of a user, with those that have ended, beyond which the page makes no more.
+        "MAX_TOKENS": Setting(
+            500, Bound(gettext_lazy("You have %(most)s tokens, which is as many as there may be."))
+        ),
+    }
     page_parts = ("drf_mcp.contrib.tokens.views.TokensPart",)
 
 

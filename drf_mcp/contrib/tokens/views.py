@@ -19,6 +19,7 @@ from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
 from drf_mcp.contrib.tokens.forms import OwnTokenForm
 from drf_mcp.contrib.tokens.models import AgentToken, get_last_day
 from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.settings import mcp_settings, say_bound
 from drf_mcp.tools import Tool, registry
 from drf_mcp.transports.in_process import LocalEndpoint
 
@@ -72,12 +73,10 @@ class TokensView(SessionPage):
             return self.revoke(request.POST["revoke"])
         form = self.get_form(request.POST)
         wants_json = not request.accepts("text/html")
-        if not form.is_valid():
+        key = self.make_token(form) if form.is_valid() else ""
+        if not key:
             errors = JsonResponse({"errors": form.errors}, status=400)
             return errors if wants_json else self.show(form)
-        form.instance.user = request.user
-        key = form.instance.issue()
-        form.save()
         if wants_json:
             authorization = f"{AgentTokenAuthentication.keyword} {key}"
             made = JsonResponse({"authorization": authorization}, status=201)
@@ -85,6 +84,19 @@ class TokensView(SessionPage):
             return made
         # Not after a redirect: the key would have to be stored meanwhile.
         return self.show(self.get_form(), form.instance, key)
+
+    @sensitive_variables("key")
+    def make_token(self, form: Any) -> str:
+        """Return the key of a new token, "" where the user has too many: the form says so."""
+        form.instance.user = self.request.user
+        key: str = form.instance.issue()
+        form.save()
+        # Counted afterwards, so that requests at the same time do not pass the bound together.
+        if self.get_queryset().count() <= mcp_settings.MAX_TOKENS:
+            return key
+        form.instance.delete()
+        form.add_error(None, say_bound("MAX_TOKENS"))
+        return ""
 
     def revoke(self, prefix: str) -> HttpResponse:
         get_object_or_404(self.get_queryset(), prefix=prefix).revoke()

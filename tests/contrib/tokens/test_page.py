@@ -47,6 +47,17 @@ def test_the_key_is_shown_once(browser_of):
     assert not [c for c in browser.cookies.values() if key.rpartition("_")[2] in c.value]
 
 
+def test_tokens_beyond_the_bound_are_refused_with_its_sentence(browser_of, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_TOKENS": 1}
+    browser, own = browser_of("alice"), AgentToken.objects.filter(user__username="alice")
+    own.delete()
+    answers = [browser.post(PAGE, {"name": "desk"}) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 400]
+    assert "You have 1 tokens, which is as many as there may be." in errors_of(answers[1])
+    assert own.count() == 1
+    assert browser_of("carol").post(PAGE, {"name": "desk"}).status_code == 200
+
+
 @pytest.mark.parametrize(("username", "shown"), [("carol", True), ("alice", False)])
 def test_the_page_links_staff_to_the_findings(browser_of, settings, username, shown):
     settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": True}
