@@ -34,7 +34,15 @@ from drf_mcp.contrib.rules.ruling import (
 )
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import contain
-from drf_mcp.features import AccessStep, CallState, Feature, Guard, Safeguard
+from drf_mcp.features import (
+    AccessStep,
+    Bound,
+    CallState,
+    Feature,
+    Guard,
+    Safeguard,
+    Setting,
+)
 from drf_mcp.interaction.exchange import find_call
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import jsonrpc
@@ -44,6 +52,12 @@ from drf_mcp.tools.server_tools import ServerTool, ServerToolView
 class RulesFeature(Feature):
     """Refuses calls by rules in Python and in a table, and has people approve others."""
 
+    settings = {
+        # Calls of a caller that wait for an approval at once.
+        "MAX_PROPOSALS": Setting(
+            100, Bound("%(most)s calls of yours wait for an approval. Withdraw one first.")
+        ),
+    }
     page_parts = ("drf_mcp.contrib.rules.views.RulesPart",)
     expires = {
         "proposals": (

@@ -182,6 +182,7 @@ class Proposal(models.Model):
     group = models.CharField(_("group of approvers"), max_length=150, blank=True)
     # The key of the caller, that of the credential, and those of the people behind it.
     owner = models.CharField(_("owner"), max_length=255)
+    holder = models.CharField(_("holder"), max_length=64)
     credential_key = models.CharField(_("hash of the credential"), max_length=64)
     people = models.JSONField(_("people behind the call"), default=list)
     tenant = models.CharField(_("tenant"), max_length=200, blank=True)

@@ -18,14 +18,14 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
-from rest_framework.exceptions import PermissionDenied, Throttled
+from rest_framework.exceptions import PermissionDenied
 
 from drf_mcp.access.scopes import get_user_key
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tasks import task_store as tasks
 from drf_mcp.contrib.tasks.run import find_backend
 from drf_mcp.exceptions import Conflict, contain
-from drf_mcp.features import get_rows
+from drf_mcp.features import LimitReached, get_rows, refuse_beyond
 from drf_mcp.settings import mcp_settings
 
 logger = logging.getLogger("drf_mcp")
@@ -47,13 +47,11 @@ class ProposalStore:
         open_for: how long a call may wait to be approved and made.
         kept_for: how long a proposal is kept after that.
         lost_after: how long a call may run before its process counts as lost.
-        max_open: how many proposals of an owner may wait at once.
     """
 
     open_for: ClassVar[timedelta] = timedelta(days=7)
     kept_for: ClassVar[timedelta] = timedelta(days=90)
     lost_after: ClassVar[timedelta] = timedelta(hours=1)
-    max_open: ClassVar[int] = 50
 
     @property
     def rows(self) -> Any:
@@ -63,15 +61,18 @@ class ProposalStore:
         """Return the row of a new proposal.
 
         Raises:
-            Throttled: if the owner has as many as may wait.
+            LimitReached: if as many of the holder's calls wait as may.
         """
-        if self.rows.filter(owner=owner, status__in=OPEN).count() >= self.max_open:
-            text = _("%(count)d calls of yours wait for an approval. Withdraw one first.")
-            raise Throttled(detail=text % {"count": self.max_open})
         now = timezone.now()
         times = {"created": now, "updated": now, "expires": now + self.open_for}
         members |= {"status": WAITING, **times}
         row = self.rows.create(owner=owner, proposal_id=proposal_id, **members)
+        waiting = self.rows.filter(holder=row.holder, status__in=OPEN).count()
+        try:
+            refuse_beyond("MAX_PROPOSALS", waiting)
+        except LimitReached:
+            row.delete()
+            raise
         self.send_made(row)
         return row
 

@@ -179,9 +179,10 @@ class CallToApprove:
         # An id that begins with a hyphen would be an option of a command.
         proposal_id = get_random_string(22)
         try:
-            return self.store.create(
+            row = self.store.create(
                 self.owner,
                 proposal_id,
+                holder=call.caller.holder,
                 credential_key=key,
                 tool=tool.name,
                 title=str(tool.title)[:200],
@@ -195,12 +196,14 @@ class CallToApprove:
                 named_objects=objects,
                 fingerprint=fingerprint,
                 terms=call.dispatcher.get_stored_answer(call).note_terms(),
-                task_id=self.store.create_task(self.owner, tool.name) if takes_tasks else "",
                 link=find_link(call.caller, proposal_id),
                 **self.asked,
             )
         except Throttled as exc:
             raise CallRefused(exc) from exc
+        if takes_tasks:
+            self.store.change(row, WAITING, task_id=self.store.create_task(self.owner, tool.name))
+        return row
 
     def make_fingerprint(self, objects: list[dict[str, Any]]) -> str:
         hashes = [each["hash"] for each in objects]

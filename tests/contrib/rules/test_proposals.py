@@ -146,11 +146,16 @@ def test_a_dry_run_needs_no_approval(require_approval, refund, order):
     assert not is_refunded(order)
 
 
-def test_the_open_proposals_of_an_owner_are_limited(require_approval, refund, monkeypatch):
-    monkeypatch.setattr(ProposalStore, "max_open", 1)
+def test_calls_that_wait_beyond_the_bound_are_refused_with_its_sentence(
+    require_approval, refund, settings
+):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_PROPOSALS": 1}
     require_approval()
     refund()
-    assert refund(amount="7").code == "RATE_LIMIT_EXCEEDED"
+    refused = refund(amount="7")
+    assert refused.code == "RATE_LIMIT_EXCEEDED"
+    assert "1 calls of yours wait for an approval." in refused.envelope["error"]
+    assert Proposal.objects.count() == 1
 
 
 def test_approvers_get_a_mail_and_receivers_a_signal(
