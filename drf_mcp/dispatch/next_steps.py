@@ -95,7 +95,7 @@ def find_missing_rows(tool: Any, content: bytes) -> Iterator[Problem]:
     models: Mapping[str, Any] = {
         name: column.related_model for column in columns for name in (column.name, column.attname)
     }
-    sent = [
+    sent: list[tuple[Argument, Any, Any]] = [
         (argument, models.get(argument.parameter.name), body[argument.parameter.name])
         for argument in tool.arguments.arguments
         if argument.location == BODY and body.get(argument.parameter.name) is not None

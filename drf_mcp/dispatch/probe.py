@@ -277,6 +277,7 @@ class Probe:
             look: called in the place of the view's handler, for `found`; None for the handler.
         """
         callback, method = self.endpoint.route.callback, self.endpoint.method.lower()
+        writes = self.endpoint.method not in SAFE_METHODS
         if look is None:
             self.refuse_write()
 
@@ -290,6 +291,11 @@ class Probe:
             set_up_view(callback, view, request, *args, **kwargs)
             initial, handle_exception = view.initial, view.handle_exception
 
+            def replace_handler() -> None:
+                is_async = is_asynchronous(self.endpoint.handler)
+                for name in {method, self.endpoint.handler_name} if writes else {method}:
+                    setattr(view, name, sync_to_async(handle) if is_async else handle)
+
             def begin(request: Any, *args: Any, **kwargs: Any) -> Any:
                 if self.identities is not None:
                     self.identities.set_identity(request)
@@ -297,8 +303,7 @@ class Probe:
                 self.handler = getattr(view, method, None)
                 if look is not None:
                     # After the view's own steps, some of which wrap the handler.
-                    is_async = is_asynchronous(self.endpoint.handler)
-                    setattr(view, method, sync_to_async(handle) if is_async else handle)
+                    replace_handler()
                 return begun
 
             def handle(*args: Any, **kwargs: Any) -> Response:
@@ -313,6 +318,9 @@ class Probe:
                 return handle_exception(exc)
 
             view.initial, view.handle_exception = begin, keep
+            if look is not None and writes:
+                # The view's own dispatch() may call the handler by itself.
+                replace_handler()
             with suppress(Answered):
                 response: Any = view.dispatch(request, *args, **kwargs)
                 return async_to_sync(wait_for)(response) if isawaitable(response) else response
