@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from drf_mcp.contrib.search.words import GUESS, READ, SearchLanguage, get_language
+from drf_mcp.contrib.search.words import GUESS, READ, get_vocabulary, split_words
 from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.text import get_names
 from drf_mcp.tools.descriptions import SENTENCES
@@ -35,7 +35,7 @@ MOST_WORDS = 40
 # --- What is known about a tool ---------------------------------------------------------------
 
 
-def describe_for_search(tool: Tool, language: SearchLanguage) -> dict[str, Any]:
+def describe_for_search(tool: Tool) -> dict[str, Any]:
     """Return what `FieldRanking` takes of a tool: more than its definition says."""
     endpoint, name, keywords = tool.endpoint, tool.name, tool.options.keywords or ()
     action = endpoint.standard_action or ""
@@ -50,8 +50,8 @@ def describe_for_search(tool: Tool, language: SearchLanguage) -> dict[str, Any]:
         verbs = find_verbs()
     else:
         # What a tool that is no standard action does: its name without its object.
-        stems = set(language.split(" ".join(nouns)))
-        words = [word for word in name.split("_") if stems.isdisjoint(language.split(word))]
+        stems = set(split_words(" ".join(nouns)))
+        words = [word for word in name.split("_") if stems.isdisjoint(split_words(word))]
         own_action = " ".join([" ".join(words) or name, *keywords])
 
     def drop_verbs(text: str) -> str:
@@ -123,7 +123,6 @@ class FieldRanking:
 
     Args:
         tools: by name, each as `describe_for_search` describes it.
-        language: of the words.
     """
 
     # BM25F (Zaragoza and others, TREC-13, 2004), with what found the most for those questions in
@@ -145,12 +144,9 @@ class FieldRanking:
     # Added to the score of a tool whose action the question asks for, whatever its object is.
     asked = 1.0
 
-    def __init__(
-        self, tools: Mapping[str, Mapping[str, Any]], language: SearchLanguage | None = None
-    ) -> None:
+    def __init__(self, tools: Mapping[str, Mapping[str, Any]]) -> None:
         self.tools = tools
-        self.language = language or get_language("en")
-        split = self.language.split
+        split = split_words
         self.nouns = {word for tool in tools.values() for word in split(tool.get("object", ""))}
         self.own = {n: {*split(tool.get("own", ""))} - self.nouns for n, tool in tools.items()}
         self.said = {n: {*split(t.get("description", ""))} - self.nouns for n, t in tools.items()}
@@ -180,7 +176,7 @@ class FieldRanking:
                 holders[name] = rarity * (self.k1 + 1) * frequency / (frequency + self.k1)
 
     def find(self, text: str) -> list[str]:
-        question = self.language.read(text)
+        question = get_vocabulary().read(text)
         words, asks = [self.correct(near) for near in question.words[:MOST_WORDS]], question.asks
         if asks == GUESS and words:
             # The name of an action of the project that is no object, such as "ship", asks for
@@ -244,7 +240,7 @@ class FieldRanking:
     # --- Words that no tool has --------------------------------------------------------------
 
     def find_near(self, text: str) -> list[str]:
-        spelled = map(self.find_spelling, self.language.split(text)[:MOST_SPELLINGS])
+        spelled = map(self.find_spelling, split_words(text)[:MOST_SPELLINGS])
         scores = self.get_scores([{word: 1.0} for word in spelled if word])
         return sorted(scores, key=lambda name: -scores[name])
 

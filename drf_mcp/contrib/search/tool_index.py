@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from django.utils import translation
-
 from drf_mcp.access.authentication import Caller
 from drf_mcp.contrib.search import READ, WRITE
 from drf_mcp.contrib.search.ranking import FieldRanking, describe_for_search
-from drf_mcp.contrib.search.words import get_language, split_words
+from drf_mcp.contrib.search.words import split_words
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.option_types.spelling import PAGING_NAMES
@@ -37,13 +35,9 @@ SENTENCE = re.compile(r".+?[.!?。](?=\s|$)", re.DOTALL)
 
 def rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:
     """Return the ranking of some tools, which describes each of them."""
-    described = {}
     # In the project's own language, not in that of the first caller.
     with override_language():
-        language = get_language(translation.get_language() or "en")
-        for name, tool in tools.items():
-            described[name] = describe_for_search(tool, language)
-        return FieldRanking(described, language)
+        return FieldRanking({name: describe_for_search(tool) for name, tool in tools.items()})
 
 
 class ToolIndex:

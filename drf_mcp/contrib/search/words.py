@@ -23,7 +23,7 @@ GUESS = {READ: 0.5}
 # the words of a phrase.
 SYNONYM, MOST_BETWEEN = 0.75, 3
 
-# --- Words without their endings, in English and German --------------------------------------
+# --- Words without their endings ---------------------------------------------------------------
 
 INFLECTIONS = ("ings", "ing", "ied", "ies", "ed", "es", "s")
 # Words that seem to have one.
@@ -33,7 +33,6 @@ DERIVATIONS = (
     *("ation", "ment", "ability", "ity", "anc", "ion", "abl", "at", "er", "or", "al", "ly"),
     *("ic", "iv", "y"),
 )
-GERMAN = ("ungen", "ung", "innen", "in", "en", "ern", "er", "em", "es", "e", "n", "s", "te", "st")
 
 
 def strip_english(word: str, forms: Mapping[str, str]) -> str:
@@ -56,10 +55,6 @@ def strip_english(word: str, forms: Mapping[str, str]) -> str:
 
 def strip_e(stem: str) -> str:
     return stem[:3] + stem[3:].rstrip("e")
-
-
-def strip_german(word: str) -> str:
-    return strip_ending(word.replace("ß", "ss"), GERMAN, 4)
 
 
 def strip_ending(word: str, endings: Sequence[str], least: int) -> str:
@@ -85,11 +80,10 @@ class SearchQuestion:
     asks: Mapping[str, float]
 
 
-class SearchLanguage:
-    """The words of a language, read from the text files in this folder.
+class Vocabulary:
+    """The English words that a search knows, read from the text files in this folder.
 
-    Args:
-        code: of the language; English words are known in each.
+    Words of other languages are taken for English words, which names in code mostly are.
 
     Attributes:
         synonyms: the stems that mean nearly the same, by stem or by the stems of a phrase.
@@ -99,34 +93,26 @@ class SearchLanguage:
         forms: the word that an irregular form belongs to, by the form.
     """
 
-    def __init__(self, code: str) -> None:
-        self.code = code
+    def __init__(self) -> None:
         self.synonyms: dict[str, set[str]] = defaultdict(set)
         self.asking: dict[str, set[str]] = defaultdict(set)
         self.phrases: dict[str, list[tuple[str, ...]]] = defaultdict(list)
-        self.lists: dict[str, set[str]] = defaultdict(set)
-        self.forms: dict[str, str] = {}
-        for each in dict.fromkeys(("en", code)):
-            self.read_words(each)
-            for line in read_synonyms(each):
-                said, _, wanted = line.partition(" > ")
-                stems = [self.read_phrase(text) for text in said.split()]
-                others = [self.read_phrase(text) for text in wanted.split()] or stems
-                for stem in stems:
-                    self.synonyms[stem].update(others)
-
-    def read_words(self, code: str) -> None:
         words = ConfigParser()
-        words.read_dict({"asks": {}, "words": {}, "forms": {}})
-        words.read(FOLDER / f"words_{code}.txt", encoding="utf-8")
-        for word, others in words["forms"].items():
-            self.forms |= dict.fromkeys([word, *others.split()], word)
-        for name, texts in words["words"].items():
-            self.lists[name].update(texts.split())
+        words.read(FOLDER / "words_en.txt", encoding="utf-8")
+        self.lists = {name: set(texts.split()) for name, texts in words["words"].items()}
+        self.forms: dict[str, str] = {}
+        for word, forms in words["forms"].items():
+            self.forms |= dict.fromkeys([word, *forms.split()], word)
         for action, verbs in words["asks"].items():
             for text in verbs.split():
                 phrase = self.read_phrase(text)
                 self.asking[phrase if "_" in text else text].add(action)
+        for line in read_synonyms():
+            said, _, wanted = line.partition(" > ")
+            stems = [self.read_phrase(text) for text in said.split()]
+            others = [self.read_phrase(text) for text in wanted.split()] or stems
+            for stem in stems:
+                self.synonyms[stem].update(others)
 
     def read_phrase(self, text: str) -> str:
         stems = tuple(map(self.strip, text.split("_")))
@@ -136,8 +122,7 @@ class SearchLanguage:
 
     def strip(self, word: str) -> str:
         """Return a word without its endings."""
-        # Words of other languages are taken for English words, which names in code mostly are.
-        return strip_german(word) if self.code == "de" else strip_english(word, self.forms)
+        return strip_english(word, self.forms)
 
     def split(self, text: str) -> list[str]:
         """Return the stems of the words that say something, and of the phrases."""
@@ -213,17 +198,15 @@ def split_raw(text: str) -> list[str]:
     return [part for word in words for part in split_unspaced(word)]
 
 
-def read_synonyms(code: str) -> list[str]:
-    kept = FOLDER / f"synonyms_{code}.txt"
-    lines = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
+def read_synonyms() -> list[str]:
+    lines = (FOLDER / "synonyms_en.txt").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if not line.startswith("#")]
 
 
-@lru_cache(maxsize=8)
-def get_language(code: str) -> SearchLanguage:
-    """Return the words of a language, such as ``de``; of its variants the same."""
-    return SearchLanguage(code.partition("-")[0])
+@lru_cache(maxsize=1)
+def get_vocabulary() -> Vocabulary:
+    return Vocabulary()
 
 
-def split_words(text: str, code: str = "en") -> list[str]:
-    return get_language(code).split(text)
+def split_words(text: str) -> list[str]:
+    return get_vocabulary().split(text)

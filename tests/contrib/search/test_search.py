@@ -193,13 +193,6 @@ def test_the_nearest_tools_are_visible_to_the_caller(agent_of, configured):
     assert {hit["run_with"] for hit in hits} == {"tools_read"}
 
 
-def test_a_project_in_german_is_searched_in_german_and_english(agent, configured):
-    configured(LANGUAGE="de")
-    registry.reload()
-    for question in ("Welche Kunden gibt es?", "Which clients are there?"):
-        assert get_name(agent.search(question)["tools"][0]) == "customers_list"
-
-
 def test_a_client_with_a_small_limit_gets_fewer_hits_and_the_next_offset(agent):
     meta = {CLIENT_LIMIT_KEY: 1000, CLIENT_CAPABILITIES_KEY: {}}
     arguments = {"query": "order", "offset": 0, "definitions": True}

@@ -14,7 +14,6 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from tests.documentation.tutorial import Reader
-from tests.programs.interop.servers import ROOT
 
 # Dependencies of the dependencies.
 BROUGHT = {
@@ -77,19 +76,12 @@ def check_environment(environment: Environment) -> None:
     assert place.startswith(str(environment.folder))
 
 
-async def check_registered_server(environment: Environment, manage: Path, token: str) -> None:
-    """Start the server as ``server.json`` says, and call a tool."""
-    (package,) = json.loads((ROOT / "server.json").read_text())["packages"]
-    values = {"manage_py": str(manage)}
-    arguments = [
-        argument.get("value") or values[argument["valueHint"]]
-        for argument in package["packageArguments"]
-    ]
-    (variable,) = package["environmentVariables"]
+async def check_stdio_server(environment: Environment, manage: Path, token: str) -> None:
+    """Start the server by the command of the package, and call a tool."""
     parameters = StdioServerParameters(
-        command=str(environment.folder / "bin" / package["identifier"]),
-        args=arguments,
-        env={variable["name"]: token},
+        command=str(environment.folder / "bin" / "drf-mcp-server"),
+        args=[str(manage), "mcp_stdio"],
+        env={"MCP_TOKEN": token},
     )
     async with Client(parameters) as client:
         assert client.server_info.name == "office"
@@ -99,11 +91,11 @@ async def check_registered_server(environment: Environment, manage: Path, token:
 
 
 @pytest.mark.anyio
-async def test_the_tutorials_first_call_and_the_registered_server_run_from_the_wheel(
+async def test_the_tutorials_first_call_and_the_stdio_server_run_from_the_wheel(
     environment, tmp_path
 ):
     """One test, since making the environment takes longest."""
     check_environment(environment)
     reader = Reader(tmp_path, environment.python, path="")
     reader.follow(until="mcp_call tasks_create title")
-    await check_registered_server(environment, reader.place / "manage.py", reader.token)
+    await check_stdio_server(environment, reader.place / "manage.py", reader.token)
