@@ -53,7 +53,7 @@ class ArchivedContentAdmin(ReadOnlyAdmin):
     readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ArchivedContent]:
-        return super().get_queryset(request).defer("text", "rows", "index")
+        return super().get_queryset(request).defer("text", "index")
 
     @admin.display(description=_("content"))
     def shown_content(self, row: ArchivedContent) -> SafeString:

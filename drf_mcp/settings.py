@@ -174,7 +174,7 @@ SETTINGS: dict[str, Setting] = {
     # sessions.
     "ARCHIVE_CACHE": Setting("default", kinds.CACHE_ALIAS),
     # Seconds for which archived content can be fetched.
-    "ARCHIVE_TTL": Setting(3600, Number()),
+    "ARCHIVE_TTL": Setting(900, Number()),
     # --- Bounds by owner --------------------------------------------------------
     # Levels of objects and lists in a message.
     "MAX_LEVELS": Setting(

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable, Generator, Iterator
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import cache, caches
 from django.core.management import call_command
 from django.core.signals import got_request_exception
 from django.db import transaction
@@ -19,7 +19,6 @@ from hypothesis import HealthCheck, settings
 from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
-from drf_mcp.archive.withheld import withheld_cache
 from drf_mcp.introspection.shared_fields import SharedFields
 from drf_mcp.introspection.text import look_up_text
 from drf_mcp.tools import registry
@@ -133,14 +132,9 @@ def reset_language() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def reset_throttles() -> None:
-    """Start every test with empty throttles."""
+    """Start every test with empty throttles and an empty archive."""
     cache.clear()
-
-
-@pytest.fixture(autouse=True)
-def disable_permission_cache(monkeypatch) -> None:
-    """Check permissions for every slice of archived content, as if their cache had expired."""
-    monkeypatch.setattr(withheld_cache, "seconds", 0.0)
+    caches["shared"].clear()
 
 
 @pytest.fixture
@@ -207,6 +201,7 @@ def expose(settings):
             "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
             # Without the archive's tool, the patterns are the only tools.
             "ARCHIVE_CLASS": None,
+            "ARCHIVE_CACHE": "shared",
             **mcp_settings,
         }
         registry.reload()

@@ -1,6 +1,7 @@
 """The example project's settings, with a database in memory and fast passwords."""
 
 import os
+import tempfile
 
 from django import VERSION
 
@@ -26,6 +27,14 @@ if folder := os.environ.get("DRF_MCP_TEST_POSTGRESQL"):
     }
 # Only tests about confirmation switch it on.
 DRF_MCP = {**DRF_MCP, "CONFIRM": False}
+# The second is the archive's where a test keeps content in a cache: processes share it.
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    "shared": {
+        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": os.path.join(tempfile.gettempdir(), f"drf_mcp_{os.getpid()}"),
+    },
+}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Only tests about the audit record calls: most tests count queries, or need no database.
 QUIET = ("drf_mcp.contrib.audit", "drf_mcp.contrib.rules")

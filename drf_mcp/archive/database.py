@@ -31,15 +31,9 @@ class StoredEntry(Entry):
     @classmethod
     def of_row(cls, row: Any) -> StoredEntry:
         entry = object.__new__(cls)
-        members = {name: getattr(row, name) for name in STORED - {"content", "rows"}}
-        entry.__dict__.update(members, archive_id=row.pk, row=row, starts=(), seconds=None)
+        members = {name: getattr(row, name) for name in STORED - {"content"}}
+        entry.__dict__.update(members, archive_id=row.pk, row=row, starts=())
         return entry
-
-    @property
-    def rows(self) -> Sequence[Any]:
-        # A deferred field: one value for each item.
-        rows: Sequence[Any] = self.row.rows
-        return rows
 
     @cached_property
     def content(self) -> str:
@@ -57,7 +51,7 @@ class StoredEntry(Entry):
     def read_chunks(self, first: int, end: int | None) -> str:
         if end is None and self.row.index:
             end = self.row.index[-1][0]
-        # A deferred field, too. Content of one chunk has no other rows.
+        # A deferred field. Content of one chunk has no other rows.
         texts = [] if first else [self.row.text]
         if end is None or end > 1:
             chunks = self.row.chunks.filter(position__gte=first).order_by("position")
@@ -145,7 +139,7 @@ class DatabaseArchive(Archive):
 
     def store(self, entry: Entry) -> str:
         expires = entry.created + timedelta(seconds=entry.lifetime)
-        same = {name: getattr(entry, name) for name in ("tool", "content_hash", "query_string")}
+        same = {name: getattr(entry, name) for name in ("tool", "content_hash")}
         usage = self.rows.filter(owner=entry.owner).aggregate(
             count=Count("pk"), size=Sum("size"), same=Count("pk", filter=Q(**same))
         )
@@ -198,15 +192,11 @@ class DatabaseArchive(Archive):
 
     def _find_equal(self, entry: Entry, same: dict[str, Any]) -> str | None:
         # JSON is compared here, because not every database compares it.
-        wanted = [entry.kwargs, entry.terms, entry.rows]
-        rows = self.rows.filter(owner=entry.owner, **same)
-        for archive_id, *found in rows.values_list("pk", "kwargs", "terms", "rows"):
-            if found == wanted:
-                return str(archive_id)
-        return None
+        rows = self.rows.filter(owner=entry.owner, **same).values_list("pk", "terms")
+        return next((str(key) for key, terms in rows if terms == entry.terms), None)
 
     def read(self, archive_id: str) -> Entry | None:
-        row = self.rows.filter(pk=archive_id).defer("rows", "text").first()
+        row = self.rows.filter(pk=archive_id).defer("text").first()
         return None if row is None else StoredEntry.of_row(row)
 
     def latest(self, owner: str, content_hash: str) -> str | None:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
-from drf_mcp.archive.withheld import Item, ReadableItems
 from drf_mcp.json_text import JSONPointer, encode_plain
 from drf_mcp.truncation.rows import format_path
-from drf_mcp.truncation.tokens import CHARS_PER_TOKEN, count_tokens, cut_text
+from drf_mcp.truncation.tokens import CHARS_PER_TOKEN
 
-# Tokens of an envelope without its data.
-ENVELOPE_TOKENS = 400
+Item: TypeAlias = Mapping[str, Any]
+
 RANGE_ID = re.compile(r"(.*)\[(\d+):(\d+)\]", re.DOTALL)
+# Names the item of a number, where its own id is too long for a slice.
+NUMBER_ID = re.compile(r"#(\d+)")
+LONGEST_ID = 200
+ITEMS_PER_READ = 50
 # Scripts without spaces between words: each pair of characters is a term.
 UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
 TERM = re.compile(r"\w+|[^\w\s]+")
@@ -24,104 +27,126 @@ MAX_TERMS = 32
 
 
 class Slicer:
-    """Cuts slices of archived items."""
+    """Cuts slices of archived items, which fit as the envelope writes them.
 
-    def __init__(self, limit: int | None, offset: int, most: int | None) -> None:
-        # The slice starts at an item, a value of a list, or a character of a text.
-        self.room = 10**9 if limit is None else max(limit - ENVELOPE_TOKENS, limit // 3)
+    Args:
+        measure: returns the tokens of the result that has a slice.
+        limit: the most tokens of a result, None for any number.
+        offset: where the slice starts: an item, a value of a list, or a character of a text.
+        most: the most items, values or characters of the slice.
+    """
+
+    def __init__(
+        self, measure: Callable[[Any], int], limit: int | None, offset: int, most: int | None
+    ) -> None:
+        self.measure = measure
+        self.limit = math.inf if limit is None else limit
         self.offset = offset
         self.most = most
 
-    def slice(self, items: Sequence[Item], form: Callable[[str], str] | None) -> dict[str, Any]:
-        """Return a slice of several items, or of one item in the way that suits its value."""
+    def slice(
+        self, items: Sequence[Item], form: Callable[[str], str] | None = None
+    ) -> dict[str, Any]:
+        """Return a slice of several items, or of one item in the way that suits its value.
+
+        Args:
+            form: gives a text the form in which digests locate their parts; None for its own.
+        """
         if len(items) != 1:
-            return self.slice_items(items)
-        (item,) = items
+            return self._slice_items(items)
+        (item,) = items[:1]
         value = item["value"]
         if isinstance(value, str):
             return self._slice_text(item, "text", value if form is None else form(value))
         if "length" in item:
-            named = self._name(item)
-            part = self._fit(self._select(value), self.room - self._measure(named))
-            progress = self._get_progress(len(part), "total_count", len(value))
-            return {**named, "format": "values", **progress, "values": part}
-        if self._measure(item) > self.room:
+            return self._cut(self._name(item, 0) | {"format": "values"}, "values", value)
+        if self._is_too_long(item):
             return self._slice_text(item, "json", encode_plain(value))
-        return self.slice_items(items)
-
-    def slice_items(self, items: Sequence[Item]) -> dict[str, Any]:
-        found = self._fit(map(self._shorten, self._select(items)), self.room)
-        return {**self._get_progress(len(found), "total_count", len(items)), "items": found}
-
-    def slice_window(self, readable: ReadableItems) -> dict[str, Any]:
-        length = CHARS_PER_TOKEN * self.room
-        found, end = readable.find_from(self.offset, self.most, length)
-        part = self._fit(map(self._shorten, found.values()), self.room)
-        following = [*list(found)[len(part) :], end][0]
-        return {
-            "offset": self.offset,
-            "next_offset": following if part and following < len(readable.items) else None,
-            "total_count": len(readable),
-            "items": part,
-        }
+        return self._slice_items(items)
 
     def slice_passages(self, passages: Sequence[Passage]) -> dict[str, Any]:
-        found = self._fit(map(self._quote, self._select(passages)), self.room)
-        return {**self._get_progress(len(found), "total_count", len(passages)), "passages": found}
+        """Return a slice of passages, each with its locator."""
+        chosen = passages[self.offset :][: self.most]
+        quotes = [self._quote(passage) for passage in chosen[: self._most_of(chosen)]]
+        return self._fit({}, "passages", quotes, len(passages))
+
+    def _slice_items(self, items: Sequence[Item]) -> dict[str, Any]:
+        found = [
+            self._name(item, number) | {"too_long": len(encode_plain(item["value"]))}
+            if self._is_too_long(item)
+            else item
+            for number, item in enumerate(self._take(items), self.offset)
+        ]
+        return self._fit({}, "items", found, len(items))
 
     def _slice_text(self, item: Item, kind: str, text: str) -> dict[str, Any]:
-        named, part = self._name(item), self._select(text)
-        part = cut_text(part, self.room - self._measure(named), self._count) or part[:1]
-        progress = self._get_progress(len(part), "total_chars", len(text))
-        return {**named, "format": kind, **progress, "text": part}
+        return self._cut(self._name(item, 0) | {"format": kind}, "text", text)
 
-    def _select(self, values: Any) -> Any:
-        return values[self.offset :][: self.most]
+    def _cut(self, named: dict[str, Any], member: str, whole: Any) -> dict[str, Any]:
+        part = whole[self.offset :][: self.most]
+        return self._fit(named, member, part[: self._most_of(part)], len(whole))
 
-    def _fit(self, values: Iterable[Any], room: int) -> list[Any]:
-        # At least one, so that every slice makes progress.
-        fitting: list[Any] = []
-        for value in values:
-            room -= self._measure(value) + 1
-            if room < 0 and fitting:
-                break
-            fitting.append(value)
-        return fitting
+    def _fit(self, named: dict[str, Any], member: str, part: Any, total: int) -> dict[str, Any]:
+        """Return the longest slice that fits; at least one, so that each slice makes progress."""
+        total_name = "total_chars" if member == "text" else "total_count"
 
-    def _shorten(self, item: Item) -> Item:
-        size = self._measure(item)
-        return {**self._name(item), "too_long": size} if size > self.room else item
+        def make(count: int) -> dict[str, Any]:
+            end = self.offset + count
+            following = end if count and end < total else None
+            progress = {"offset": self.offset, "next_offset": following, total_name: total}
+            return {**named, **progress, member: part[:count]}
+
+        low, high = min(len(part), 1), len(part) + 1
+        while low < high - 1:
+            # Mostly all of it fits: the part was chosen by its length.
+            count = high - 1 if high == len(part) + 1 and low <= 1 else (low + high) // 2
+            if self.measure(make(count)) <= self.limit:
+                low = count
+            else:
+                high = count
+        return make(low)
+
+    def _most_of(self, values: Any) -> int:
+        # A token has at most so many characters; a value has at least one.
+        return int(min(CHARS_PER_TOKEN * self.limit, len(values)))
+
+    def _take(self, items: Sequence[Item]) -> Iterator[Item]:
+        """Yield the items from the offset on, as many as a slice may have."""
+        room, start = CHARS_PER_TOKEN * self.limit, self.offset
+        end = len(items) if self.most is None else min(len(items), start + self.most)
+        while start < end and room > 0:
+            for item in items[start : min(start + ITEMS_PER_READ, end)]:
+                if room > 0:
+                    yield item
+                    room -= min(len(encode_plain(item)), LONGEST_ID + CHARS_PER_TOKEN * self.limit)
+            start += ITEMS_PER_READ
+
+    def _is_too_long(self, item: Item) -> bool:
+        # A token has at least one byte; the rest of the result has fewer than a quarter.
+        if 4 * len(encode_plain(item).encode("utf-8", "surrogatepass")) <= self.limit:
+            return False
+        progress = {"offset": 10**6, "next_offset": 10**6, "total_count": 10**6}
+        return self.measure({**progress, "items": [item]}) > self.limit
 
     def _quote(self, passage: Passage) -> Item:
-        # With its locator: the item, and the start of the passage in the item's text.
-        named = self._name(passage.item)
-        whole = {**named, "value": passage.item["value"]}
+        # The item, and the start of the passage in the item's text.
+        named = self._name(passage.item, passage.number)
         text = passage.text[passage.start : passage.end]
-        if text == passage.text and self._measure(whole) <= self.room:
+        whole = {**named, "value": passage.item["value"]}
+        if text == passage.text and not self._is_too_long(whole):
             return whole
-        text = cut_text(text, self.room // 2, self._count) or text[:1]
-        return {**named, "offset": passage.start, "total_chars": len(passage.text), "text": text}
+        most = max(int(self.limit // 3), 1) if self.limit < math.inf else len(text)
+        located = {"offset": passage.start, "total_chars": len(passage.text)}
+        return {**named, **located, "text": text[:most]}
 
-    def _name(self, item: Item) -> dict[str, Any]:
-        # Without a pointer that would take half of the room.
+    def _name(self, item: Item, number: int) -> dict[str, Any]:
+        # Names of keys may be of any length.
         named = {name: item[name] for name in ("id", "pointer", "length") if name in item}
-        if self._measure(named) > self.room // 2:
+        if len(str(named["pointer"])) > LONGEST_ID:
             del named["pointer"]
+        if len(named["id"]) > LONGEST_ID:
+            named["id"] = f"#{number}"
         return named
-
-    def _get_progress(self, count: int, total_name: str, total: int) -> dict[str, Any]:
-        end = self.offset + count
-        following = end if count and end < total else None
-        return {"offset": self.offset, "next_offset": following, total_name: total}
-
-    def _measure(self, value: Any) -> int:
-        return self._count(encode_plain(value))
-
-    def _count(self, text: str) -> int:
-        # PlainEnvelope writes a space after each comma and colon.
-        length = len(text) + text.count(",") + text.count(":")
-        least = -(-length // CHARS_PER_TOKEN)
-        return least if least > 2 * self.room else max(least, count_tokens(text))
 
 
 def find_numbers(items: Sequence[Item], ids: Sequence[str]) -> tuple[set[int], list[str]]:
@@ -140,6 +165,8 @@ def find_numbers(items: Sequence[Item], ids: Sequence[str]) -> tuple[set[int], l
 
     def find(name: str) -> list[int] | None:
         match = RANGE_ID.fullmatch(name)
+        if name not in named and (numbered := NUMBER_ID.fullmatch(name)):
+            return [int(numbered[1])] if int(numbered[1]) < len(items) else None
         if name in named or match is None or match[1] not in rows:
             return named.get(name)
         start, stop = int(match[2]), int(match[3])
@@ -160,6 +187,7 @@ def find_numbers(items: Sequence[Item], ids: Sequence[str]) -> tuple[set[int], l
 @dataclass(frozen=True)
 class Passage:
     item: Mapping[str, Any]
+    number: int
     text: str
     start: int
     end: int
@@ -192,7 +220,7 @@ class PassageSearch:
         texts = [value if isinstance(value, str) else encode_plain(value) for value in values]
         scores = self._score_windows(texts)
         ranked = sorted(scores, key=lambda key: (-scores[key], key))
-        return [self._cut(items[number], texts[number], window) for number, window in ranked]
+        return [self._cut(items[n], n, texts[n], window) for n, window in ranked]
 
     def score(self, texts: Sequence[str]) -> list[float]:
         """Return the score of each text's best passage, 0 for no passage."""
@@ -222,9 +250,9 @@ class PassageSearch:
             for key, found in counts.items()
         }
 
-    def _cut(self, item: Mapping[str, Any], text: str, window: int) -> Passage:
+    def _cut(self, item: Item, number: int, text: str, window: int) -> Passage:
         if len(text) <= 2 * self.passage_length:
-            return Passage(item, text, 0, len(text))
+            return Passage(item, number, text, 0, len(text))
         start = window * self.passage_length
         end = min(start + self.passage_length, len(text))
         # From the start of a line or sentence to the end of another, which other windows hold.
@@ -236,7 +264,7 @@ class PassageSearch:
             after = text.find(". ", end, end + 200)
         start = before + 1 if before > 0 else start
         end = after + 1 if after > 0 else end
-        return Passage(item, text, start, end)
+        return Passage(item, number, text, start, end)
 
 
 def split_unspaced(term: str) -> list[str]:

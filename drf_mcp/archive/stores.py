@@ -16,6 +16,8 @@ from typing import Any
 
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
+from django.core.cache.backends.dummy import DummyCache
+from django.core.cache.backends.locmem import LocMemCache
 from django.utils import timezone
 
 from drf_mcp.access.scopes import get_principal
@@ -58,12 +60,8 @@ class Entry:
         owner: the owner of the content, see `Archive.get_owner`; "" for an anonymous caller.
         content: the items as JSON, ``[{"id", "pointer", "value"}, ...]``, in ASCII.
         content_hash: the SHA-256 hash of the content, after ``sha256:``.
-        kwargs: the path's kwargs of the call.
-        query_string: the encoded query of the call.
-        terms: the rights that reading it takes, see `drf_mcp.dispatch.stored_answers`.
-        rows: for each item the primary key of its row, or the position of its object among the
-            objects of the call; None for an item that is no row. Empty where no item is a row.
-        seconds: how long the content is kept, None for ARCHIVE_TTL.
+        terms: what has to hold for its owner to read it, see `StoredAnswer`; with the call's
+            ``kwargs`` and ``query_string``.
         starts: the start of each block: the position of the bracket or comma before its first
             item, and the number of that item. The last pair is the length and number of all.
     """
@@ -74,12 +72,8 @@ class Entry:
     content: str
     content_hash: str
     created: datetime
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
-    query_string: str = ""
     starts: Sequence[tuple[int, int]] = field(default=(), repr=False)
     terms: Mapping[str, Any] = field(default_factory=dict)
-    rows: Sequence[Any] = ()
-    seconds: int | None = None
 
     @classmethod
     def of(
@@ -88,25 +82,16 @@ class Entry:
         owner: str,
         tool: str,
         items: Iterable[dict[str, Any]],
-        find_row: Callable[[Mapping[str, Any]], Any] | None = None,
-        **call: Any,
+        terms: Mapping[str, Any] | None = None,
     ) -> Entry:
-        """Make an entry of items.
-
-        Args:
-            find_row: returns the member of `rows` for an item; None where no item is a row.
-            call: further members of the entry.
-        """
+        """Make an entry of items."""
         texts: list[str] = []
-        rows: list[Any] = []
         starts: list[tuple[int, int]] = []
         remaining, number, count, length = iter(items), 0, 1, 0
         digest = hashlib.sha256()
         while block := list(islice(remaining, count)):
             starts.append((length, number))
             number += len(block)
-            if find_row is not None:
-                rows += map(find_row, block)
             text = encode_ascii(block)[1:-1]
             mark = "," if length else "["
             texts += (mark, text)
@@ -119,9 +104,8 @@ class Entry:
         digest.update(texts[-1].encode())
         content, content_hash = "".join(texts), f"sha256:{digest.hexdigest()}"
         starts.append((len(content), number))
-        has_rows = any(row is not None for row in rows)
-        call |= {"starts": tuple(starts), "rows": rows if has_rows else []}
-        return cls(archive_id, owner, tool, content, content_hash, timezone.now(), **call)
+        made = (archive_id, owner, tool, content, content_hash, timezone.now())
+        return cls(*made, tuple(starts), terms or {})
 
     def __eq__(self, other: object) -> bool:
         # Subclasses included.
@@ -137,8 +121,7 @@ class Entry:
     @property
     def lifetime(self) -> int:
         """How many seconds the content is kept."""
-        limit: int = mcp_settings.ARCHIVE_TTL
-        return limit if self.seconds is None else min(limit, self.seconds)
+        return mcp_settings.ARCHIVE_TTL  # type: ignore[no-any-return]
 
     def is_for(self, owner: str) -> bool:
         # The content of an anonymous caller is for everyone who knows the archive id.
@@ -148,8 +131,8 @@ class Entry:
         return all(getattr(self, name) == getattr(other, name) for name in COMPARED)
 
 
-STORED = {member.name for member in fields(Entry)} - {"archive_id", "starts", "seconds"}
-COMPARED = ("owner", "tool", "content_hash", "kwargs", "query_string", "terms", "rows")
+STORED = {member.name for member in fields(Entry)} - {"archive_id", "starts"}
+COMPARED = ("owner", "tool", "content_hash", "terms")
 
 
 class Archive:
@@ -158,11 +141,16 @@ class Archive:
     An instance is made for each use and has no state.
 
     Attributes:
-        is_durable: True if every process of the project reads what one process has stored, and
-            no entry goes before its time. Only then the result names a time.
+        is_durable: True if no entry goes before its time. Only then the result names a time.
+        is_shared: True if every process of the project reads what one process has stored. Only
+            then the result names what was left out.
     """
 
     is_durable = False
+
+    @property
+    def is_shared(self) -> bool:
+        return True
 
     def get_owner(self, user: Any, request: Any) -> str:
         """Return the owner of content: the user, within the tenant of the request.
@@ -224,6 +212,10 @@ class CacheArchive(Archive):
     def cache(self) -> BaseCache:
         return caches[mcp_settings.ARCHIVE_CACHE]
 
+    @property
+    def is_shared(self) -> bool:
+        return not isinstance(self.cache, (DummyCache, LocMemCache))
+
     def store(self, entry: Entry) -> str:
         same = self.find(entry.content_hash, entry.owner)
         if same is not None and same.has_same_content(entry):
@@ -256,29 +248,33 @@ class CacheArchive(Archive):
 
 
 class CallArchive:
-    """The archive for one call's result."""
+    """The archive for one call's result.
 
-    def __init__(self, owner: str, seal: Callable[[Outcome], Any], max_seconds: int) -> None:
+    Args:
+        note_terms: returns what has to hold for the caller to read the content.
+    """
+
+    def __init__(self, owner: str, note_terms: Callable[[Outcome], Mapping[str, Any]]) -> None:
         self.owner = owner
-        self.seal = seal
-        self.max_seconds = max_seconds
+        self.note_terms = note_terms
         self.is_full = False
 
     @property
     def seconds(self) -> int | None:
         """How long the content can be read, None where that is not certain."""
         is_durable = getattr(mcp_settings.ARCHIVE_CLASS, "is_durable", False)
-        return self.max_seconds if is_durable else None
+        return mcp_settings.ARCHIVE_TTL if is_durable else None
 
     def keep(self, outcome: Outcome, items: Iterable[dict[str, Any]]) -> Entry | None:
         """Store what an outcome leaves out and return its entry, None if it was not stored."""
 
         def store() -> Entry | None:
-            sealed = self.seal(outcome)
-            find_row = sealed.find_row if sealed.lists else None
-            more = {"terms": sealed.terms, "seconds": self.max_seconds, **outcome.call}
-            entry = Entry.of(new_archive_id(), self.owner, outcome.tool, items, find_row, **more)
-            return replace(entry, archive_id=mcp_settings.ARCHIVE_CLASS().store(entry))
+            archive = mcp_settings.ARCHIVE_CLASS()
+            terms = self.note_terms(outcome) if archive.is_shared else {}
+            if not terms.get("rights"):
+                return None
+            entry = Entry.of(new_archive_id(), self.owner, outcome.tool, items, terms)
+            return replace(entry, archive_id=archive.store(entry))
 
         def log_failure(exc: Exception) -> Entry | None:
             self.is_full = isinstance(exc, ArchiveFull)

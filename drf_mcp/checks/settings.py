@@ -8,23 +8,16 @@ from django.conf import settings
 from django.core.cache import caches
 from django.core.cache.backends.dummy import DummyCache
 from django.core.cache.backends.locmem import LocMemCache
-from django.core.checks import CheckMessage, Error, Info, Warning
+from django.core.checks import CheckMessage, Error, Warning
 from django.db import connections, router
 from django.utils.module_loading import import_string
 from rest_framework.settings import api_settings
 
 from drf_mcp.archive import Archive, CacheArchive, DatabaseArchive, can_archive
 from drf_mcp.checks.project import Project, register_check
-from drf_mcp.dispatch.stored_answers import (
-    HOOKS,
-    has_own_handler,
-    keeps_answers,
-    shows_fields_by_caller,
-)
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import contain
 from drf_mcp.models import ArchivedChunk
-from drf_mcp.option_types.spelling import join_names
 from drf_mcp.settings import mcp_settings
 from drf_mcp.truncation import Digester
 
@@ -136,27 +129,4 @@ def check_archive_tables(project: Project) -> Iterator[CheckMessage]:
             "shortened, and nothing can be fetched back.",
             hint="Run manage.py migrate.",
             id="drf_mcp.W015",
-        )
-
-
-@register_check(deploy=True)
-def check_stored_answers(project: Project) -> Iterator[CheckMessage]:
-    if not can_archive():
-        return
-    names = []
-    for name, tool in sorted(project.tools.items()):
-        endpoint = tool.endpoint
-        has_hook = any(hasattr(endpoint.view_class, hook) for hook in HOOKS)
-        if endpoint.is_built_in or has_hook or not keeps_answers(tool):
-            continue
-        if has_own_handler(endpoint) or shows_fields_by_caller(endpoint):
-            names.append(name)
-    if names:
-        yield Info(
-            "What has no room in a result is kept for 15 minutes of tools whose own code alone "
-            f"knows what a caller may read: {join_names(names, 10)}.",
-            hint="Where rights change that Django's users, groups and permissions do not show, "
-            "define get_rights_fingerprint() or may_retrieve() on the view, or set archive=False. "
-            "See docs/security.md.",
-            id="drf_mcp.I002",
         )

@@ -32,7 +32,7 @@ def check_tools(project: Project) -> Iterator[CheckMessage]:
 
 @register_check()
 def check_endpoint_is_included(project: Project) -> Iterator[CheckMessage]:
-    count = len(project.tools)
+    count = sum(not tool.endpoint.is_built_in for tool in project.tools.values())
     served = any(endpoint.view.registry is project.registry for endpoint in project.endpoints)
     if count and not served:
         yield Warning(

@@ -126,7 +126,8 @@ class Dispatcher(FailureOutcomes):
 
     def get_stored_answer(self, call: CallState) -> StoredAnswer:
         """Return what decides whether the caller may read the answer of a call later."""
-        return StoredAnswer(call.caller, call.tool, call=call.bound)
+        # A guard may have answered before the arguments were bound.
+        return StoredAnswer(call.caller, call.tool, vars(call).get("bound") or Call({}))
 
     def perform_requests(self, call: CallState) -> Outcome:
         guards = [guard for guard in call.guards if guard.is_for_each]

@@ -12,14 +12,13 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
-from rest_framework.utils.serializer_helpers import ReturnDict, ReturnList
+from rest_framework.utils.serializer_helpers import ReturnDict
 
 from drf_mcp.access.throttles import get_rate_limit, warn_of_quota
 from drf_mcp.codes import PLAIN_WARNINGS
 from drf_mcp.dispatch.content import BODILESS, Content, ContentReader, find_location
 from drf_mcp.dispatch.errors import ArgumentLocator, ErrorMapper
 from drf_mcp.dispatch.request import ToolRequest
-from drf_mcp.dispatch.shown_rows import find_return_lists
 from drf_mcp.exceptions import SoftDetail
 from drf_mcp.interaction.call_context import CallContext, call_context, notes_of
 from drf_mcp.interaction.responses import BlockResponse
@@ -314,34 +313,12 @@ def keep_serializers(data: Any, rendered: Any, depth: int = 0) -> Any:
     """
     if isinstance(data, ReturnDict) and isinstance(rendered, dict):
         return ReturnDict(rendered, serializer=data.serializer)
-    if isinstance(data, ReturnList) and isinstance(rendered, list) and len(rendered) == len(data):
-        return ReturnList(rendered, serializer=data.serializer)
     if depth < DEEPEST and has_same_members(data, rendered):
         return {
             name: keep_serializers(value, rendered[name], depth + 1)
             for name, value in pair_members(data, rendered)
         }
-    return rendered if depth else find_wrapped(data, rendered)
-
-
-def find_wrapped(data: Any, rendered: Any) -> Any:
-    """Return rendered data that a renderer put around the view's data, with its serializers.
-
-    A list is recognised where it alone has as many items as the list of the view.
-    """
-    around = {"": rendered}
-    for _pointer, each in find_return_lists(data):
-        holders, places = [around], []
-        for holder in holders:
-            for name, value in holder.items():
-                if isinstance(value, dict):
-                    holders.append(value)
-                elif isinstance(value, list) and len(value) == len(each):
-                    places.append((holder, name))
-        if len(places) == 1:
-            holder, name = places[0]
-            holder[name] = ReturnList(holder[name], serializer=each.serializer)
-    return around[""]
+    return rendered
 
 
 def find_rendered(part: Any, data: Any, rendered: Any, depth: int = 0) -> Any:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -13,7 +12,6 @@ from rest_framework.relations import HyperlinkedIdentityField
 from rest_framework.utils.serializer_helpers import ReturnList
 
 from drf_mcp.dispatch.stock_lists import is_stock, is_stock_row
-from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.json_text import JSONPointer
 
 # The most keys in one query: some databases take no longer lists.
@@ -121,72 +119,3 @@ def is_complete(shown: Any) -> bool:
     # A serializer may write fewer rows than it was given.
     instance = getattr(shown.serializer, "instance", None)
     return isinstance(instance, Iterable) and len(list(instance)) == len(shown)
-
-
-@dataclass(frozen=True)
-class ShownList:
-    """A list in an answer.
-
-    Attributes:
-        pointer: where it is.
-        model: the label of the model of its rows.
-        keys: the primary key of each row as text, None for a row that is not asked for.
-    """
-
-    pointer: str
-    model: str
-    keys: Sequence[Any]
-
-
-def find_shown_lists(data: Any) -> Iterator[ShownList]:
-    """Yield the lists of an answer whose rows REST framework made of objects of one model."""
-    for pointer, shown in find_return_lists(data):
-        serializer = shown.serializer
-        if is_complete(shown) and is_drf_code(type(serializer), "to_representation", "data"):
-            rows = list(serializer.instance)
-            models = {getattr(row, "_meta", None) for row in rows}
-            if len(models) == 1 and (meta := models.pop()) is not None:
-                yield ShownList(pointer, meta.label, tuple(str(row.pk) for row in rows))
-
-
-@dataclass(frozen=True)
-class Sealed:
-    """What is stored with an answer, to find out later what of it the caller may read.
-
-    Attributes:
-        terms: the hash of the caller's ``rights``, whether the view has to find the ``object`` of
-            the URL, and the ``model`` of the rows, as JSON.
-        lists: the lists of the answer whose rows are known.
-    """
-
-    terms: Mapping[str, Any]
-    lists: Sequence[ShownList] = ()
-
-    def find_row(self, item: Mapping[str, Any]) -> Any:
-        """Return what an item of the answer shows: the key of a row, or of the row that the item is
-        a part of; the path and the keys of each list in it; None for neither."""
-        if (pointer := item["pointer"]) is None or item["value"] is None:
-            return None
-        held: list[Any] = []
-        key = None
-        for shown in self.lists:
-            place, _, rest = pointer[len(shown.pointer) + 1 :].partition("/")
-            if shown.pointer == pointer or shown.pointer.startswith(f"{pointer}/"):
-                path = JSONPointer(shown.pointer[len(pointer) :]).path
-                held.append([list(path), list(shown.keys)])
-            elif not pointer.startswith(f"{shown.pointer}/"):
-                continue
-            elif "length" in item and not rest:
-                first = int(place)
-                held.append([[], list(shown.keys[first : first + item["length"]])])
-            elif key is None:
-                key = shown.keys[int(place)]
-        return held or key
-
-
-def find_every_key(rows: Sequence[Any]) -> set[Any]:
-    keys = {row for row in rows if type(row) is not list}
-    if len(keys) < len(rows):
-        lists = (row for row in rows if type(row) is list)
-        keys.update(key for row in lists for _, held in row for key in held)
-    return keys - {None}

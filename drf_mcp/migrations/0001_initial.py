@@ -19,8 +19,6 @@ class Migration(migrations.Migration):
                 ),
                 ("owner", models.CharField(blank=True, max_length=255, verbose_name="owner")),
                 ("tool", models.CharField(max_length=64, verbose_name="tool")),
-                ("kwargs", models.JSONField(default=dict, verbose_name="kwargs of the call")),
-                ("query_string", models.TextField(blank=True, verbose_name="query of the call")),
                 ("content_hash", models.CharField(max_length=71, verbose_name="content hash")),
                 ("size", models.PositiveBigIntegerField(verbose_name="characters")),
                 (
@@ -31,10 +29,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("terms", models.JSONField(default=dict, verbose_name="rights that it is read by")),
-                (
-                    "rows",
-                    models.JSONField(default=list, verbose_name="keys of the rows of its items"),
-                ),
                 ("text", models.TextField(blank=True, verbose_name="first chunk")),
                 ("created", models.DateTimeField(verbose_name="created")),
                 ("expires", models.DateTimeField(db_index=True, verbose_name="expires")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from json.encoder import encode_basestring
 from typing import Any
@@ -17,8 +17,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.archive import CallArchive, can_archive
 from drf_mcp.dispatch.content import AnswerEncoder, encode_data
 from drf_mcp.dispatch.error_texts import UNWRITABLE, UNWRITABLE_TRIAL
-from drf_mcp.dispatch.shown_rows import Sealed, ShownList, find_shown_lists
-from drf_mcp.dispatch.stored_answers import StoredAnswer, get_lifetime, keeps_answers
+from drf_mcp.dispatch.stored_answers import StoredAnswer, keeps_answers
 from drf_mcp.envelopes import (
     Envelope,
     OkEnvelope,
@@ -79,8 +78,6 @@ class ResultWriter:
         texts = envelope.texts(outcome, encode)
         text = "".join(texts)
         if budget is not None and budget.is_exceeded(outcome, text):
-            # Now, since plain JSON does not show of which objects its rows were made.
-            budget.note_rows(envelope.answer(outcome))
             answer = encode(envelope.answer(outcome))
             outcome = outcome.changed(data=json.loads(answer), body=None)
             sample, length, answer, text = answer[:SAMPLE], len(text), "", ""
@@ -149,10 +146,6 @@ class ToolBudget(Budget):
         super().__init__(tool, arguments, encode_data, meta)
         self.caller = caller
         self.registry = registry
-        self.lists: Sequence[ShownList] = ()
-
-    def note_rows(self, answer: Any) -> None:
-        self.lists = list(find_shown_lists(answer))
 
     def get_archive(self) -> CallArchive | None:
         tool, endpoint = self.tool, self.tool.endpoint
@@ -161,16 +154,12 @@ class ToolBudget(Budget):
         urlconf = getattr(self.caller.request, "urlconf", None)
         if RETRIEVAL_TOOL not in self.registry.tools(urlconf):
             return None
-        user, limit = self.caller.authenticate().user, mcp_settings.ARCHIVE_TTL
+        user = self.caller.authenticate().user
         owner = mcp_settings.ARCHIVE_CLASS().get_owner(user, self.caller.request)
-        return CallArchive(
-            owner, self.seal, min(limit, get_lifetime(endpoint, self.lists) or limit)
-        )
+        return CallArchive(owner, self.note_terms)
 
-    def seal(self, outcome: Outcome) -> Sealed:
-        call = outcome.call
-        answer = StoredAnswer(self.caller, self.tool, call["kwargs"], call["query_string"])
-        return answer.seal(self.lists)
+    def note_terms(self, outcome: Outcome) -> Mapping[str, Any]:
+        return StoredAnswer.of(self.caller, self.tool, outcome.call).note_terms()
 
     def get_search_arguments(self) -> tuple[str, ...]:
         return (api_settings.SEARCH_PARAM, *super().get_search_arguments())

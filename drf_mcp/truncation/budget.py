@@ -97,9 +97,6 @@ class Budget:
         # A slice of archived content is the text itself.
         return None if self.tool.name == RETRIEVAL_TOOL else mcp_settings.DIGESTER_CLASS
 
-    def note_rows(self, answer: Any) -> None:
-        """Note the rows of an answer that is too long, before it becomes plain JSON."""
-
     def get_archive(self) -> Storage | None:
         """Return where the result leaves what it has no room for; None to keep nothing."""
         return None
@@ -125,6 +122,9 @@ class Budget:
 
     def is_exceeded(self, outcome: Outcome, text: str) -> bool:
         """Return whether the texts of a result may be too long."""
+        # A slice is never cut: it was measured, and its next_offset is fixed.
+        if self.tool.name == RETRIEVAL_TOOL and outcome.failure is None:
+            return False
         limit = self.get_limit(outcome)
         return limit is not None and not is_within(text, limit - VARIANCE, self.count_tokens)
 

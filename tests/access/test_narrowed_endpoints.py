@@ -14,7 +14,6 @@ from django.urls import include, path
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.test import MCPClient
-from drf_mcp.tools import Tool
 from drf_mcp.transports.in_process import LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection
 from example_project.shop.models import Customer
@@ -93,19 +92,6 @@ def test_archived_content_needs_an_endpoint_with_its_tool(carol, settings):
     assert not retrieved["/mcp"].is_error
     assert not retrieved[READONLY].is_error
     assert retrieved[LIBRARY].code == "NOT_FOUND"
-
-
-def test_over_plain_http_read_only_holds_for_archived_content(
-    carol, settings, http_of, monkeypatch
-):
-    archive_id = archive_a_long_result(settings, carol)
-    address = f"/mcp/content/?archive_id={archive_id}"
-    http = http_of("carol")
-    assert http.get(address).status_code == 200
-    monkeypatch.setattr(Tool, "reads", False)
-    assert http.get(address).status_code == 200
-    settings.DRF_MCP = {**settings.DRF_MCP, "READ_ONLY": True}
-    assert http.get(address).status_code == 404
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from django.db import connections
 @pytest.fixture(params=["CacheArchive", "DatabaseArchive"])
 def archive_class(request, settings, db) -> str:
     name = f"drf_mcp.archive.{request.param}"
-    settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": name}
+    settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": name, "ARCHIVE_CACHE": "shared"}
     return name
 
 

@@ -183,7 +183,7 @@ def test_storing_equal_content_again_extends_its_lifetime():
     archive_id = store("same")
     ArchivedContent.objects.update(expires=timezone.now() + timedelta(seconds=5))
     assert store("same") == archive_id
-    assert ArchivedContent.objects.get().expires > timezone.now() + timedelta(minutes=50)
+    assert ArchivedContent.objects.get().expires > timezone.now() + timedelta(minutes=14)
 
 
 def test_a_thousand_results_of_two_owners_are_all_stored():

@@ -39,7 +39,7 @@ class Rows(APIView):
 def folder(tmp_path, expose, settings):
     """The folder of a file archive."""
     backend = "django.core.cache.backends.filebased.FileBasedCache"
-    settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": str(tmp_path)}}
+    settings.CACHES = {**settings.CACHES, "shared": {"BACKEND": backend, "LOCATION": str(tmp_path)}}
     archive = "drf_mcp.archive.CacheArchive"
     expose(path("rows/", Rows.as_view()), ARCHIVE_CLASS=archive, MAX_RESULT_TOKENS=1000)
     return tmp_path

@@ -5,22 +5,17 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from django.contrib.admin.models import CHANGE, LogEntry
-from django.contrib.auth.models import Group, User
-from django.core.checks import run_checks
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
+from django.contrib.auth.models import User
 from django.urls import path
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.generics import ListAPIView, RetrieveAPIView
+from rest_framework.generics import ListAPIView
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.serializers import ModelSerializer, SerializerMethodField
 from rest_framework.views import APIView
 
 from drf_mcp.access.narrowing import Narrowing
-from drf_mcp.archive.withheld import withheld_cache
 from drf_mcp.models import ArchivedContent
 from drf_mcp.tools import mcp_tool
 
@@ -74,33 +69,6 @@ class Log(APIView):
         return Response([{"id": n, "at": line.isoformat()} for n, line in enumerate(lines)])
 
 
-class NotedSerializer(ModelSerializer):
-    """A group with its notes."""
-
-    notes = SerializerMethodField()
-
-    class Meta:
-        model = Group
-        fields = ["id", "name", "notes"]
-
-    def get_notes(self, group) -> list[dict]:
-        entries = LogEntry.objects.filter(object_id=str(group.pk), change_message="")
-        return [{"id": entry.pk, "text": entry.object_repr} for entry in entries]
-
-
-class Noted(RetrieveAPIView):
-    """A group with many notes; some are hidden later."""
-
-    permission_classes = [IsAuthenticated]
-    queryset = Group.objects.all()
-    serializer_class = NotedSerializer
-
-    def may_retrieve(self, request, archived) -> bool:
-        return not LogEntry.objects.filter(
-            object_id=str(archived.kwargs["pk"]), change_message="hidden"
-        ).exists()
-
-
 class ByRole(StockPeople):
     """Depends on roles in a table of the project."""
 
@@ -123,7 +91,6 @@ def serve(expose):
             path("people/", People.as_view()),
             path("ours/", StockPeople.as_view()),
             path("log/", Log.as_view()),
-            path("noted/<int:pk>/", Noted.as_view()),
             path("role/", ByRole.as_view()),
             path("unkept/", Unkept.as_view()),
             path("off/", mcp_tool(name="off", archive=False)(type("Off", (Log,), {})).as_view()),
@@ -177,26 +144,6 @@ def test_a_log_whose_rows_have_since_gone_is_given_whole(serve, alice):
 
 
 @pytest.mark.slow
-def test_may_retrieve_decides_about_the_content_of_an_object(serve, alice):
-    serve()
-    group = Group.objects.create(name="noted")
-    user = User.objects.get(username="alice")
-    LogEntry.objects.bulk_create(
-        LogEntry(
-            user=user,
-            object_id=str(group.pk),
-            object_repr=f"note {number} " * 9,
-            action_flag=CHANGE,
-        )
-        for number in range(137)
-    )
-    archive_id = get_archive_id(alice, "noted_retrieve", id=group.pk)
-    assert read(alice, archive_id).data["items"]
-    LogEntry.objects.filter(object_repr__startswith="note 100 ").update(change_message="hidden")
-    assert read(alice, archive_id).code == "NOT_FOUND"
-
-
-@pytest.mark.slow
 def test_a_view_adds_its_own_permissions_to_the_fingerprint(serve, alice, monkeypatch):
     serve()
     archive_id = get_archive_id(alice, "role_list")
@@ -210,46 +157,6 @@ def test_a_tool_or_view_can_switch_the_archive_off(serve, alice):
     for tool in ("unkept_list", "off"):
         assert "content_retrieve" not in str(alice.call(tool).envelope), tool
     assert not ArchivedContent.objects.exists()
-
-
-@pytest.mark.slow
-def test_answers_of_the_projects_own_handlers_are_stored_for_a_quarter_of_an_hour(serve, alice):
-    serve()
-    seconds = {"people_list": 900, "log": 900, "ours_list": 3600}
-    for tool, number in seconds.items():
-        assert f"within {number} seconds" in str(alice.call(tool).envelope), tool
-    stored = ArchivedContent.objects.all()
-    assert {row.tool: (row.expires - row.created).total_seconds() for row in stored} == seconds
-
-
-def test_several_slices_check_permissions_once_and_run_no_handler(serve, alice, monkeypatch):
-    serve()
-    archive_id = get_archive_id(alice, "people_list")
-    monkeypatch.setattr(withheld_cache, "seconds", 60.0)
-    asked = []
-    monkeypatch.setattr(
-        IsAuthenticated,
-        "has_permission",
-        lambda self, request, view: asked.append(type(view)) or bool(request.user.pk),
-    )
-    monkeypatch.setattr(People, "runs", 0)
-    for offset in range(5):
-        assert read(alice, archive_id, offset=offset, limit=1).data["items"]
-    assert People.runs == 0
-    assert asked.count(People) == 1
-
-
-def test_a_later_slice_queries_nothing_but_the_content(serve, alice, monkeypatch):
-    serve()
-    archive_id = get_archive_id(alice, "ours_list")
-    monkeypatch.setattr(withheld_cache, "seconds", 60.0)
-    read(alice, archive_id, limit=1)
-    with CaptureQueriesContext(connection) as queries:
-        read(alice, archive_id, offset=1, limit=1)
-    statements = [query["sql"] for query in queries if "archived" in query["sql"]]
-    assert len(statements) == 2
-    assert not [query for query in queries if "auth_group" in query["sql"]]
-    assert '"rows"' not in str(statements)
 
 
 class Narrowed:
@@ -277,9 +184,3 @@ def test_a_narrowed_token_does_not_read_content_of_a_wider_one(serve, alice, mon
     for tools in (("log",), ("ours_*", "log")):
         monkeypatch.setattr(Narrowed, "tools", tools)
         assert read(alice, archive_id).code == "NOT_FOUND"
-
-
-def test_the_check_names_tools_with_handlers_of_their_own(serve):
-    serve()
-    (found,) = [m for m in run_checks(include_deployment_checks=True) if m.id == "drf_mcp.I002"]
-    assert "log, people_list." in found.msg

@@ -163,17 +163,6 @@ def test_the_hash_of_many_items_is_that_of_all_of_them():
     assert made.items == items
 
 
-def test_an_entry_has_the_row_of_each_item():
-    items = [{"id": str(n), "pointer": f"/{n}", "value": n} for n in range(700)]
-
-    def make_rows(find_row) -> list:
-        return Entry.of(new_archive_id(), "7", "things_list", items, find_row).rows
-
-    assert make_rows(lambda item: item["value"]) == list(range(700))
-    assert make_rows(lambda item: None) == []
-    assert make_rows(None) == []
-
-
 def test_ids_are_random_and_have_one_length():
     ids = {new_archive_id() for _ in range(100)}
     assert len(ids) == 100

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 
 from drf_mcp.dispatch import shown_rows
-from drf_mcp.dispatch.shown_rows import find_every_key, find_keys
+from drf_mcp.dispatch.shown_rows import find_keys
 
 pytestmark = pytest.mark.django_db
 
@@ -47,9 +47,3 @@ def test_rows_that_a_join_repeats_do_not_use_up_the_limit(keys):
 
 def test_only_the_rows_of_a_slice_are_found(keys):
     assert find_keys(Group.objects.order_by("name")[:10], keys) == {*keys[:10]}
-
-
-def test_every_key_of_nested_rows_is_found():
-    assert find_every_key([]) == set()
-    assert find_every_key(["1", None, "1", "2"]) == {"1", "2"}
-    assert find_every_key(["1", [[["a"], ["2", None]], [["b"], ["3"]]], None]) == {"1", "2", "3"}

@@ -343,12 +343,11 @@ def test_anonymous_content_is_found_by_its_id_only(library, agent_of):
     assert anonymous.call("content_retrieve", content_hash=digest).code == "NOT_FOUND"
 
 
-def test_each_retrieval_checks_the_permissions_of_the_view(library, alice, http_of):
+def test_each_retrieval_checks_the_permissions_of_the_view(library, alice):
     library()
     archive_id, _ = archive_of(alice.call("rows"))
     MayRead.refused.add("alice")
     assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
-    assert http_of("alice").get(f"/mcp/content/?archive_id={archive_id}").status_code == 404
 
 
 @pytest.mark.slow
@@ -384,7 +383,7 @@ def test_more_ids_than_a_query_takes_are_refused(alice):
 
 
 @pytest.mark.slow
-def test_without_an_archive_or_a_budget_there_is_no_content_retrieve(library, alice, http_of):
+def test_without_an_archive_or_a_budget_there_is_no_content_retrieve(library, alice):
     library(MAX_RESULT_TOKENS=None)
     assert "content_retrieve" not in alice.tools()
     library(ARCHIVE_CLASS=None)
@@ -392,30 +391,16 @@ def test_without_an_archive_or_a_budget_there_is_no_content_retrieve(library, al
     result = alice.call("rows")
     assert result.envelope["meta"]["content_fidelity"] == "partial"
     assert "content_archive_hashes" not in result.envelope["meta"]
-    assert http_of("alice").get("/mcp/content/?archive_id=a").status_code == 404
-
-
-@pytest.mark.slow
-def test_without_a_route_for_the_retrieve_view_nothing_is_archived(settings, alice):
-    module = type("URLConf", (), {})
-    module.urlpatterns = [path("mcp", MCPView.as_view()), path("rows/", Rows.as_view())]
-    settings.ROOT_URLCONF = module
-    settings.DRF_MCP = {"EXPOSE": "urlconf", "PERMISSION_CLASSES": [OPEN]}
-    result = alice.call("rows")
-    assert "content_archive_hashes" not in result.envelope["meta"]
 
 
 @pytest.mark.slow
 def test_an_endpoint_with_its_own_registry_has_content_retrieve(settings, agent_of):
-    from drf_mcp.archive.retrieval import ContentRetrieveView
-
     own = Registry()
     own.register(Rows)
     module = type("URLConf", (), {})
     module.urlpatterns = [
         path("mcp", MCPView.as_view(registry=own)),
         path("rows/", Rows.as_view()),
-        path("rest/", ContentRetrieveView.as_view()),
     ]
     settings.ROOT_URLCONF = module
     settings.DRF_MCP = {"PERMISSION_CLASSES": [OPEN]}
@@ -493,15 +478,6 @@ def test_errors_have_their_own_budget(library, alice):
     )
     assert count_tokens(refused.raw["content"][0]["text"]) <= 1000
     assert refused.code == "VALIDATION_ERROR"
-
-
-def test_the_retrieve_view_answers_its_owner_over_plain_http(library, alice, http_of):
-    library(PERMISSION_CLASSES=[AUTHENTICATED])
-    archive_id, _ = archive_of(alice.call("rows"))
-    at = f"/mcp/content/?archive_id={archive_id}&ids={ROWS - 1}&ids={ROWS}"
-    assert len(http_of("alice").get(at).json()["items"]) == 2
-    assert http_of("bob").get(at).status_code == 404
-    assert http_of(None).get(at).status_code == 401
 
 
 def test_an_open_list_of_tools_stays_public(settings, expose):

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from rest_framework.exceptions import APIException
 
+from drf_mcp.archives import StoredAnswer
 from drf_mcp.contrib.compose import PROGRAM
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
 from drf_mcp.contrib.compose.lists import ONE_PAGE, ListReader
@@ -24,7 +25,6 @@ from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.error_texts import UNWRITABLE
 from drf_mcp.dispatch.failures import close_broken_connections
 from drf_mcp.dispatch.guards import find_narrowing_refusal
-from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import ProtocolError
 from drf_mcp.features import CallState
@@ -409,7 +409,7 @@ class ProgramCalls:
         """Keep what has to hold for each answer to be given again."""
         for answer in answers:
             if answer.terms is None:
-                made = StoredAnswer(self.call.caller, self.tools[answer.source], **answer.call)
+                made = StoredAnswer.of(self.call.caller, self.tools[answer.source], answer.call)
                 answer.terms = made.note_terms()
 
     def get_result_terms(self) -> list[tuple[str, Mapping[str, Any]]]:

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.scopes import get_rights_fingerprint
-from drf_mcp.dispatch.stored_answers import StoredAnswer
+from drf_mcp.archives import StoredAnswer
 from drf_mcp.features import get_rows
 from drf_mcp.interaction.exchange import ANSWER_SECONDS
 from drf_mcp.json_text import hash_json

@@ -13,6 +13,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from drf_mcp.archives import StoredAnswer
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.rules.proposal_store import RUNNING, ProposalStore
 from drf_mcp.contrib.rules.proposing import (
@@ -32,7 +33,6 @@ from drf_mcp.contrib.rules.ruling import (
     find_rules,
     refuses_always,
 )
-from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import contain
 from drf_mcp.features import (
     AccessStep,

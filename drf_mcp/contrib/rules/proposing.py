@@ -13,6 +13,7 @@ from django.utils.crypto import get_random_string
 from rest_framework.exceptions import PermissionDenied, Throttled
 
 from drf_mcp.access.scopes import get_tenant_key, get_user_key
+from drf_mcp.archives import can_be_asked
 from drf_mcp.contrib.rules.proposal_store import (
     APPROVED,
     FAILED,
@@ -39,7 +40,6 @@ from drf_mcp.contrib.writes.changes import is_dry_run
 from drf_mcp.dispatch.call_objects import CallObject, hash_row
 from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.dispatch.probe import find_written_databases
-from drf_mcp.dispatch.stored_answers import can_be_asked
 from drf_mcp.exceptions import Conflict, contain
 from drf_mcp.features import CallState, Guard, Proceed, Slot
 from drf_mcp.interaction.call_context import DEFERRAL

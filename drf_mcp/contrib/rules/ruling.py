@@ -19,12 +19,12 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from drf_mcp.archives import can_be_asked
 from drf_mcp.contrib.rules.conditions import UNREADABLE, SentArguments
 from drf_mcp.dispatch.call_objects import find_object
 from drf_mcp.dispatch.guards import CallCrashed, pass_guards
 from drf_mcp.dispatch.probe import Look
 from drf_mcp.dispatch.request import get_named_object
-from drf_mcp.dispatch.stored_answers import can_be_asked
 from drf_mcp.exceptions import catch
 from drf_mcp.features import CallState, Guard
 from drf_mcp.option_types.kinds import read_pattern

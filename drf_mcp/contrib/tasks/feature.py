@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext_lazy
 
+from drf_mcp.archives import StoredAnswer
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.credentials import Credential, keep_environ
@@ -16,7 +17,6 @@ from drf_mcp.contrib.tasks.jobs import JOB, JobReader, find_url
 from drf_mcp.contrib.tasks.run import find_backend
 from drf_mcp.contrib.tasks.task_store import COMPLETED, FAILED, WORKING, TaskStore
 from drf_mcp.dispatch.guards import CallRefused
-from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import InternalError, InvalidParams, MissingClientCapability
 from drf_mcp.features import Bound, CallState, Feature, Guard, LimitReached, Proceed, Setting
 from drf_mcp.interaction.call_context import DEFERRAL

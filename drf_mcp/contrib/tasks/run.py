@@ -27,7 +27,6 @@ from drf_mcp.contrib.tasks.task_store import (
     STOPPED,
     TaskStore,
 )
-from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import InternalError
 from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Answer, Channel, Exchange
@@ -198,7 +197,7 @@ class Run:
         INPUT_REQUESTS.set(call, TaskInputRequests(self, call.context))
 
     def note_terms(self, outcome: Outcome, call: CallState) -> None:
-        answer = StoredAnswer(call.caller, call.tool, **outcome.call)
+        answer = call.dispatcher.get_stored_answer(call)
         self.terms = answer.note_terms(failed=outcome.failure is not None)
 
     def perform(self) -> None:

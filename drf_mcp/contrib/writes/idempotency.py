@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, ClassVar, TypeVar
 
@@ -35,8 +35,8 @@ from rest_framework.utils.serializer_helpers import ReturnDict
 
 from drf_mcp.access.scopes import ask_view_for_rights, get_caller_key, get_rights_fingerprint
 from drf_mcp.access.throttles import APPROACHING
+from drf_mcp.archives import MADE, finds_object, is_old
 from drf_mcp.dispatch.response import keep_serializers
-from drf_mcp.dispatch.stored_answers import MADE
 from drf_mcp.exceptions import Conflict, contain
 from drf_mcp.features import get_rows
 from drf_mcp.interaction.call_context import call_context
@@ -184,7 +184,7 @@ class IntendedChange:
         )
 
     def make(
-        self, perform: Callable[[Any], Result], replay: Callable[[str, str], Result]
+        self, perform: Callable[[Any], Result], replay: Callable[[str, str, datetime], Result]
     ) -> Result:
         """Make the change in one transaction with its record, or answer from the record.
 
@@ -192,7 +192,8 @@ class IntendedChange:
 
         Args:
             perform: makes the change with the row of its record, which it keeps, frees or undoes.
-            replay: reads the answer that was kept, and gets the rights that it was made under.
+            replay: reads the answer that was kept, and gets the rights that it was made under and
+                the time.
 
         Raises:
             KeyReused: if the key was used for another change.
@@ -251,8 +252,8 @@ class IntendedChange:
         except IntegrityError as exc:
             raise Taken from exc
 
-    def find_answer(self) -> tuple[str, str] | None:
-        """Return the answer that is kept, and the rights that it was made under; None without one.
+    def find_answer(self) -> tuple[str, str, datetime] | None:
+        """Return the answer that is kept, its caller's rights and its time; None without one.
 
         Raises:
             KeyReused: if the key was used for another change.
@@ -270,7 +271,7 @@ class IntendedChange:
         both = row.arguments.items() ^ self.arguments.items()
         if both:
             raise KeyReused(tuple(sorted({name for name, _value in both})), row.operation)
-        return row.answer, row.rights
+        return row.answer, row.rights, row.created
 
 
 # --- Plain HTTP ----------------------------------------------------------------------------------
@@ -349,10 +350,10 @@ class IdempotencyKeyMixin:
                 return read_response(json.loads(text))
             return answer
 
-        def replay(text: str, rights: str) -> Any:
+        def replay(text: str, rights: str, made: datetime) -> Any:
             notes.meta[REPLAYED] = True
             response: HttpResponseBase = Response({"detail": _(MADE)})
-            if find_rights() == rights:
+            if find_rights() == rights and (not is_old(made) or finds_object(self)):
                 members = json.loads(text)
                 notes.warnings += map(read_warning, members["warnings"])
                 notes.suggestions += members["suggestions"]

@@ -3,12 +3,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework.exceptions import APIException
 
+from drf_mcp.archives import MADE
 from drf_mcp.contrib.writes.changes import is_dry_run
 from drf_mcp.contrib.writes.idempotency import (
     ANONYMOUS,
@@ -23,7 +25,6 @@ from drf_mcp.contrib.writes.idempotency import (
 )
 from drf_mcp.dispatch.guards import CallCrashed, CallRefused
 from drf_mcp.dispatch.probe import Probe
-from drf_mcp.dispatch.stored_answers import MADE
 from drf_mcp.exceptions import catch, contain
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, parse_json_text
@@ -158,9 +159,9 @@ class IdempotencyGuard(Guard):
                 )
             return outcome
 
-        def replay(answer: str, rights: str) -> Outcome:
+        def replay(answer: str, rights: str, made: datetime) -> Outcome:
             # The handler is not run: a caller who may not call it any more is refused here.
-            if call.dispatcher.get_stored_answer(call).find_rights() != rights:
+            if not call.dispatcher.get_stored_answer(call).may_replay(rights, made):
                 return describe_made(call, _(MADE))
             outcome = read_outcome(answer)
             return outcome.changed(meta={**outcome.meta, REPLAYED: True})

@@ -82,7 +82,7 @@ class Everything(ModelViewSet):
 
 
 def test_many_on_a_viewset_is_for_retrieve_and_an_action_declares_its_own(settings):
-    settings.DRF_MCP = {}
+    settings.DRF_MCP = {"ARCHIVE_CLASS": None}
     router = DefaultRouter()
     router.register("everything", Everything)
     tools = Registry().tools(urlconf_of([path("", include(router.urls))]))

@@ -1,0 +1,26 @@
+"""Archives, and the gate of every answer that is kept for its caller."""
+
+from __future__ import annotations
+
+from drf_mcp.archive import Archive, CacheArchive, DatabaseArchive, Entry
+from drf_mcp.dispatch.stored_answers import (
+    FAILED,
+    MADE,
+    StoredAnswer,
+    can_be_asked,
+    finds_object,
+    is_old,
+)
+
+__all__ = [
+    "FAILED",
+    "MADE",
+    "Archive",
+    "CacheArchive",
+    "DatabaseArchive",
+    "Entry",
+    "StoredAnswer",
+    "can_be_asked",
+    "finds_object",
+    "is_old",
+]
