@@ -172,7 +172,7 @@ def long_answers(alice: Client) -> Iterator[Comparison]:
 
 
 def retrieval(server: Server, alice: Client) -> Comparison:
-    """Return ``content_retrieve``, compared with the same view over plain HTTP."""
+    """Return ``content_retrieve``, compared with the page that the content is of over HTTP."""
     # Not rolled back, because the archived content has to stay.
     _, content = server.answer(alice.call("documents_texts", LONG_PAGE).environment())
     (archive_id,) = json.loads(content)["result"]["structuredContent"]["meta"][
@@ -181,8 +181,8 @@ def retrieval(server: Server, alice: Client) -> Comparison:
     asked = {"archive_id": archive_id, "ids": ["results[0].text"]}
     return Comparison(
         "content_retrieve, one document",
-        alice.plain("GET", "/mcp/content/", query=asked),
-        alice.call("content_retrieve", {**asked, "ids": [asked["ids"]]}),
+        alice.plain("GET", "/documents/texts/", query=LONG_PAGE),
+        alice.call("content_retrieve", asked),
     )
 
 

@@ -43,7 +43,6 @@ WARNING_MEANINGS = {
     "FALLBACK_USED": "The primary source was not available.",
     "ARCHIVE_UNAVAILABLE": "What was left out could not be stored, so it cannot be fetched.",
     "ARCHIVE_FULL": "What was left out was not stored: the caller's share of the archive is full.",
-    "CONTENT_WITHHELD": "The caller may no longer read some rows of the stored content.",
     "RIGHTS_CHANGED": "The change was made earlier, with other rights than the caller has now.",
     "PAGE_SIZE_LIMITED": "A page has fewer rows than the call asked for, and more rows follow.",
     "UNKNOWN_FIELD": "The answer lacks a field that the call asked for.",
