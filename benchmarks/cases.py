@@ -181,7 +181,7 @@ def retrieval(server: Server, alice: Client) -> Comparison:
     asked = {"archive_id": archive_id, "ids": ["results[0].text"]}
     return Comparison(
         "content_retrieve, one document",
-        alice.plain("GET", "/documents/texts/", query=LONG_PAGE),
+        alice.plain("GET", "/api/library/documents/texts/", query=LONG_PAGE),
         alice.call("content_retrieve", asked),
     )
 

@@ -17,7 +17,6 @@ from rest_framework.settings import DEFAULTS as REST_FRAMEWORK_DEFAULTS
 from docs.reference_pages.envelope_fields import DESCRIBED, rows
 from docs.reference_pages.error_codes import SOFT_MEANINGS, WARNING_MEANINGS, WHEN
 from drf_mcp import __version__
-from drf_mcp.archive.retrieval import WITHHELD
 from drf_mcp.codes import CODES, WARNING_SEVERITIES
 from drf_mcp.contrib.writes.idempotency_guard import RIGHTS_CHANGED
 from drf_mcp.dispatch.content import NOT_DECODED
@@ -130,7 +129,6 @@ def test_every_standard_code_has_a_meaning():
         *WARNING_SEVERITIES,
         UNAVAILABLE.code,
         FULL.code,
-        WITHHELD,
         RIGHTS_CHANGED,
         UNKNOWN_FIELD,
         PAGE_SIZE_LIMITED,
