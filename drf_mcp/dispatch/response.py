@@ -12,7 +12,7 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
-from rest_framework.utils.serializer_helpers import ReturnDict
+from rest_framework.utils.serializer_helpers import ReturnDict, ReturnList
 
 from drf_mcp.access.throttles import get_rate_limit, warn_of_quota
 from drf_mcp.codes import PLAIN_WARNINGS
@@ -313,6 +313,8 @@ def keep_serializers(data: Any, rendered: Any, depth: int = 0) -> Any:
     """
     if isinstance(data, ReturnDict) and isinstance(rendered, dict):
         return ReturnDict(rendered, serializer=data.serializer)
+    if isinstance(data, ReturnList) and isinstance(rendered, list) and len(rendered) == len(data):
+        return ReturnList(rendered, serializer=data.serializer)
     if depth < DEEPEST and has_same_members(data, rendered):
         return {
             name: keep_serializers(value, rendered[name], depth + 1)
