@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from drf_mcp.contrib.rules.models import Approval, Proposal
 from drf_mcp.contrib.rules.proposal_store import ProposalStore
+from drf_mcp.exceptions import contain
 from tests.contrib.shared_database import use_shared_database
 
 store = ProposalStore()
@@ -74,3 +75,32 @@ def test_a_withdrawal_and_a_run_at_once_do_not_both_succeed(row):
     begin = lambda: store.begin(Proposal.objects.get(pk="one"))  # noqa: E731
     withdraw = lambda: store.withdraw(Proposal.objects.get(pk="one"))  # noqa: E731
     assert sorted(call_at_once(begin, withdraw)) == [False, True]
+
+
+def test_an_approval_and_a_withdrawal_at_once_leave_nothing_to_be_made(row):
+    Proposal.objects.update(approvals_needed=1)
+    user = User.objects.create_user("approver", is_superuser=True)
+    approve = lambda: contain(lambda: store.approve(row, user, "seen").status, str)  # noqa: E731
+    withdraw = lambda: store.withdraw(Proposal.objects.get(pk="one"))  # noqa: E731
+    assert True in call_at_once(approve, withdraw)
+    assert Proposal.objects.get().status == "withdrawn"
+    assert not store.begin(Proposal.objects.get())
+
+
+def test_an_approval_and_a_refusal_at_once_end_in_one_of_them(row):
+    Proposal.objects.update(approvals_needed=1)
+    users = [User.objects.create_user(f"approver{n}", is_superuser=True) for n in (1, 2)]
+    acts = [
+        lambda: contain(lambda: store.approve(row, users[0], "seen").status, lambda exc: ""),
+        lambda: contain(lambda: store.decline(row, users[1], "No.").status, lambda exc: ""),
+    ]
+    found = call_at_once(*acts)
+    assert sorted(found)[0] == ""
+    assert Proposal.objects.get().status == sorted(found)[1]
+
+
+def test_a_call_whose_approval_expires_meanwhile_is_not_taken(row):
+    Proposal.objects.update(status="approved", expires=timezone.now())
+    found = call_at_once(*[lambda: store.begin(Proposal.objects.get(pk="one")), store.end_late] * 2)
+    assert True not in found
+    assert Proposal.objects.get().status == "expired"
