@@ -194,11 +194,14 @@ class ProgramCalls:
                 raise RaisedInProgram(TypeError(text))
             return self.get_signatures(*args) if name == SIGNATURES else self.read_kept(*args)
         tool = self.find_tool(name)
-        if args:
+        required = get_required(tool)
+        if len(args) > len(required):
             signature = Signature(tool).get_arguments()
             raise RaisedInProgram(TypeError(f"{name} takes arguments by name: {signature}"))
+        sent = dict(zip(required, args, strict=False))
+        sent |= {name_argument(tool, each): value for each, value in kwargs.items()}
         try:
-            arguments = ProgramEncoder().plain(kwargs)
+            arguments = ProgramEncoder().plain(sent)
         except (TypeError, ValueError, RecursionError) as exc:
             raise RaisedInProgram(TypeError(str(exc))) from exc
         rows = ListReader(tool)
@@ -252,7 +255,7 @@ class ProgramCalls:
             most = self.limits["calls"]
             message = f"The program made {most} calls, which is the most that it may make."
             raise make_limit_error(message)
-        shown = write_call(tool.name, tool.sanitize_arguments(arguments))
+        shown = name_call(tool.name, tool.sanitize_arguments(arguments))
         answer = CallAnswer(tool.name, hash_json(arguments), shown, tool.name)
         if number < len(self.earlier):
             earlier = self.earlier[number]
@@ -325,7 +328,7 @@ class ProgramCalls:
 
     def name_change(self, tool: Tool, arguments: Mapping[str, Any], data: Any) -> dict[str, Any]:
         """Return what a call changed: the tool, its arguments, and the key of a new object."""
-        shown = shorten(tool.sanitize_arguments(arguments))
+        shown = shorten_shown(tool.sanitize_arguments(arguments))
         change, endpoint = {"tool": tool.name, "arguments": shown}, tool.endpoint
         for other in self.tools.values():
             kwarg = other.endpoint.key_kwarg
@@ -433,6 +436,20 @@ def name_functions(names: Collection[str]) -> dict[str, str]:
     return functions
 
 
+def get_required(tool: Tool) -> list[str]:
+    """Return the arguments that a call needs, in the order of the signature."""
+    schema = tool.input_schema
+    required = schema.get("required", ())
+    return [name for name in schema.get("properties", {}) if name in required]
+
+
+def name_argument(tool: Tool, name: str) -> str:
+    """Return the argument that a program names, such as `from` for `from_`."""
+    plain = name.removesuffix("_")
+    is_other = keyword.iskeyword(plain) and name not in tool.input_schema.get("properties", {})
+    return plain if is_other else name
+
+
 def find_lacking(tool: Tool, outcome: Outcome) -> list[str]:
     """Return the arguments of guards that a call lacks, [] where it was refused for more."""
     problems = outcome.failure.problems if outcome.failure is not None else ()
@@ -447,20 +464,20 @@ def make_limit_error(message: str) -> Ended:
     return Ended(400, Failure(FAILED, Category.VALIDATION, message, advice))
 
 
-def shorten(value: Any) -> Any:
+def shorten_shown(value: Any) -> Any:
     """Return a value with short texts, and few items of lists."""
     if isinstance(value, str) and len(value) > MAX_SHOWN:
         return f"{value[:MAX_SHOWN]}…"
     if isinstance(value, Mapping):
-        return {name: shorten(member) for name, member in value.items()}
+        return {name: shorten_shown(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [*map(shorten, value[:3]), *([f"… ({len(value)})"] if len(value) > 3 else [])]
+        return [*map(shorten_shown, value[:3]), *([f"… ({len(value)})"] if len(value) > 3 else [])]
     return value
 
 
-def write_call(name: str, arguments: Any) -> str:
+def name_call(name: str, arguments: Any) -> str:
     members = arguments.items() if isinstance(arguments, Mapping) else ()
-    text = ", ".join(f"{each}={shorten(value)!r}" for each, value in members)
+    text = ", ".join(f"{each}={shorten_shown(value)!r}" for each, value in members)
     return f"{name}({text[:MAX_CALL]}{'…' if len(text) > MAX_CALL else ''})"
 
 

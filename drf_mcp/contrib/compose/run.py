@@ -33,6 +33,7 @@ from drf_mcp.outcomes import Category, Failure, Outcome, Problem
 from drf_mcp.settings import mcp_settings
 
 CORRECT = "Correct the program, and send it again."
+SAME_RESUME = "Correct the program, and send it with the same 'resume'."
 RESUME = (
     "What was changed stays. Go on by 'resume': call this tool with the id, and with the corrected "
     "program, or without one to go on with the same. Calls up to the last change are answered from "
@@ -106,7 +107,7 @@ class ProgramRun:
         if record is not None:
             self.program = self.sent.program or record.program
             self.now = datetime.fromisoformat(record.now)
-        program = read_program(self.program)
+        program = read_program(self.program, calls)
         with open_session(self.limits, self.now, self.call.caller.holder) as session:
             calls.start()
             if record is not None:
@@ -114,7 +115,7 @@ class ProgramRun:
                 calls.earlier, calls.reopened = record.answers, record.reopened
             names = {*calls.functions, *OWN_FUNCTIONS}
             try:
-                return run_program(session, program.text, names, calls.answer, self.printed)
+                return run_program(session, program, names, calls.answer, self.printed)
             except ProgramFailed as exc:
                 exc.line = program.find_line(exc.line)
                 raise
@@ -182,8 +183,10 @@ class ProgramRun:
             return self.fail(cause.status, failure).changed(scopes=cause.scopes)
         kind = f"{exc.kind}: " if exc.kind else ""
         message, pointer = f"{line}{kind}{exc.message}", self.call.tool.get_pointer("program")
-        problem = Problem("program", message, pointer, remediation=CORRECT)
-        failure = Failure(FAILED, Category.VALIDATION, problem.message, CORRECT, (problem,))
+        # The record still waits under the id.
+        advice = SAME_RESUME if self.sent.resume else CORRECT
+        problem = Problem("program", message, pointer, remediation=advice)
+        failure = Failure(FAILED, Category.VALIDATION, problem.message, advice, (problem,))
         return self.fail(400, failure)
 
     def fail(self, status: int, failure: Failure) -> Outcome:

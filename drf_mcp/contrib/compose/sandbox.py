@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -129,7 +130,7 @@ def get_pool() -> monty.Monty:
 
 def run_program(
     session: monty.MontySession,
-    program: str,
+    program: Any,
     functions: Collection[str],
     answer: Callable[[str, tuple[Any, ...], Mapping[str, Any]], Any],
     printed: Printed,
@@ -137,19 +138,20 @@ def run_program(
     """Return the value of the last expression, as JSON.
 
     Args:
+        program: a `Program`.
         functions: the names of the functions that the program has.
         answer: returns what a function gives: gets its name, and its arguments by position and by
             name; raises `RaisedInProgram`, or what ends the program.
         printed: gets what the program prints.
     """
     try:
-        session.feed_run(PRELUDE)
-        step: Any = session.feed_start(program, print_callback=printed)
+        session.feed_run(f"{PRELUDE}\n{program.parts}")
+        step: Any = session.feed_start(program.text, print_callback=printed)
         while not isinstance(step, monty.MontyComplete):
             step = go_on(step, functions, answer)
     except (monty.MontyRuntimeError, monty.MontySyntaxError) as exc:
         frames = exc.traceback()
-        kind, _colon, message = exc.display("type-msg").partition(": ")
+        kind, _colon, message = explain_error(exc.display("type-msg")).partition(": ")
         line = frames[-1].line if frames else None
         raise ProgramFailed(message or kind, kind, line) from exc
     except monty.MontyError as exc:
@@ -163,6 +165,26 @@ def run_program(
     except (TypeError, ValueError, RecursionError) as exc:
         message = f"The result cannot be written as JSON: {exc}"
         raise ProgramFailed(message, type(exc).__name__) from exc
+
+
+# Types whose methods Python has and the interpreter may lack, by the names in its errors.
+TYPES: dict[str, type] = {
+    **{kind.__name__: kind for kind in (str, dict, list, set, tuple, int, float, bytes)},
+    "datetime.datetime": datetime,
+    "datetime.date": date,
+}
+
+
+def explain_error(text: str) -> str:
+    """Return the text of an error, without what is not true of Python."""
+    found = re.search(r"'([\w.]+)'(?: object)? has no attribute '(\w+)'", text)
+    if found and found[2][0] != "_" and hasattr(TYPES.get(found[1]), found[2]):
+        name = f"{found[1]}.{found[2]}"
+        return f"NotImplementedError: {name} cannot be used here: call it in a lambda."
+    if "cannot suspend" in text:
+        return "NotImplementedError: A tool cannot be called here: call it in a loop before."
+    lacks = "The monty syntax parser does not yet support "
+    return text.replace(lacks, "A program has no ")
 
 
 def go_on(step: Any, functions: Collection[str], answer: Callable[..., Any]) -> Any:

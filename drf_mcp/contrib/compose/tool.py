@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.utils.translation import gettext as _
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,7 +15,7 @@ from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.json_text import parse_json_text
 from drf_mcp.outcomes import Problem
 from drf_mcp.protocol.capability import RequestContext
-from drf_mcp.settings import mcp_settings, override_language
+from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
 from drf_mcp.tools.server_tools import RedirectingTool, ServerTool, ServerToolView
 from drf_mcp.tools.tool import Tool
@@ -50,7 +49,7 @@ class ComposeTool(ServerTool):
         found = self.arguments.get_values(arguments)
         sent |= {each.parameter.name: value for each, value in found if value is not None}
         sent["answers"] = parse_json_text(sent["answers"], dict)
-        text, an_object = _("Must be a string."), _("Must be an object.")
+        text, an_object = "Must be a string.", "Must be an object."
         kinds = (("program", str, text), ("resume", str, text), ("answers", Mapping, an_object))
         problems = [
             Problem("invalid", message, self.get_pointer(name), sent[name])
@@ -58,11 +57,11 @@ class ComposeTool(ServerTool):
             if not isinstance(sent[name], kind)
         ]
         if not (sent["program"] or sent["resume"]):
-            message, advice = _("This argument is required."), _("Send the text of a program.")
+            message, advice = "This argument is required.", "Send the text of a program."
             pointer = self.get_pointer("program")
             problems.append(Problem("required", message, pointer, remediation=advice))
         elif isinstance(sent["program"], str) and len(sent["program"]) > MAX_PROGRAM:
-            message = _("Must have at most %(most)d characters.") % {"most": MAX_PROGRAM}
+            message = f"Must have at most {MAX_PROGRAM} characters."
             problems.append(Problem("max_length", message, self.get_pointer("program")))
         if problems:
             raise ArgumentsRefused(problems)
@@ -114,32 +113,32 @@ def find_tool(server: Any, context: RequestContext) -> Tool | None:
 
 
 def make_compose_tool(tools: Any, **options: Any) -> Tool:
-    # In the project's own language, whichever caller asks first.
-    with override_language():
-        reads = _("Tools that change something cannot be called.") if options["read_only"] else ""
-        description = _(
-            "Run a Python program over the tools, in one call instead of many. Each tool is a"
-            " function with arguments by name, and returns its data: a list all of its rows. A call"
-            " that fails raises ToolError, its text the code, the argument and the reason. The last"
-            " expression is the result. print(signatures('orders_*')) shows how to call tools."
-        )
-        return ComposeTool.make(
-            COMPOSE,
-            ComposeView,
-            method="POST",
-            title=_("Run a program over tools"),
-            description=f"{description} {reads}".strip(),
-            body={
-                "program": {"type": "string"},
-                "resume": {
-                    "type": "string",
-                    "description": _("From a program that stopped: goes on there."),
-                },
-                "answers": {
-                    "type": "object",
-                    "description": _("What the stopped call asked for."),
-                },
+    reads = "Tools that change something cannot be called." if options["read_only"] else ""
+    description = (
+        "Run a Python program over the tools, in one call instead of many. Each tool is a function"
+        " with arguments by name, and returns its data: a list all of its rows, whatever its page"
+        " size. A call that fails raises ToolError, its text the code, the argument and the reason."
+        " The last expression is the result. Modules such as datetime, re, math and statistics are"
+        " there; files, network and inheritance are not. signatures('orders_*') gives how to call"
+        " tools."
+    )
+    return ComposeTool.make(
+        COMPOSE,
+        ComposeView,
+        method="POST",
+        title="Run a program over tools",
+        description=f"{description} {reads}".strip(),
+        body={
+            "program": {"type": "string"},
+            "resume": {
+                "type": "string",
+                "description": "From a program that stopped or failed: goes on, also corrected.",
             },
-            output_schema=None,
-            **options,
-        )
+            "answers": {
+                "type": "object",
+                "description": "What the stopped call asked for.",
+            },
+        },
+        output_schema=None,
+        **options,
+    )

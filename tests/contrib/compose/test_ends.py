@@ -15,7 +15,7 @@ MADE = 'ticket = tickets_create(customer=1, subject="Refund?", body="When?")\n'
 ENDS = {
     "an error": ('ticket["number"]', 'ticket["id"]'),
     "a refused call": ("customers_retrieve(id=0)", "ticket['id']"),
-    "an unknown list": ('lists_aggregate(tool="users_list")', "1"),
+    "refused values": ("orders_create(customer=1, lines=[])", "1"),
     "a result that is no JSON": ("float('nan')", "1"),
     "the limit of calls": ("for i in range(9):\n    customers_list(page=1)", "1"),
     "the limit of time": ("while True:\n    pass", "1"),

@@ -73,9 +73,11 @@ def test_a_mistyped_tool_is_refused_with_the_nearest_one(composer):
     assert "Did you mean customers_list" in result.envelope["error"]
 
 
-def test_positional_arguments_are_refused(composer):
-    result = composer.run("customers_retrieve(1)")
-    assert "customers_retrieve takes arguments by name: id: int" in result.envelope["error"]
+def test_arguments_by_position_are_those_that_the_call_needs(composer):
+    pk = Customer.objects.filter(owner__username="alice").first().pk
+    assert composer.value(f"[customers_retrieve({pk})['id'], *map(customers_retrieve, [])]") == [pk]
+    result = composer.run("customers_list(1)")
+    assert "customers_list takes arguments by name: " in result.envelope["error"]
 
 
 def test_a_tool_can_be_assigned_to_a_variable(composer):
