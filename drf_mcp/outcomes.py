@@ -216,6 +216,7 @@ class Question:
         url: the page that asks in place of a form.
         memory: a JSON value that the client sends back, signed, with the answer.
         request: a request of another method, such as ``{"method": "roots/list"}``.
+        is_personal: whether only the client's user may answer, and no model in the user's place.
     """
 
     key: str
@@ -224,6 +225,7 @@ class Question:
     url: str = ""
     memory: Any = None
     request: Mapping[str, Any] | None = None
+    is_personal: bool = False
 
     @property
     def mode(self) -> str:

@@ -16,9 +16,8 @@ from drf_mcp.outcomes import Outcome, Problem, Warning
 from drf_mcp.tools.arguments.call import Call
 
 PARTIAL = "PARTIAL_FAILURE"
-# Members of ``meta`` that differ by object: the version, the present values, and the call that
-# undoes a write.
-OF_EACH = ("if_match", "current", "undo")
+# Members of ``meta`` that differ by object: the version, and the present values.
+OF_EACH = ("if_match", "current")
 THROTTLED = 429
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,7 @@ from django.db.models import CASCADE, Model
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.authentication_reuse import is_undecorated
 from drf_mcp.dispatch.content import AnswerEncoder
-from drf_mcp.dispatch.probe import REFUSALS, Probe, is_taken_away
+from drf_mcp.dispatch.probe import REFUSALS, Probe, is_taken_away, undoing
 from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.exceptions import contain
@@ -111,15 +112,19 @@ class CallObject:
         data = contain(read_data, lambda exc: None)
         return data if isinstance(data, Mapping) else {}
 
-    def show(self) -> ShownObject | None:
-        """Return what the caller may be shown of the object, None for a call that names none."""
+    def show(self, most: int = MOST_MEMBERS) -> ShownObject | None:
+        """Return what the caller may be shown of the object, None for a call that names none.
+
+        Args:
+            most: the most members.
+        """
         if (key := self.key) is None:
             return None
         model = self.tool.endpoint.model
         name = "object" if model is None else get_model_name(model)
         secret = self.tool.arguments.write_only
         members = {}
-        for member, value in list(self.read_members().items())[:MOST_MEMBERS]:
+        for member, value in list(self.read_members().items())[:most]:
             own = f"/{member}" in secret
             members[member[:LONGEST_NAME]] = MASK if own else shorten_member(member, value)
         cascades = model is not None and has_cascades(model)
@@ -144,7 +149,13 @@ class CallObject:
             rows = type(known)._base_manager.using(router.db_for_write(type(known), instance=known))
             return (rows.select_for_update() if is_locked else rows).filter(pk=known.pk).first()
 
-        return contain(lambda: probe.ask(look), lambda exc: None)
+        with nullcontext() if is_locked else undoing():
+            return contain(lambda: probe.ask(look), lambda exc: None)
+
+    def hash_state(self, *, is_locked: bool = False) -> str:
+        """Return a hash of the row, or of what is shown where the row is not known."""
+        row = self.find_row(is_locked=is_locked)
+        return hash_json(self.read_members()) if row is None else hash_row(row)
 
 
 GETTERS = frozenset({"get_object", "aget_object"})

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.http.response import HttpResponseBase
 from rest_framework.exceptions import NotFound
 
+from drf_mcp.access.authentication_reuse import is_undecorated
 from drf_mcp.dispatch.batches import Batch
 from drf_mcp.dispatch.call_objects import find_object
 from drf_mcp.dispatch.failures import FailureOutcomes, close_broken_connections
@@ -162,14 +163,16 @@ class Dispatcher(FailureOutcomes):
     def find_early_refusal(self, call: CallState) -> Outcome | None:
         """Return the outcome of a call that is refused whatever its handler does, else None.
 
-        For guards that ask before a call is made. The view is asked for its permissions and the
-        object, of each item; no handler runs, no throttle counts, and nothing is kept that the view
-        writes meanwhile. The arguments are not validated.
+        For guards that ask before a call is made. The view is asked for its permissions and, where
+        no decorator is around it, for the object, of each item; no handler runs, no throttle
+        counts, and nothing is kept that the view writes meanwhile. Nothing is validated.
         """
         call.caller.authenticate()
+        callback = call.tool.endpoint.route.callback
+        look = find_object if is_undecorated(callback) else lambda view, *args, **kwargs: None
 
         def ask(bound: Call) -> Outcome:
-            found = self.ask_view(call.of_item(bound), find_object)
+            found = self.ask_view(call.of_item(bound), look)
             return found if isinstance(found, Outcome) else Outcome(call.tool.name, 204)
 
         with undoing():

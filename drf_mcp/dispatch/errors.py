@@ -6,7 +6,7 @@ that a project's own exception handler is respected whatever its bodies look lik
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http.client import responses
 from typing import Any, NamedTuple, Protocol
@@ -50,7 +50,7 @@ from drf_mcp.dispatch.error_texts import (
     WHOLE_REMEDIES,
     get_status_advice,
 )
-from drf_mcp.dispatch.violations import Blockers, find_violation
+from drf_mcp.dispatch.violations import find_violation
 from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
 from drf_mcp.introspection.text import translate
 from drf_mcp.json_text import JSONPointer
@@ -194,21 +194,15 @@ class ErrorMapper:
         is_beside = sentence is not None and sentence.place and sentence.place[0] == place[0]
         return bool(is_beside) or not any(isinstance(each.text, ErrorDetail) for each in texts)
 
-    def from_exception(
-        self,
-        exc: BaseException,
-        request_id: str = "",
-        name_blockers: Callable[[Blockers], str] | None = None,
-    ) -> Failure:
+    def from_exception(self, exc: BaseException, request_id: str = "") -> Failure:
         """Return the failure of an exception that left the view.
 
         The text of an unexpected exception may hold secrets: the caller only gets the request id.
 
         Args:
             request_id: the id in the log.
-            name_blockers: describes the rows that prevent a deletion; None to name their models.
         """
-        violated = find_violation(exc, name_blockers)
+        violated = find_violation(exc)
         if violated is not None:
             return violated
         status = get_exception_status(exc)

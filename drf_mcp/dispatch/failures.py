@@ -1,23 +1,18 @@
-"""The outcomes of calls that fail, the reports of crashes, and the rows that prevent a deletion."""
+"""The outcomes of calls that fail, and the reports of crashes."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from collections.abc import Mapping
 
 from django.core.exceptions import PermissionDenied
 from django.core.handlers.base import BaseHandler
 from django.core.signals import got_request_exception
 from django.db import IntegrityError, connections
-from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
-from django.utils.translation import gettext as _
 from rest_framework import exceptions
 from rest_framework.exceptions import APIException
 
-from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.errors import (
     ArgumentLocator,
     ErrorMapper,
@@ -30,7 +25,6 @@ from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import new_request_id
 from drf_mcp.exceptions import InternalError, TimeLimitExceeded, catch
 from drf_mcp.features import CallState
-from drf_mcp.introspection.text import get_plural_name, join_values
 from drf_mcp.outcomes import Failure, Outcome, RateLimit
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import PATH, Call
@@ -38,10 +32,6 @@ from drf_mcp.tools.arguments.errors import ArgumentsRefused
 from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
-
-Found = TypeVar("Found")
-# With more rows in the way, the message names their model and does not count them.
-MOST_ROWS = 10_000
 
 
 class FailureOutcomes:
@@ -71,10 +61,7 @@ class FailureOutcomes:
 
     def get_crash_outcome(self, call: CallState, request: HttpRequest, exc: Exception) -> Outcome:
         tool, request_id = call.tool, call.request_id
-        protected_rows = ProtectedRows(tool, getattr(request, "caller", None))
-        failure = self.get_error_mapper(call, request).from_exception(
-            exc, request_id, protected_rows.name_blockers
-        )
+        failure = self.get_error_mapper(call, request).from_exception(exc, request_id)
         if isinstance(exc, IntegrityError):
             failure = name_missing_rows(failure, tool, request)
         status = get_exception_status(exc)
@@ -179,92 +166,3 @@ def close_idle_connections() -> None:
     for connection in connections.all(initialized_only=True):
         if not connection.in_atomic_block:
             connection.close()
-
-
-# --- Rows that prevent a deletion ----------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows of one model, as far as the caller may see them.
-
-    Attributes:
-        model: the model's name, in the plural.
-        count: how many of them the caller sees; 0 where the caller may not learn the number.
-        tool: the tool that lists them, "" for none.
-    """
-
-    model: str
-    count: int = 0
-    tool: str = ""
-
-    def __str__(self) -> str:
-        if not self.count:
-            return self.model
-        # Translators: the model is the plural of its name, such as "line items".
-        return _("%(model)s (%(count)d of them in %(tool)s)") % vars(self)
-
-    @property
-    def data(self) -> Mapping[str, Any]:
-        counted = {"count": self.count, "tool": self.tool} if self.count else {}
-        return {"model": self.model, **counted}
-
-
-class ProtectedRows:
-    """Describes rows to a caller by the tools that list them, as far as the caller sees the rows.
-
-    Args:
-        tool: the tool that is called.
-        caller: None for an unknown caller, who sees no rows.
-        kwargs: the path kwargs of the call, for lists below the same parent objects.
-    """
-
-    def __init__(
-        self, tool: Any, caller: Caller | None, kwargs: Mapping[str, Any] | None = None
-    ) -> None:
-        self.tool = tool
-        self.caller = caller
-        self.kwargs = kwargs or {}
-
-    def name_blockers(self, blockers: Mapping[type[Model], Collection[Any]]) -> str:
-        return join_values(self.describe(blockers))
-
-    def describe(self, keys: Mapping[type[Model], Collection[Any]]) -> tuple[Rows, ...]:
-        """Return a description of the rows of each model, from their primary keys."""
-        described = []
-        for model, known in keys.items():
-            name, shown = get_plural_name(model), self.find_visible(model, known)
-            tool = self._find_tool(model) if shown else None
-            described.append(Rows(name, len(shown), tool.name) if tool else Rows(name))
-        return tuple(described)
-
-    def find_visible(self, model: type[Model], keys: Collection[Any]) -> set[Any]:
-        """Return the keys of the rows that a list certainly shows the caller."""
-        if len(keys) > MOST_ROWS:
-            return set()
-        return self._ask_list(model, lambda probe: probe.find_visible_keys(model, keys)) or set()
-
-    def shows_all(self, model: type[Model]) -> bool:
-        """Return whether a list is known to show the caller every row of a model."""
-
-        def compare(rows: QuerySet[Any]) -> bool:
-            every: QuerySet[Any] = QuerySet(model, using=rows.db)
-            return not every.exclude(pk__in=rows.order_by().values("pk")).exists()
-
-        return bool(self._ask_list(model, lambda probe: probe.ask_listed_rows(compare)))
-
-    def _find_tool(self, model: type[Model]) -> Any:
-        related = self.tool.related
-        name = None if related is None else related.find_list(model)
-        if name is None or not related.endpoints[name].route.kwargs.keys() <= self.kwargs.keys():
-            return None
-        return replace(self.tool.for_endpoint(related.endpoints[name]), name=name)
-
-    def _ask_list(self, model: type[Model], ask: Callable[[Any], Found | None]) -> Found | None:
-        from drf_mcp.dispatch.list_probe import ask_about_rows
-
-        tool, caller = self._find_tool(model), self.caller
-        if tool is None or caller is None:
-            return None
-        kwargs = {name: self.kwargs[name] for name in tool.endpoint.route.kwargs}
-        return ask_about_rows(caller, tool, kwargs, ask)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.probe import REFUSALS, Probe, is_taken_away
 from drf_mcp.dispatch.response import ViewResponse
-from drf_mcp.dispatch.shown_rows import ShownRows, find_keys, make_filterable, shows_column
+from drf_mcp.dispatch.shown_rows import ShownRows, make_filterable, shows_column
 from drf_mcp.dispatch.stock_lists import find_queryset_fault, find_view_fault, is_stock_list
 from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
@@ -32,30 +32,6 @@ class ListProbe(Probe):
     Of a stock list these are the rows of its filtered queryset. Any other list is run as the
     caller, page by page, and a row counts that its answer shows.
     """
-
-    def find_visible_keys(self, model: type[Model], keys: Collection[Any]) -> set[Any] | None:
-        """Return those of some primary keys whose rows the list shows the caller.
-
-        No rows where the list refuses the caller; None where it cannot be said.
-        """
-
-        def find(rows: QuerySet[Any]) -> set[str] | None:
-            is_of_model = rows.model._meta.concrete_model is model._meta.concrete_model
-            return find_keys(rows, keys) if is_of_model else None
-
-        try:
-            found = self.ask_listed_rows(find)
-            if found is None:
-                rows, is_whole = self.read_rows("pk")
-                concrete = model._meta.concrete_model
-                found = {str(row.pk) for row in rows if row._meta.concrete_model is concrete}
-                if len(found) < len(rows) or not (is_whole or found.issuperset(map(str, keys))):
-                    return None
-        except REFUSALS as exc:
-            if getattr(exc, "status_code", 403) >= 500:
-                raise
-            return set()
-        return {key for key in keys if str(key) in found}
 
     def take_rows(self, take: Callable[[QuerySet[Any]], Found], column: str) -> Found | None:
         """Return what is taken of the rows that the list shows the caller, None where it cannot be.

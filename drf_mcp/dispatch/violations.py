@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.db import IntegrityError
@@ -14,9 +14,6 @@ from django.utils.translation import gettext_noop
 from drf_mcp.codes import Category
 from drf_mcp.introspection.text import get_plural_name, join_values
 from drf_mcp.outcomes import Failure
-
-# The primary keys of the rows that prevent a deletion, by model.
-Blockers = Mapping[type[Model], Collection[Any]]
 
 # The message and the remediation, in English, by what the error code of a database driver means.
 UNIQUE = (
@@ -52,19 +49,16 @@ def find_broken_rule(exc: IntegrityError) -> tuple[str, str] | None:
     return BROKEN_RULES.get(code)
 
 
-def find_violation(
-    exc: BaseException, name_blockers: Callable[[Blockers], str] | None = None
-) -> Failure | None:
+def find_violation(exc: BaseException) -> Failure | None:
     if isinstance(exc, (ProtectedError, RestrictedError)):
-        blockers = find_blockers(exc)
         message = _("The deletion was refused: other objects depend on what would be deleted.")
         remediation = _(
             "Delete the other objects first or let them refer to something else, if that is wanted;"
             " then call again."
         )
-        if names := join_values(map(get_plural_name, blockers)):
+        if names := join_values(map(get_plural_name, find_blockers(exc))):
             message = _("The deletion was refused: %(rows)s depend on what would be deleted.") % {
-                "rows": (name_blockers and name_blockers(blockers)) or names
+                "rows": names
             }
             remediation = _(
                 "Delete the %(rows)s first or let them refer to something else, if that is wanted;"
@@ -77,11 +71,10 @@ def find_violation(
     return Failure("CONFLICT", Category.CONFLICT, message, remediation)
 
 
-def find_blockers(exc: ProtectedError | RestrictedError) -> Blockers:
+def find_blockers(exc: ProtectedError | RestrictedError) -> list[type[Model]]:
+    """Return the models of the rows that prevent a deletion."""
     objects = getattr(exc, "protected_objects", None) or getattr(exc, "restricted_objects", ())
-    rows: dict[type[Model], list[Any]] = {}
     # A project may raise the exception with any value, such as a queryset.
-    for row in objects if isinstance(objects, Collection) else ():
-        if isinstance(row, Model):
-            rows.setdefault(type(row), []).append(row.pk)
-    return {model: tuple(rows[model]) for model in sorted(rows, key=lambda m: m._meta.label)}
+    rows = objects if isinstance(objects, Collection) else ()
+    models = {type(row) for row in rows if isinstance(row, Model)}
+    return sorted(models, key=lambda model: model._meta.label)

@@ -167,7 +167,7 @@ def assert_dry_run_changes_nothing(
     """
     known = registry.tool(tool)
     if not has_control(known, DRY_RUN):
-        raise AssertionError(f"{tool} has no dry run: see DRY_RUN in the documentation.")
+        raise AssertionError(f"{tool} has no dry run: see @mcp_tool(dry_run=True).")
     if client is None:
         client = MCPClient()
         client.force_authenticate(user)

@@ -34,7 +34,6 @@ registry.register(CustomerViewSet, actions=["destroy", "deactivate"], dry_run=Tr
 registry.register(
     OrderViewSet,
     actions=["create"],
-    undo="orders_destroy",
     idempotency_key=True,
     examples=[{"customer": 1, "lines": [{"product": "cast-iron-pan", "quantity": 2}]}],
 )

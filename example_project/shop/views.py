@@ -64,10 +64,6 @@ class CustomerViewSet(viewsets.ModelViewSet):
     def get_queryset(self):
         return super().get_queryset().visible_to(self.request.user)
 
-    def preview_destroy(self, request, pk=None) -> None:
-        """Raise `Conflict` before the confirmation if the customer cannot be deleted."""
-        self.require_no_orders(self.get_object())
-
     def perform_destroy(self, instance: Customer) -> None:
         self.require_no_orders(instance)
         instance.delete()
@@ -181,10 +177,6 @@ class OrderViewSet(viewsets.ModelViewSet):
         require_status(serializer.instance, Order.Status.PENDING)
         serializer.save()
 
-    def preview_destroy(self, request, pk=None) -> None:
-        """Raise `Conflict` before the confirmation if the order cannot be deleted."""
-        require_status(self.get_object(), Order.Status.PENDING, Order.Status.CANCELLED)
-
     def perform_destroy(self, instance: Order) -> None:
         require_status(instance, Order.Status.PENDING, Order.Status.CANCELLED)
         instance.delete()
@@ -216,13 +208,6 @@ class OrderViewSet(viewsets.ModelViewSet):
         """Give back the money of a paid or shipped order, or a part of it. Cannot be undone."""
         return self.answer(self.check_refund(request).save())
 
-    def preview_refund(self, request, pk=None) -> str:
-        """Return a sentence with the amount that the customer gets back."""
-        serializer = self.check_refund(request)
-        order = serializer.instance
-        amount = serializer.validated_data.get("amount", order.total)
-        return f"{order.customer} gets {amount} of {order.total} back."
-
     def check_refund(self, request):
         """Return the valid serializer of a refund."""
         order = self.get_object()
@@ -231,7 +216,7 @@ class OrderViewSet(viewsets.ModelViewSet):
         serializer.is_valid(raise_exception=True)
         return serializer
 
-    @mcp_tool(title="Cancel an order", destructive=True, undo="orders_reopen")
+    @mcp_tool(title="Cancel an order", destructive=True)
     @action(detail=True, methods=["post"])
     def cancel(self, request, pk=None) -> Response:
         """Call off an order that has not been shipped."""
@@ -239,11 +224,6 @@ class OrderViewSet(viewsets.ModelViewSet):
         order.status_before, order.status = order.status, Order.Status.CANCELLED
         order.save(update_fields=["status", "status_before"])
         return self.answer(order)
-
-    def preview_cancel(self, request, pk=None) -> str:
-        """Return a sentence with the lines that are called off."""
-        order = self.find_unshipped()
-        return f"{order.customer} does not get {', '.join(map(str, order.lines.all()))}."
 
     def find_unshipped(self) -> Order:
         """Return the order, or raise `Conflict` if it cannot be called off."""
@@ -261,7 +241,7 @@ class OrderViewSet(viewsets.ModelViewSet):
         order.save(update_fields=["status", "status_before"])
         return self.answer(order)
 
-    @mcp_tool(title="Order the same again", undo="orders_destroy")
+    @mcp_tool(title="Order the same again")
     @action(detail=True, methods=["post"])
     def reorder(self, request, pk=None) -> Response:
         """Place the lines of an order again, at today's prices, but for what is out of stock."""

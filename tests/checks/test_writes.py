@@ -57,14 +57,6 @@ def test_an_existing_version_field_is_not_reported(expose, found):
         assert found("drf_mcp.E009") == []
 
 
-def test_an_undo_that_is_no_tool_is_reported_with_the_nearest_name(expose, found):
-    expose(*routes_of(Groups, undo="own_retreive"))
-    (error,) = found("drf_mcp.E010")
-    assert error.msg.endswith(
-        "names 'own_retreive', which is no tool. Did you mean 'own_retrieve'?"
-    )
-
-
 class Refund(APIView):
     permission_classes = [AllowAny]
 

@@ -136,10 +136,10 @@ class Reply:
 
 
 def find_next_tools(value: Any) -> Iterator[str]:
-    """Yield the tools that an answer names in ``next`` or ``undo``."""
+    """Yield the tools that an answer names in ``next``."""
     for name, member in value.items() if isinstance(value, dict) else ():
         steps = member if isinstance(member, list) else [member]
-        if name in ("next", "undo"):
+        if name == "next":
             yield from (step["tool"] for step in steps if step and "tool" in step)
         yield from find_next_tools(member)
 
@@ -231,8 +231,8 @@ class ServedCase:
             options["bulk"] = True if self.case["several"] == ON else "partial"
         if self.is_on("tasks"):
             options["task"] = "optional"
-        if self.is_on("undo"):
-            options["undo"] = self.find_tool("DELETE", one=True).name
+        if self.is_on("dry run"):
+            options["dry_run"] = True
         if self.is_on("resources"):
             options["resource"] = True
         if self.case["over budget"] == "by endpoint":
@@ -246,7 +246,6 @@ class ServedCase:
             "SERVER_NAME": "shop",
             "AUTHENTICATION_CLASSES": AUTHENTICATION,
             "CONFIRM": self.is_on("confirmation"),
-            "DRY_RUN": self.is_on("dry run"),
             "IDEMPOTENCY_KEYS": self.is_on("idempotency"),
             "TOOLSETS": {"desk": ["*/notes/*", "*/notes/"]},
             "CALL_MIDDLEWARE": [STAMP] if self.is_on("middleware") else [],
@@ -367,7 +366,7 @@ class ServedCase:
         if self.is_on("program"):
             return self.compose({"program": f"{name}(**{dict(arguments)!r})"})
         reply = Reply(self.send_call(name, arguments), self.case["envelope"])
-        # The tools in `next` and `undo` are tools of the caller.
+        # The tools in `next` are tools of the caller.
         assert set(find_next_tools(reply.raw.get("structuredContent"))) <= self.listed, reply.raw
         return reply
 

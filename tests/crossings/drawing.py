@@ -24,7 +24,6 @@ FEATURES: Mapping[str, Sequence[str]] = {
     "confirmation": (OFF, ON),
     "idempotency": (OFF, ON),
     "if_match": (OFF, ON),
-    "undo": (OFF, ON),
     # Changes and deletions need approval.
     "approval": (OFF, ON),
     # The URL of the endpoint names a toolset.

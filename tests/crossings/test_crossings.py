@@ -81,7 +81,6 @@ def test_features_keep_their_promises_in_combination(crossing):
     check_resources(crossing)
     check_refused_write(crossing)
     check_write(crossing)
-    check_undo(crossing)
     check_change(crossing)
     check_proposals(crossing)
     check_delete(crossing)
@@ -294,33 +293,6 @@ def check_several(crossing: ServedCase, before: Any, written: Any) -> None:
         replies, after = rolled_back(twice)
         assert not any(reply.is_error for reply in replies)
         assert after == written
-
-
-def check_undo(crossing: ServedCase) -> None:
-    """The call in `undo` takes a call back, through the guards of its own tool."""
-    if not crossing.is_on("undo"):
-        return
-    before, tool = get_notes(), crossing.find_tool("DELETE", one=True)
-
-    def write_and_take_back():
-        reply = crossing.call("POST", **NOTE)
-        assert not reply.is_error, reply.raw
-        if reply.meta is None:
-            return
-        if crossing.case["caller"] == "narrowed":
-            # The caller's token does not have the tool.
-            assert "undo" not in reply.meta
-            return
-        undo = reply.meta["undo"]
-        if crossing.is_on("search"):
-            assert undo["tool"] == "tools_write"
-            undo = undo["arguments"]
-        assert tool.name in (undo.get("tool"), undo.get("name"))
-        delete = lambda more: crossing.call_tool(tool.name, more, reads=False)  # noqa: E731
-        remove(crossing, delete, undo["arguments"])
-        assert get_notes() == before
-
-    rolled_back(write_and_take_back)
 
 
 def check_change(crossing: ServedCase) -> None:

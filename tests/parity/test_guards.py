@@ -14,7 +14,7 @@ from tests.parity.answers import MODELS, observed, over_http
 from tests.parity.shop_requests import REQUESTS, rows_of_alice
 
 WRITES = [request for request in REQUESTS if request.method != "GET"]
-OFF = {"CONFIRM": False, "DRY_RUN": False, "IDEMPOTENCY_KEYS": False, "REPEAT_WINDOW": 0}
+OFF = {"CONFIRM": False, "IDEMPOTENCY_KEYS": False, "REPEAT_WINDOW": 0}
 ON = {
     **dict.fromkeys(OFF, True),
     "REPEAT_WINDOW": 60,

@@ -95,7 +95,8 @@ class Record:
             return
         self.reopened.further.update({n: answers[n] for n in self.names if n in answers})
         for each in self.questions:
-            if each["mode"] in ANSWERABLE:
+            # What a person has to agree to, no model accepts in the person's place.
+            if each["mode"] in ANSWERABLE and not each["is_personal"]:
                 content = {name: answers[name] for name in each["fields"] if name in answers}
                 self.reopened.replies[each["key"]] = {"action": "accept", "content": content}
 
@@ -114,7 +115,8 @@ class Stop:
             # The answer to a question that is asked again was wrong.
             reopened.replies.pop(each.key, None)
             fields = list((each.schema or {}).get("properties", ()))
-            questions.append({"key": each.key, "mode": each.mode, "fields": fields})
+            question = {"key": each.key, "mode": each.mode, "fields": fields}
+            questions.append({**question, "is_personal": each.is_personal})
         lacking = [] if questions else find_lacking(stopped.tool, outcome)
         calls.note_terms(calls.answers)
         suffix = f"-{secrets.token_hex(4)}"
@@ -133,6 +135,7 @@ class Stop:
             **({"changed": calls.changes} if calls.changes else {}),
         }
         questions: tuple[Question, ...] = ()
+        is_personal = any(each.is_personal for each in inner.questions)
         if name := calls.keeper.keep(self.record.write()):
             fields = self.record.fields
             data |= {"resume": name, **({"answers": fields} if fields else {})}
@@ -142,6 +145,10 @@ class Stop:
                 " id in 'resume', without the program, and in 'answers' what is asked for. Calls"
                 " that were made are not made again."
             )
+            if is_personal:
+                # A client without forms cannot resume the program.
+                del data["resume"]
+                advice = inner.failure.remediation
             memory = [get_exchange(call).round + 1, name]
             questions = tuple(
                 replace(each, key=f"{each.key}{self.record.suffix}", memory=memory)
@@ -154,6 +161,7 @@ class Stop:
         stopped_at = f"The program stopped at {tool.name}."
         texts = (stopped_at, describe_changes(calls.changes), inner.failure.message)
         message = " ".join(filter(None, texts))
-        failure = Failure(code, category, message, advice, soft=True)
+        failure = Failure(code, category, message, advice, soft=not is_personal)
         body = {"detail": f"{message} {advice}", "data": data}
-        return Outcome(COMPOSE, 200, data=data, body=body, failure=failure, questions=questions)
+        status = inner.status if is_personal else 200
+        return Outcome(COMPOSE, status, data=data, body=body, failure=failure, questions=questions)

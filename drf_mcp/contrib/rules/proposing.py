@@ -36,7 +36,7 @@ from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.credentials import CallerGone, Credential, keep_environ
 from drf_mcp.contrib.tasks.run import GONE, answer_again, find_backend, make_error, make_request
 from drf_mcp.contrib.tasks.task_store import CANCELLED
-from drf_mcp.contrib.writes.changes import is_dry_run
+from drf_mcp.contrib.writes.dry_run import is_dry_run
 from drf_mcp.dispatch.call_objects import CallObject, hash_row
 from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.dispatch.probe import find_written_databases

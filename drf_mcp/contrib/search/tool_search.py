@@ -287,20 +287,10 @@ class RedirectedOutcome:
         if asks and isinstance(data, Mapping) and "next" in data:
             data = {**data, "next": self.wrap(data["next"])}
             changes |= {"data": data, "body": {**outcome.body, "data": data}}
-        if "undo" in outcome.meta:
-            changes["meta"] = {**outcome.meta, "undo": self.wrap_undo(outcome.meta["undo"])}
         return changes
 
-    def wrap(self, arguments: Mapping[str, Any], name: str = "") -> dict[str, Any]:
-        return {"name": name or self.name, INNER: arguments}
-
-    def wrap_undo(self, undo: Any) -> Any:
-        if undo is None:
-            return None
-        if isinstance(undo, list):
-            return [self.wrap_undo(step) for step in undo]
-        runner = READ if self.search.tools[undo["tool"]].reads else WRITE
-        return {**undo, "tool": runner, "arguments": self.wrap(undo["arguments"], undo["tool"])}
+    def wrap(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return {"name": self.name, INNER: arguments}
 
 
 def locate_all(problems: Sequence[Problem]) -> tuple[Problem, ...]:

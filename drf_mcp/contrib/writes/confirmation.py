@@ -1,4 +1,4 @@
-"""A call that destroys is made at the second attempt, which shows that the first was read."""
+"""A call that is made once it is confirmed: by its second attempt, or by a person."""
 
 from __future__ import annotations
 
@@ -6,21 +6,27 @@ import base64
 import hashlib
 import json
 import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from django.core import signing
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
-from drf_mcp.contrib.writes.changes import is_dry_run
-from drf_mcp.contrib.writes.previewer import Preview, preview
+from drf_mcp.contrib.writes.dry_run import is_dry_run
+from drf_mcp.dispatch.call_objects import (
+    CASCADES,
+    MOST_MEMBERS,
+    CallObject,
+    ShownObject,
+)
 from drf_mcp.features import CallState, Guard, Proceed, get_rows
 from drf_mcp.interaction.exchange import ANSWER_SECONDS, Asked, get_exchange
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Question
+from drf_mcp.settings import mcp_settings
 
 # The key of the client's user's answer, among those to a view's own questions.
 KEY = "confirm_call"
@@ -33,17 +39,44 @@ FORM = {"type": "object", "properties": {}}
 INVALID, EXPIRED, USED, CHANGED = "invalid", "expired", "used", "changed"
 FOREIGN, ARGUMENTS = "foreign", "other_arguments"
 FAULTS = {
-    INVALID: gettext_noop("The confirmation is not one that this tool gave."),
-    EXPIRED: gettext_noop("The confirmation has expired."),
-    USED: gettext_noop("The confirmation was used before."),
-    FOREIGN: gettext_noop("The confirmation was given to another caller."),
-    ARGUMENTS: gettext_noop("The confirmation was given for other arguments."),
-    CHANGED: gettext_noop("What the call is about has changed since it was shown."),
+    INVALID: "The confirmation is not one that this tool gave.",
+    EXPIRED: "The confirmation has expired.",
+    USED: "The confirmation was used before.",
+    FOREIGN: "The confirmation was given to another caller.",
+    ARGUMENTS: "The confirmation was given for other arguments.",
+    CHANGED: "What the call is about has changed since it was shown.",
 }
-REMEDIATION = gettext_noop(
+ASKS = "The call was not made: it has to be confirmed."
+# Of a call that is shown, this is not known.
+UNTRIED = "Nothing was run or validated: the call itself may still be refused."
+REMEDIATION = (
     "Compare the preview with what the user asked for. If it is that, call again with the arguments"
     " in 'next', or add the confirmation to the same arguments. If in doubt, ask the user first."
 )
+PERSON = (
+    "The call was not made: a person has to agree to it, and this client has no forms to ask its"
+    " user."
+)
+PERSON_ADVICE = (
+    "Do not repeat the call here. Tell the user to make it with a client that has forms, or by"
+    " themselves. The site can have such calls approved by people on a page: see its approvals."
+)
+PERSON_ONLY = "person"
+
+
+def find_confirmation(tool: Any) -> bool | str:
+    """Return whether the calls of a tool are confirmed: True, False or "person"."""
+    own: bool | str | None = tool.options.confirm
+    if tool.annotations["readOnlyHint"]:
+        return False
+    if own is not None:
+        return own
+    destroys = tool.options.get_flag("destructive", tool.endpoint.method == "DELETE")
+    return bool(destroys) and mcp_settings.CONFIRM
+
+
+def needs_person(tool: Any) -> bool:
+    return find_confirmation(tool) == PERSON_ONLY
 
 
 def get_used_confirmations() -> Any:
@@ -65,17 +98,19 @@ class Confirmation:
 
     Args:
         call: the call.
-        preview: what the call would do.
+        state: a hash of what the call is about.
     """
 
-    def __init__(self, call: CallState, preview: Preview) -> None:
-        arguments = call.tool.arguments
+    def __init__(self, call: CallState, state: str) -> None:
         self.signer = signing.TimestampSigner(salt=f"{SALT}.{call.tool.name}")
-        self.arguments = arguments.replace_control(call.bound.arguments, CONFIRMATION, MISSING)
+        self.arguments = call.bound.arguments
+        if any(control.name == CONFIRMATION for control in call.tool.controls):
+            replace_control = call.tool.arguments.replace_control
+            self.arguments = replace_control(self.arguments, CONFIRMATION, MISSING)
         self.binding = {
             FOREIGN: shorten_hash(call.caller.principal),
             ARGUMENTS: shorten_hash(hash_json(self.arguments)),
-            CHANGED: shorten_hash(preview.state),
+            CHANGED: shorten_hash(state),
         }
         self.nonce = ""
 
@@ -106,15 +141,68 @@ class Confirmation:
         return True
 
 
-class ConfirmationGuard(Guard):
-    """Answers what a call would do, and makes the call once that is confirmed.
+@dataclass(frozen=True)
+class Subject:
+    """What a call is about.
 
-    A client that lets its user be asked is asked to; for others the answer has a text to send back
-    as the argument ``confirmation``. The text shows that the model had the preview before it, the
-    form that the client agreed: neither proves that a person did. A view's method
-    ``preview_ACTION`` (``preview_METHOD`` where it is no viewset) adds what the action would do: it
-    takes what the handler takes, changes nothing, and returns JSON or text, which is part of what
-    is confirmed.
+    Attributes:
+        objects: the objects that the caller is shown, up to ten of them.
+        count: how many objects the call is about.
+        state: a hash of the rows of all of them.
+    """
+
+    objects: Sequence[ShownObject]
+    count: int
+    state: str
+
+    @classmethod
+    def of(cls, call: CallState) -> Subject:
+        requests = call.bound.requests if call.bound.is_batch else (call.bound,)
+        named = [CallObject(call.caller, call.tool, bound) for bound in requests]
+        # Several objects share the lines of one.
+        most = max(1, MOST_MEMBERS // len(named))
+        shown = [each.show(most) for each in named[:MOST_MEMBERS]]
+        state = hash_json([each.hash_state() for each in named])
+        return cls([each for each in shown if each], len(named), state)
+
+    @property
+    def label(self) -> str:
+        """The objects by their models and keys, "" for none."""
+        more = self.count - len(self.objects)
+        names = [each.label for each in self.objects]
+        named = ", ".join([*names, f"and {more} more"] if names and more else names)
+        count = f"{self.count} objects" if self.count > 1 else ""
+        return ": ".join(filter(None, (count, named)))
+
+    @property
+    def cascades(self) -> Sequence[str]:
+        return [CASCADES] if any(each.cascades for each in self.objects) else []
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """The objects in words; texts of rows stand in quotation marks."""
+        if self.count > 1:
+            yield self.label
+        for each in self.objects:
+            yield from each.lines
+        yield from self.cascades
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The objects as JSON."""
+        if self.count == 1:
+            return self.objects[0].data if self.objects else {}
+        return {"count": self.count, "objects": [each.data for each in self.objects]}
+
+
+class ConfirmationGuard(Guard):
+    """Shows a call and its object, and makes the call once that is confirmed.
+
+    To ask is never to act: the view is asked for its permissions and the object, and no handler of
+    it runs. A client that lets its user be asked is asked to; for others the answer has a text to
+    send back as the argument ``confirmation``, or is a refusal where a person has to agree. The
+    text shows that the model had the answer before it, the form that the client agreed: neither
+    proves that a person did.
     """
 
     order = 520
@@ -122,21 +210,22 @@ class ConfirmationGuard(Guard):
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
         if call.is_rerun or is_dry_run(call):
             return proceed(call)
-        shown = preview(call)
-        if isinstance(shown, Outcome):
-            return shown
-        confirmation, exchange = Confirmation(call, shown), get_exchange(call)
+        refusal: Outcome | None = call.dispatcher.find_early_refusal(call)
+        if refusal is not None:
+            return refusal
+        subject = Subject.of(call)
+        confirmation, exchange = Confirmation(call, subject.state), get_exchange(call)
         text, max_age = call.bound.controls.get(CONFIRMATION), TOKEN_AGE
         if KEY in exchange.answers and KEY in exchange.memory:
             if not exchange.answers[KEY].is_accepted:
-                message = _("The user was asked, and did not agree. The call was not made.")
-                advice = _("Do not repeat the call, unless the user asks for it again.")
+                message = "The user was asked, and did not agree. The call was not made."
+                advice = "Do not repeat the call, unless the user asks for it again."
                 failure = Failure("DECLINED", Category.AUTHORIZATION, message, advice, soft=True)
                 return Outcome(call.tool.name, 200, failure=failure)
             text, max_age = exchange.memory[KEY], ANSWER_SECONDS
         fault = "" if text is None else confirmation.find_fault(text, max_age)
         if text is None or fault:
-            return self.ask(call, shown, confirmation, fault)
+            return self.ask(call, subject, confirmation, fault)
         try:
             return proceed(call)
         except Asked:
@@ -145,36 +234,43 @@ class ConfirmationGuard(Guard):
             raise
 
     def ask(
-        self, call: CallState, preview: Preview, confirmation: Confirmation, fault: str
+        self, call: CallState, subject: Subject, confirmation: Confirmation, fault: str
     ) -> Outcome:
-        """Return the outcome that asks: a question, and a soft failure for who cannot be asked."""
-        text, arguments = confirmation.write(), confirmation.arguments
-        title, said = str(call.tool.title).rstrip("."), list(preview.sentences)
-        reason = [_(FAULTS[fault])] if fault else []
-        state = _("The call was not made: it has to be confirmed.")
-        message = " ".join([state, *reason, f"{title}.", *said])
-        question, advice = [*reason, f"{title}?", *said], _(REMEDIATION)
-        # The model has seen the arguments that it sends; the person has not.
-        shown = call.tool.sanitize_arguments(arguments)
+        """Return the outcome that asks: a question, and a failure for who cannot be asked."""
+        tool, text, arguments = call.tool, confirmation.write(), confirmation.arguments
+        reason = [FAULTS[fault]] if fault else []
+        title, shown = str(tool.title).rstrip("."), tool.sanitize_arguments(arguments)
+        is_personal = needs_person(tool)
+        lines = [*reason, f"{title}?", *subject.lines]
         if shown:
-            facts = {"arguments": json.dumps(shown, ensure_ascii=False)}
-            question.append(_("Arguments: %(arguments)s") % facts)
+            # The model has seen the arguments that it sends; the person has not.
+            lines.append(f"Arguments: {json.dumps(shown, ensure_ascii=False)}")
+        question = "\n".join([*lines, UNTRIED])
+        asked = Question(KEY, question, FORM, memory=text, is_personal=is_personal)
+        if is_personal:
+            message, advice = PERSON, PERSON_ADVICE
+            failure = Failure(
+                "FORBIDDEN", Category.AUTHORIZATION, message, advice, recoverable=False
+            )
+            return Outcome(tool.name, 403, failure=failure, questions=(asked,))
+        named = f"{title}: {subject.label}." if subject.label else f"{title}."
+        message = " ".join([ASKS, *reason, named, *subject.cascades, UNTRIED])
         data = {
             **({"reason": fault} if fault else {}),
-            "preview": preview.data,
+            "preview": {"tool": tool.name, "arguments": shown, **subject.data},
             "confirmation": text,
             "expires_in_seconds": TOKEN_AGE,
         }
         # Arguments with secrets or files are not sent back.
         if shown == arguments:
-            data["next"] = call.tool.arguments.replace_control(arguments, CONFIRMATION, text)
+            data["next"] = tool.arguments.replace_control(arguments, CONFIRMATION, text)
         return Outcome(
-            call.tool.name,
+            tool.name,
             200,
             data=data,
-            body={"detail": f"{message} {advice}", "data": data},
+            body={"detail": f"{message} {REMEDIATION}", "data": data},
             failure=Failure(
-                "CONFIRMATION_REQUIRED", Category.VALIDATION, message, advice, soft=True
+                "CONFIRMATION_REQUIRED", Category.VALIDATION, message, REMEDIATION, soft=True
             ),
-            questions=(Question(KEY, "\n".join(question), FORM, memory=text),),
+            questions=(asked,),
         )

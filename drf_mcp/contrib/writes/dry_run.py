@@ -1,7 +1,8 @@
-"""A call that shows what it would change, and changes nothing."""
+"""A call that is made and rolled back, for tools whose project switched that on."""
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import traceback
@@ -10,53 +11,69 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
+from django.apps import apps
 from django.db import connections, router
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.base.features import BaseDatabaseFeatures
 from django.db.transaction import Atomic
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework.exceptions import APIException
 
-from drf_mcp.contrib.writes.changes import (
-    BLANKS_OR_COMMENTS,
-    DRY_RUN,
-    NOTE,
-    OTHER_STATEMENT,
-    Changes,
-    Statement,
-    get_listings,
-    is_dry_run,
-)
-from drf_mcp.contrib.writes.versions import IF_MATCH, CallTarget, shorten
+from drf_mcp.dispatch.call_objects import CallObject
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.probe import find_written_databases, undoing
 from drf_mcp.exceptions import catch, contain
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.introspection.inspection import wrapped_queries
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem
+from drf_mcp.tools.arguments.errors import ArgumentsRefused
 
 logger = logging.getLogger("drf_mcp")
 
+# The argument that asks what a call would change, which is also the member of ``meta``.
+DRY_RUN = "dry_run"
+NOTE = "Dry run: nothing was changed."
+
+BLANKS_OR_COMMENTS = r"(?:\s|\(|/\*.*?\*/|--[^\n]*\n)*"
+CHANGES = r"(?:INSERT|REPLACE|UPDATE|DELETE|MERGE)\b"
+TABLES = r"(?:CREATE|ALTER|DROP|TRUNCATE|RENAME|COPY|CALL|DO|LOAD)\b"
 # A savepoint is part of the transaction.
-CONTROL = re.compile(
-    rf"{BLANKS_OR_COMMENTS}(?:COMMIT|END|ABORT|BEGIN|START\s+TRANSACTION|PREPARE\s+TRANSACTION"
-    r"|ROLLBACK(?!\s+(?:TRANSACTION\s+|WORK\s+)?TO))\b",
-    re.IGNORECASE | re.DOTALL,
+CONTROL = (
+    r"(?:COMMIT|END|ABORT|BEGIN|START\s+TRANSACTION|PREPARE\s+TRANSACTION"
+    r"|ROLLBACK(?!\s+(?:TRANSACTION\s+|WORK\s+)?TO))\b"
 )
-COMMITS = gettext_noop("commits through the driver of the database")
-ENDS_TRANSACTIONS = gettext_noop("ends transactions itself")
+# A statement that begins with WITH may write further down.
+WRITING, CHANGING_TABLES, CONTROLLING = (
+    re.compile(f"{BLANKS_OR_COMMENTS}(?:{words})", re.IGNORECASE | re.DOTALL)
+    for words in (rf"{CHANGES}|{TABLES}|WITH\b.*\b{CHANGES}", TABLES, CONTROL)
+)
+COMMITS = "commits through the driver of the database"
+ENDS_TRANSACTIONS = "ends transactions itself"
 # The functions by which Django refuses what would end a transaction, and what each shows.
 REFUSALS = {
-    Atomic.__enter__.__code__: gettext_noop("holds a durable transaction"),
+    Atomic.__enter__.__code__: "holds a durable transaction",
     BaseDatabaseWrapper.validate_no_atomic_block.__code__: ENDS_TRANSACTIONS,
 }
-KEPT = gettext_noop("What it committed has been kept: read what was changed.")
-UNCOUNTED = gettext_noop(
-    "Null: some rows change, which are not counted: no tool is known to show them to you."
-)
+KEPT = "What it committed has been kept: read what was changed."
 # Characters of a value before and after.
 MOST_SHOWN = 500
+
+
+def is_dry_run(call: CallState) -> bool:
+    """Return whether the caller asks what would change.
+
+    Raises:
+        ArgumentsRefused: if the argument is neither true nor false.
+    """
+    asked = call.bound.controls.get(DRY_RUN, False)
+    answer = {"true": True, "false": False}.get(str(asked).lower())
+    if answer is None:
+        pointer = call.tool.arguments.get_control_pointer(DRY_RUN)
+        advice = "Send true or false. Nothing was run."
+        problem = Problem(
+            "invalid", "Must be true or false.", pointer, received=asked, remediation=advice
+        )
+        raise ArgumentsRefused([problem])
+    return answer
 
 
 class NotUndone(APIException):
@@ -72,28 +89,28 @@ class Rollback:
     A write to any other database ends the dry run.
 
     Attributes:
-        changes: what the call would have changed.
+        written: the statements that wrote.
         obstacle: what the call did that no rollback takes back, "" for nothing.
         is_undone: False where the view has committed through the driver, behind Django's back.
     """
 
     def __init__(self) -> None:
         self.aliases: Collection[str] = find_written_databases()
-        self.changes = Changes()
+        self.written: set[str] = set()
         self.obstacle = ""
         self.is_undone = True
 
     def find_obstacle(self, callback: Any) -> str:
         """Return why the writes of a callback cannot be undone, "" if they can."""
         if getattr(callback, "_non_atomic_requests", None):
-            return gettext_noop("runs outside transactions (non_atomic_requests)")
+            return "runs outside transactions (non_atomic_requests)"
         for alias in self.aliases:
             features = connections[alias].features
             # Django's own default makes a table to find out.
             default = BaseDatabaseFeatures.supports_transactions
             asked = getattr(type(features), "supports_transactions", None)
             if asked is not default and not features.supports_transactions:
-                return gettext_noop("writes to a database that has no transactions")
+                return "writes to a database that has no transactions"
         return ""
 
     def undoing(self) -> AbstractContextManager[None]:
@@ -103,14 +120,14 @@ class Rollback:
     def watch(self, call: Any, make: Callable[[], Outcome]) -> Outcome:
         """Make a call whose changes are rolled back later, and return its outcome.
 
-        The changes are counted. A view is stopped where it does what no rollback takes back, and
-        may read that its call is a trial.
+        A view is stopped where it does what no rollback takes back, and may read that its call is a
+        trial.
         """
         before = call.is_trial, call.explain
         call.is_trial, call.explain = True, self.explain
         savepoints = {alias: connections[alias].savepoint() for alias in self.aliases}
         try:
-            with self.changes.watching(), wrapped_queries(self):
+            with wrapped_queries(self):
                 return make()
         finally:
             call.is_trial, call.explain = before
@@ -132,25 +149,20 @@ class Rollback:
         logger.error(text, exc_info=caught.exception)
         self.obstacle, self.is_undone = COMMITS, False
 
-    def __call__(
-        self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any
-    ) -> Any:
+    def __call__(self, execute: Callable[..., Any], sql: Any, *args: Any) -> Any:
         # A wrapper for Django's ``execute_wrapper``.
-        connection, statement = context["connection"], Statement.read(sql)
-        if statement is None:
-            # Nothing is written to other databases, so their transactions may end.
-            if connection.alias in self.aliases and CONTROL.match(str(sql)):
+        connection, text = args[-1]["connection"], str(sql)
+        if connection.alias in self.aliases:
+            if CONTROLLING.match(text):
                 self.stop(ENDS_TRANSACTIONS)
-            return execute(sql, params, many, context)
-        if connection.alias not in self.aliases:
-            self.stop(gettext_noop("writes to a database that no router names for writing"))
-        if OTHER_STATEMENT.match(str(sql)) and not connection.features.can_rollback_ddl:
-            self.stop(gettext_noop("changes tables, which the database does not roll back"))
-        if not many:
-            self.changes.find_deleted_keys(statement, str(sql), params, connection)
-        return self.changes.run(
-            statement, lambda: execute(sql, params, many, context), context["cursor"]
-        )
+            if CHANGING_TABLES.match(text) and not connection.features.can_rollback_ddl:
+                self.stop("changes tables, which the database does not roll back")
+        if WRITING.match(text):
+            # Nothing is written to other databases, so their transactions may end.
+            if connection.alias not in self.aliases:
+                self.stop("writes to a database that no router names for writing")
+            self.written.add(text)
+        return execute(sql, *args)
 
     def stop(self, obstacle: str) -> None:
         # The view may catch the exception and answer all the same, so the obstacle is kept.
@@ -166,30 +178,24 @@ class Rollback:
 
     def check_constraints(self) -> None:
         """Check what databases check when a transaction is committed; raises IntegrityError."""
+        text = "\n".join(self.written)
+        touched: set[Any] = set()
+        for model in apps.get_models(include_auto_created=True):
+            if model._meta.db_table in text:
+                # After a deletion, foreign keys of other models may lead nowhere.
+                fields = model._meta.get_fields(include_hidden=True)
+                touched |= {f.related_model for f in fields if f.auto_created and not f.concrete}
+                touched.add(model)
         for alias in self.aliases:
             connection = connections[alias]
             if connection.features.can_defer_constraint_checks:
                 connection.check_constraints(
                     [
                         model._meta.db_table
-                        for model in self.changes.touched
+                        for model in touched
                         if model._meta.managed and router.allow_migrate_model(alias, model)
                     ]
                 )
-
-
-def read_fields(call: CallState) -> Mapping[str, Any]:
-    """Return the object of a call as its GET shows it to the caller, {} if it does not."""
-    target = CallTarget(call)
-    if target.reading_tool is None:
-        return {}
-
-    def read() -> Any:
-        answer = target.read()
-        return None if answer is None else AnswerEncoder().plain(answer.content.data)
-
-    data = contain(read, lambda exc: None)
-    return data if isinstance(data, Mapping) else {}
 
 
 def make_plain(outcome: Outcome) -> Outcome:
@@ -206,9 +212,10 @@ def make_plain(outcome: Outcome) -> Outcome:
     return contain(encode, lambda exc: outcome)
 
 
-def mark_trial(outcome: Outcome, **facts: Any) -> Outcome:
+def mark_trial(outcome: Outcome, note: str = NOTE, **facts: Any) -> Outcome:
     """Return the outcome of a dry run, with what the call would change in its meta."""
-    return outcome.changed(is_trial=True, meta={**outcome.meta, DRY_RUN: facts})
+    meta = {**outcome.meta, DRY_RUN: {"note": note, **facts}}
+    return outcome.changed(is_trial=True, meta=meta)
 
 
 class DryRunGuard(Guard):
@@ -217,69 +224,52 @@ class DryRunGuard(Guard):
     order = 530
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        return make_trial(call, proceed, Rollback()) if is_dry_run(call) else proceed(call)
+        return make_trial(call, proceed) if is_dry_run(call) else proceed(call)
 
 
-def make_trial(call: CallState, proceed: Proceed, rollback: Rollback) -> Outcome:
-    """Return the outcome of a call of which nothing is kept.
-
-    Args:
-        rollback: has the changes of the call afterwards.
-    """
+def make_trial(call: CallState, proceed: Proceed) -> Outcome:
+    """Return the outcome of a call of which the databases keep nothing."""
     # Authentication may write, such as the last use of a token, and is not rolled back.
     call.caller.authenticate()
+    rollback = Rollback()
     if obstacle := rollback.find_obstacle(call.tool.endpoint.route.callback):
-        return refuse_trial(call, obstacle, _("Nothing was run."))
-    # The keys of the rows that the caller may see, by model, before or after the call.
-    shown: dict[Any, set[Any]] = {}
+        return refuse_trial(call, obstacle, "Nothing was run.")
     with rollback.undoing():
-        outcome = run_trial(call, proceed, rollback, shown)
+        outcome = run_trial(call, proceed, rollback)
     if not rollback.is_undone:
-        return refuse_trial(call, rollback.obstacle, _(KEPT), note=KEPT)
+        return refuse_trial(call, rollback.obstacle, KEPT, note=KEPT)
     if rollback.obstacle:
-        return refuse_trial(call, rollback.obstacle, _("Nothing was changed."))
-    if outcome.is_error:
-        return outcome
-    for rows in (rollback.changes.deleted_keys, rollback.changes.updated):
-        find_shown(call, rows, shown)
-    counts = rollback.changes.report(shown, get_listings(call).shows_all)
-    is_uncounted = any(None in rows.values() for rows in counts.values() if isinstance(rows, dict))
-    note = f"{_(NOTE)} {_(UNCOUNTED)}" if is_uncounted else _(NOTE)
-    return mark_trial(outcome, **{"note": note, **counts, **outcome.meta.get(DRY_RUN, {})})
+        return refuse_trial(call, rollback.obstacle, "Nothing was changed.")
+    return outcome
 
 
-def run_trial(
-    call: CallState, proceed: Proceed, rollback: Rollback, shown: dict[Any, set[Any]]
-) -> Outcome:
+def run_trial(call: CallState, proceed: Proceed, rollback: Rollback) -> Outcome:
     # This runs inside the transactions. Each further read has savepoints, since a read that fails
     # would break the transactions for the call.
     requests = [call.of_item(bound) for bound in call.bound.requests]
+    objects = [CallObject(each.caller, each.tool, each.bound) for each in requests]
     with undoing():
-        before = [read_fields(each) for each in requests]
+        before = [each.read_members() for each in objects]
     outcome = rollback.watch(call, lambda: make_plain(proceed(call)))
     if rollback.obstacle or outcome.failure is not None:
-        return mark_trial(outcome, note=_(NOTE))
+        return mark_trial(outcome)
     fail = partial(call.dispatcher.get_crash_outcome, call, call.caller.request)
     failed: Outcome | None = contain(rollback.check_constraints, fail)
     if failed is not None:
-        return mark_trial(failed, note=_(NOTE))
-    with undoing():
-        both = [
-            (was, read_fields(each) if was else {})
-            for was, each in zip(before, requests, strict=True)
-        ]
-    for rows in (rollback.changes.created, rollback.changes.updated):
-        find_shown(call, rows, shown)
-    # The version that the view wrote is rolled back with it.
-    meta = {name: value for name, value in outcome.meta.items() if name != IF_MATCH}
+        return mark_trial(failed)
     # Values of several objects share the room that one has.
-    found = [compare_fields(*each, MOST_SHOWN // len(both)) for each in both]
+    most = MOST_SHOWN // len(objects)
+    with undoing():
+        found = [
+            compare_fields(was, each.read_members() if was else {}, most)
+            for was, each in zip(before, objects, strict=True)
+        ]
     facts: dict[str, Any] = {**found[0]}
     if call.bound.is_batch:
-        keys = (each.bound.kwargs.get(call.tool.endpoint.key_kwarg) for each in requests)
-        objects = [{"object": key, **each} for key, each in zip(keys, found, strict=True) if each]
-        facts = {"objects": objects} if objects else {}
-    return mark_trial(outcome.changed(meta=meta), **facts)
+        pairs = zip(objects, found, strict=True)
+        changed = [{"object": each.key, **fields} for each, fields in pairs if fields]
+        facts = {"objects": changed} if changed else {}
+    return mark_trial(outcome, **facts)
 
 
 def compare_fields(
@@ -293,23 +283,16 @@ def compare_fields(
     }
 
 
-def find_shown(call: CallState, rows: Mapping[Any, set[Any]], shown: dict[Any, set[Any]]) -> None:
-    """Add the keys of those rows to ``shown`` that the caller may see."""
-    for model, keys in rows.items():
-        known = shown.setdefault(model, set())
-        if missing := keys - known:
-            # A permission that fails must not break the transaction.
-            with undoing():
-                known |= get_listings(call).find_visible(model, missing)
+def shorten(value: Any, most: int) -> Any:
+    """Return a JSON value, as a text that is cut where it is longer than some characters."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"{text[:most]}…" if len(text) > most else value
 
 
 def refuse_trial(call: CallState, obstacle: str, state: str, note: str = NOTE) -> Outcome:
-    facts = {"tool": call.tool.name, "obstacle": _(obstacle)}
-    # Translators: the view "ends transactions itself", for one.
-    refusal = _("%(tool)s has no dry run here: its view %(obstacle)s.") % facts
-    message = f"{refusal} {state}"
-    advice = _("Leave the argument out to make the call itself, if that is wanted.")
+    message = f"{call.tool.name} has no dry run here: its view {obstacle}. {state}"
+    advice = "Leave the argument out to make the call itself, if that is wanted."
     pointer = call.tool.arguments.get_control_pointer(DRY_RUN)
     problem = Problem("dry_run_unavailable", message, pointer, received=True, remediation=advice)
     failure = Failure("VALIDATION_ERROR", Category.VALIDATION, message, advice, problems=(problem,))
-    return mark_trial(Outcome(call.tool.name, 400, failure=failure), note=_(note))
+    return mark_trial(Outcome(call.tool.name, 400, failure=failure), note)

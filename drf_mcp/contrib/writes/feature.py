@@ -13,12 +13,9 @@ from drf_mcp.outcomes import Outcome
 class WritesFeature(Feature):
     settings = {
         # True asks before each call of a DELETE, and of a tool with destructive=True in its
-        # options: the first call answers what would happen. See docs/writes.md.
-        "CONFIRM": Setting(False, Flag()),
-        # True gives tools that write an argument "dry_run", which shows what a call would change:
-        # the call is made and rolled back. For one tool: `@mcp_tool(dry_run=True)`. See
-        # docs/writes.md.
-        "DRY_RUN": Setting(False, Flag()),
+        # options: the first call shows the object. "person" also refuses such calls of clients
+        # that have no forms to ask their user. See docs/writes.md.
+        "CONFIRM": Setting(False, Either(Flag(), Choice("person"))),
         # True gives tools that change something an argument "idempotency_key": calls with the same
         # key make one change, and get the first answer again. See docs/writes.md.
         "IDEMPOTENCY_KEYS": Setting(False, Flag()),
@@ -29,9 +26,11 @@ class WritesFeature(Feature):
         "REPEAT_WINDOW": Setting(None, Number(1).or_none()),
     }
     tool_options = {
-        # True asks before each call of a tool that writes, False never; None as CONFIRM.
-        "confirm": Setting(None, Flag().or_none()),
-        # True gives a tool that writes the argument `dry_run`, as DRY_RUN.
+        # True or "person" asks before each call of a tool that writes, False never; None as
+        # CONFIRM.
+        "confirm": Setting(None, Either(Flag(), Choice("person")).or_none()),
+        # True gives a tool that writes the argument `dry_run`: the call is made, answers as
+        # usual, and is rolled back. Files, mails and calls of other services are not taken back.
         "dry_run": Setting(None, Flag().or_none()),
         # The tool takes an argument of that name, as IDEMPOTENCY_KEYS; tools that read do not.
         "idempotency_key": Setting(None, Flag().or_none()),
@@ -44,8 +43,6 @@ class WritesFeature(Feature):
         "bulk": Setting(None, Either(Flag(), Choice("partial")).or_none()),
         # The largest number of `items` in a call, 50 by default.
         "bulk_limit": Setting(None, Number().or_none()),
-        # The tool that takes a call back: results name it, with arguments ready to send.
-        "undo": Setting(None, Text().or_none()),
     }
     expires = {
         "confirmations": (
@@ -76,50 +73,44 @@ class WritesFeature(Feature):
             arguments.items = Items.of(arguments, tool)
 
     def get_definition_members(self, tool: Any) -> Mapping[str, Any]:
-        if all(control.name != "confirmation" for control in tool.controls):
+        from drf_mcp.contrib.writes.confirmation import find_confirmation
+
+        if not find_confirmation(tool):
             return {}
         from drf_mcp.tools.hints import REQUIRES_USER_INTERACTION
 
         return {"_meta": {REQUIRES_USER_INTERACTION: True}}
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
-        # Every guard reads an argument.
-        if not call.tool.controls or call.tool.reads:
+        if call.tool.reads:
             return ()
         from drf_mcp.contrib.writes.guards import get_guards
 
         return get_guards(call.tool)
 
     def read_response(self, outcome: Outcome, response: Any, call: CallState) -> Outcome:
-        if call.tool.options.if_match:
-            from drf_mcp.contrib.writes.versions import find_precondition
-
-            precondition: Any = find_precondition(call.tool)
-            outcome = precondition.add_version(outcome, response.content.data, response.headers)
-        if call.tool.options.undo:
-            from drf_mcp.contrib.writes.guards import note_undo
-
-            outcome = note_undo(outcome, call)
-        return outcome
-
-    def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
-        if not call.tool.options.undo:
+        # The version that a dry run writes is rolled back with it.
+        if not call.tool.options.if_match or call.is_trial:
             return outcome
-        from drf_mcp.contrib.writes.guards import narrow_undo
+        from drf_mcp.contrib.writes.versions import find_precondition
 
-        return narrow_undo(outcome, call)
+        precondition: Any = find_precondition(call.tool)
+        return precondition.add_version(  # type: ignore[no-any-return]
+            outcome, response.content.data, response.headers
+        )
 
     def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
+        from drf_mcp.contrib.writes.confirmation import find_confirmation
+
         names, hints = {parameter.name for parameter in tool.controls}, tool.annotations
         # An update may overwrite something, but does not destroy as CONFIRM means it.
         destroys = tool.options.get_flag("destructive", tool.endpoint.method == "DELETE")
-        asks, writes_one = "confirmation" in names, tool.endpoint.key_kwarg is not None
+        asks, writes_one = find_confirmation(tool), tool.endpoint.key_kwarg is not None
         # A call that changes nothing when it is repeated needs no key.
         repeats = not hints["idempotentHint"]
         return [
-            Safeguard("confirmation", "confirm", asks, hints["destructiveHint"], destroys),
+            Safeguard("confirmation", "confirm", bool(asks), hints["destructiveHint"], destroys),
             Safeguard("dry_run", "dry_run", "dry_run" in names),
             Safeguard("idempotency_key", "key", "idempotency_key" in names, repeats),
             Safeguard("if_match", "match", "if_match" in names, writes_one),
-            Safeguard("undo", "undo", bool(tool.options.undo)),
         ]

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 from rest_framework.exceptions import APIException
 
 from drf_mcp.archives import MADE
-from drf_mcp.contrib.writes.changes import is_dry_run
+from drf_mcp.contrib.writes.dry_run import is_dry_run
 from drf_mcp.contrib.writes.idempotency import (
     ANONYMOUS,
     REPLAYED,

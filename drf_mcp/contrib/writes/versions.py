@@ -10,24 +10,20 @@ from typing import Any
 
 from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.db import router, transaction
-from django.db.models import IntegerField, Model
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.db.models import IntegerField
 from rest_framework.utils.encoders import JSONEncoder
 
-from drf_mcp.contrib.writes.changes import DRY_RUN, NOTE, is_dry_run
+from drf_mcp.contrib.writes.dry_run import DRY_RUN, NOTE, is_dry_run, shorten
+from drf_mcp.dispatch.call_objects import CallObject
 from drf_mcp.dispatch.content import encode_data
-from drf_mcp.dispatch.probe import REFUSALS, Probe, is_taken_away
-from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.features import CallState, Guard, Proceed, Slot
 from drf_mcp.introspection.types import Parameter
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem
-from drf_mcp.tools.arguments.call import Call
 
 # The argument that the guard reads, which is also the member of ``meta`` in a read.
 IF_MATCH = "if_match"
 STATUS = 412
-ADVICE = gettext_noop(
+ADVICE = (
     "Look at the present values. If the change is still right, call again with the present version."
 )
 # Characters of a present value that the refusal repeats.
@@ -76,9 +72,8 @@ class Precondition:
         # The meta of a read has a version that its data does not show.
         is_shown = self.name in self.tool.schema.output.get("properties", ())
         is_number = not self.is_etag and isinstance(self.field, IntegerField)
-        # Translators: the field is a name, such as "updated_at".
-        words = _("The %(field)s last read: refused if changed since.")
-        words %= {"field": self.name if is_shown else IF_MATCH}
+        name = self.name if is_shown else IF_MATCH
+        words = f"The {name} last read: refused if changed since."
         schema = {"type": "integer" if is_number else "string", "description": words}
         return Parameter(IF_MATCH, schema)
 
@@ -131,56 +126,6 @@ def find_precondition(tool: Any) -> Precondition | None:
     return PRECONDITION.get(tool)
 
 
-class CallTarget:
-    """The object that a call is about, as its view finds it for the caller."""
-
-    def __init__(self, call: CallState) -> None:
-        self.call = call
-        self.tool = call.tool
-
-    @functools.cached_property
-    def reader(self) -> Any:
-        """The endpoint that reads the object, None if no tool does."""
-        return self.tool.related.find_read(self.tool.endpoint.object_path)
-
-    @functools.cached_property
-    def reading_tool(self) -> Any:
-        """The tool that reads the object, None if the caller has no such tool."""
-        if self.reader is None:
-            return None
-        endpoints = self.tool.related.endpoints
-        name = next((n for n, each in endpoints.items() if each is self.reader), "")
-        tool = replace(self.tool.for_endpoint(self.reader), name=name)
-        return None if is_taken_away(self.call.caller, tool) else tool
-
-    def lock(self) -> Model | None:
-        """Return the object's row, locked; None where the view refuses the caller the object."""
-        probe = Probe(self.call.caller, self.tool, self.call.bound)
-        probe.keeps_locks = True
-
-        def look(view: Any, *args: Any, **kwargs: Any) -> Any:
-            known = view.get_object()
-            rows = type(known)._base_manager.using(router.db_for_write(type(known), instance=known))
-            return rows.select_for_update().filter(pk=known.pk).first()
-
-        try:
-            return probe.ask(look)  # type: ignore[no-any-return]
-        except REFUSALS:
-            return None
-
-    def read(self) -> ViewResponse | None:
-        """Return what a read of the object answers the caller, None if they cannot read it."""
-        tool = self.reading_tool
-        if tool is None:
-            return None
-        kwargs = {name: self.call.bound.kwargs[name] for name in tool.endpoint.route.kwargs}
-        try:
-            answer = Probe(self.call.caller, tool, Call({}, kwargs)).read()
-        except REFUSALS:
-            return None
-        return answer if answer.status < 300 else None
-
-
 class PreconditionGuard(Guard):
     """Refuses a write to an object that has changed since it was read (HTTP 412).
 
@@ -204,23 +149,23 @@ class PreconditionGuard(Guard):
             outcome = proceed(call)
             return self.get_refusal(call) if outcome.status == STATUS else outcome
         with transaction.atomic(using=router.db_for_write(precondition.model)):
-            row = CallTarget(call).lock()
+            row = CallObject(call.caller, call.tool, call.bound).find_row(is_locked=True)
             # Without a row, the view refuses the call itself.
             if row is None or precondition.matches(sent, row):
                 return proceed(call)
         return self.get_refusal(call, precondition.get_version(row))
 
     def get_refusal(self, call: CallState, version: Any = None) -> Outcome:
-        tool, answer = call.tool, CallTarget(call).read()
+        tool, answer = call.tool, CallObject(call.caller, call.tool, call.bound).read()
         if answer is not None and tool.options.if_match is True:
             version = answer.headers.get("ETag")
         problem = Problem(
             "stale",
-            _("The object has changed since it was read."),
+            "The object has changed since it was read.",
             tool.arguments.get_control_pointer(IF_MATCH),
             received=call.bound.controls[IF_MATCH],
             accepted=None if version is None else str(version),
-            remediation=_(ADVICE),
+            remediation=ADVICE,
         )
         failure = Failure(
             "CONFLICT", Category.CONFLICT, problem.message, problem.remediation, (problem,)
@@ -233,11 +178,5 @@ class PreconditionGuard(Guard):
         }
         meta = {name: value for name, value in facts.items() if value not in (None, {})}
         if is_trial := is_dry_run(call):
-            meta[DRY_RUN] = {"note": _(NOTE)}
+            meta[DRY_RUN] = {"note": NOTE}
         return Outcome(tool.name, STATUS, failure=failure, meta=meta, is_trial=is_trial)
-
-
-def shorten(value: Any, most: int) -> Any:
-    """Return a JSON value, as a text that is cut where it is longer than some characters."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"{text[:most]}…" if len(text) > most else value

@@ -141,9 +141,9 @@ def test_an_idempotent_tool_needs_no_key(judge):
     assert judge(KeyedDeed)["guards"]["idempotency_key"] == "yes"
 
 
-def test_dry_run_undo_and_if_match_are_guards(judge):
-    guards = judge(options={"dry_run": True, "undo": "deed"})["guards"]
-    assert (guards["dry_run"], guards["undo"], guards["if_match"]) == ("yes", "yes", "not needed")
+def test_dry_run_and_if_match_are_guards(judge):
+    guards = judge(options={"dry_run": True})["guards"]
+    assert (guards["dry_run"], guards["if_match"]) == ("yes", "not needed")
 
 
 @pytest.mark.parametrize(

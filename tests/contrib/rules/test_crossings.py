@@ -270,21 +270,6 @@ def test_a_call_by_tools_write_is_proposed_and_made(approval_rule, alice, sent, 
     assert is_refunded(order)
 
 
-def test_the_undo_of_an_approved_call_by_tools_write_is_a_call_of_tools_write(save_rule, alice):
-    save_rule("orders_cancel", "approve")
-    pending = Order.objects.filter(customer__owner__username="alice", status="pending")[0]
-    searching = Agent(alice.http, path="/mcp/search")
-    called = {"name": "orders_cancel", "arguments": {"id": pending.pk}}
-    assert searching.call("tools_write", **called).code == "APPROVAL_REQUIRED"
-    row = run_proposal(approve().pk)
-    assert row.status == "done"
-    undo = row.answer["result"]["structuredContent"]["meta"]["undo"]
-    assert undo["tool"] == "tools_write"
-    assert not searching.call_with(undo["tool"], undo["arguments"]).is_error
-    pending.refresh_from_db()
-    assert pending.status == "pending"
-
-
 def test_a_caller_whose_credential_has_no_row_calls_again(approval_rule, sent, order):
     """An in-process caller has no token that a worker could look up."""
     client = MCPClient()

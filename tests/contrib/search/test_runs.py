@@ -6,14 +6,8 @@ import json
 import uuid
 
 import pytest
-from django.contrib.auth.models import Group
-from django.test import Client
-from django.urls import path
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from drf_mcp import mcp_tool
-from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, success_response
+from drf_mcp.envelopes import OkEnvelope, PlainEnvelope
 from drf_mcp.observability.records import calls
 from drf_mcp.signals import tool_called
 from drf_mcp.tools import registry
@@ -315,25 +309,3 @@ def test_a_run_continues_with_the_answer_to_its_question(agent, confirmed):
 
 
 # --- After the call ---------------------------------------------------------------------------
-
-
-class Words(APIView):
-    authentication_classes = permission_classes = []
-    undo = None
-
-    @mcp_tool(name="words_create")
-    def post(self, request) -> Response:
-        Group.objects.create(name=f"red {Group.objects.count()}")
-        return Response(success_response(None, meta={"undo": self.undo}))
-
-
-def test_an_undo_that_is_no_call_is_kept_and_logged(expose, caplog):
-    undos = ["Ask the office.", {"tool": "words_create"}, {"tool": "nothing", "arguments": {}}]
-    expose(path("words/", Words.as_view()), TOOL_SEARCH=True)
-    for number, Words.undo in enumerate(undos):
-        with caplog.at_level("WARNING", logger="drf_mcp"):
-            result = SearchAgent(Client()).run("words_create")
-        assert (result.is_error, result.envelope["meta"]["undo"]) == (False, Words.undo)
-        assert Group.objects.filter(name__startswith="red").count() == number + 1
-        assert "words_create" in caplog.records[number].getMessage()
-    assert len(caplog.records) == len(undos)

@@ -17,10 +17,11 @@ from rest_framework.views import APIView
 from drf_mcp.contrib.tasks.jobs import UNFINISHED, normalize
 from drf_mcp.contrib.tasks.models import CallTask
 from drf_mcp.tools import mcp_tool, registry
+from drf_mcp.tools.options import ToolOptions
 from tests.contrib.tasks.conftest import EXTENSION
 
 
-@mcp_tool(name="exports_start")
+@mcp_tool(name="exports_start", dry_run=True)
 class ExportsView(APIView):
     """Starts an export, as a view without tasks does."""
 
@@ -85,10 +86,8 @@ def test_the_url_of_a_job_is_requested_as_the_caller(agent, user):
     assert ExportView.requests == [(user, 7, {})] * 2
 
 
-def test_a_dry_run_makes_no_task_of_a_job(agent, settings):
+def test_a_dry_run_makes_no_task_of_a_job(agent):
     """The job that the answer names was rolled back."""
-    settings.DRF_MCP = {**settings.DRF_MCP, "DRY_RUN": True}
-    registry.reload()
     tried = agent.call("exports_start", dry_run=True)
     assert "dry_run" in tried.envelope["meta"]
     assert not CallTask.objects.exists()
@@ -230,8 +229,8 @@ def test_a_job_beyond_the_limit_of_tasks_is_the_plain_response(agent, settings):
 def test_without_workers_a_tool_with_the_option_job_has_tasks(agent, settings, monkeypatch):
     settings.DRF_MCP = {"TASKS_BACKEND": None}
     assert agent.call("exports_start").data == {"id": 7}
-    options = mcp_tool(name="exports_start", task="job")
-    monkeypatch.setattr(ExportsView, "mcp_tool", options(ExportsView).mcp_tool)
+    options = ToolOptions.of(name="exports_start", task="job")
+    monkeypatch.setattr(ExportsView, "mcp_tool", options)
     registry.reload()
     assert EXTENSION in agent.result("server/discover")["capabilities"]["extensions"]
     assert agent.get(agent.start("exports_start"))["status"] == "working"

@@ -27,6 +27,7 @@ from tests.agents import Agent
 
 FORMS = {"_meta": {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}}}
 CREATE, UPDATE, DESTROY = "teams_create", "teams_partial_update", "teams_destroy"
+NOTE = {"note": "Dry run: nothing was changed."}
 EVERY = {"confirm": True, "dry_run": True, "idempotency_key": True, "if_match": "name"}
 
 
@@ -101,7 +102,7 @@ def dry_run_of(result: Any) -> Any:
 def test_a_dry_run_does_not_use_up_its_key(teams, team):
     agent = teams(dry_run=True, idempotency_key=True)
     sent = {"pk": team.pk, "name": "rose", "idempotency_key": "k"}
-    assert dry_run_of(agent.call(UPDATE, **sent, dry_run=True))["updated"] == {"group": 1}
+    assert dry_run_of(agent.call(UPDATE, **sent, dry_run=True))["after"] == {"name": "rose"}
     assert not IdempotencyRecord.objects.exists()
     made = agent.call(UPDATE, **sent)
     assert (is_replay(made), dry_run_of(made), names()) == (False, None, ["rose"])
@@ -112,14 +113,14 @@ def test_a_dry_run_is_no_replay_of_a_change_that_was_made(teams, team):
     sent = {"pk": team.pk, "name": "rose", "idempotency_key": "k"}
     agent.call(UPDATE, **sent)
     tried = agent.call(UPDATE, **sent, dry_run=True)
-    assert (is_replay(tried), dry_run_of(tried)["updated"]) == (False, {"group": 1})
+    assert (is_replay(tried), dry_run_of(tried)) == (False, NOTE)
     assert is_replay(agent.call(UPDATE, **sent))
 
 
 def test_a_dry_run_does_not_use_up_a_confirmation(teams, team):
     agent = teams(dry_run=True, confirm=True)
     following = agent.call(DESTROY, pk=team.pk).data["next"]
-    assert dry_run_of(agent.call(DESTROY, **following, dry_run=True))["deleted"] == {"group": 1}
+    assert dry_run_of(agent.call(DESTROY, **following, dry_run=True)) == NOTE
     assert (names(), UsedConfirmation.objects.count()) == (["vermilion"], 0)
     assert not agent.call(DESTROY, **following).is_error
     assert names() == []
@@ -130,7 +131,7 @@ def test_a_dry_run_of_a_stale_write_is_refused_with_the_note(teams, team):
     sent = {"pk": team.pk, "name": "rose", "dry_run": True}
     stale = agent.call(UPDATE, **sent, if_match="green")
     assert (stale.is_error, stale.code) == (True, "CONFLICT")
-    assert dry_run_of(stale) == {"note": "Dry run: nothing was changed."}
+    assert dry_run_of(stale) == NOTE
     assert dry_run_of(agent.call(UPDATE, **sent, if_match="vermilion"))["after"] == {"name": "rose"}
     assert names() == ["vermilion"]
 
@@ -202,19 +203,10 @@ def test_several_objects_of_which_one_is_refused_free_the_key(teams, team):
 def test_a_confirmation_of_several_objects_names_their_number(teams, db):
     agent = teams(bulk=True, confirm=True)
     asked = agent.call(CREATE, items=[{"name": "a"}, {"name": "b"}])
-    assert asked.envelope["error"].endswith("Create a group. Object: 2 objects.")
+    assert " Create a group: 2 objects. " in asked.envelope["error"]
     assert names() == []
     assert not agent.call(CREATE, **asked.data["next"]).is_error
     assert names() == ["a", "b"]
-
-
-def test_a_replay_has_the_undo_of_the_first_call(teams, db):
-    agent = teams(undo=DESTROY, idempotency_key=True)
-    sent = {"name": "a", "idempotency_key": "k"}
-    first, again = agent.call(CREATE, **sent), agent.call(CREATE, **sent)
-    undo = {"tool": DESTROY, "arguments": {"id": Group.objects.get().pk}}
-    assert is_replay(again)
-    assert first.envelope["meta"]["undo"] == again.envelope["meta"]["undo"] == undo
 
 
 def ask_about_b(self, serializer) -> None:
@@ -250,37 +242,6 @@ def test_an_item_that_the_database_refuses_does_not_fail_the_others(teams, team,
     rows = [row and row["name"] for row in result.data["results"]]
     assert rows == ["a", None, "b"]
     assert names() == [team.name, *(() if "dry_run" in guard else ("a", "b"))]
-
-
-class NameSerializer(TeamSerializer):
-    class Meta(TeamSerializer.Meta):
-        fields = ["name"]
-
-
-@pytest.mark.parametrize("several", [False, True])
-def test_a_replay_has_the_undo_of_an_object_whose_key_no_answer_shows(teams, db, several):
-    view = {"serializer_class": NameSerializer}
-    agent = teams(view=view, undo=DESTROY, idempotency_key=True, bulk=True)
-    items = [{"name": "a"}, {"name": "b"}]
-    sent = {"idempotency_key": "k", **({"items": items} if several else items[0])}
-    first, again = agent.call(CREATE, **sent), agent.call(CREATE, **sent)
-    steps = [
-        {"tool": DESTROY, "arguments": {"pk": pk}}
-        for pk in Group.objects.order_by("pk").values_list("pk", flat=True)
-    ]
-    assert first.envelope["meta"]["undo"] == (steps if several else steps[0])
-    assert (is_replay(again), again.envelope["meta"]["undo"]) == (
-        True,
-        steps if several else steps[0],
-    )
-
-
-def test_a_replay_has_no_undo_that_the_endpoint_excludes(teams, db):
-    sent = {"name": "a", "idempotency_key": "k"}
-    both = {"undo": DESTROY, "idempotency_key": True}
-    assert "undo" in teams(**both).call(CREATE, **sent).envelope["meta"]
-    again = teams(endpoint={"tools": [CREATE]}, **both).call(CREATE, **sent)
-    assert (is_replay(again), "undo" in again.envelope["meta"]) == (True, False)
 
 
 def test_a_view_that_asks_is_confirmed_first_and_keeps_its_key(teams, team):

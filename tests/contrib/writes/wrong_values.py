@@ -9,7 +9,6 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("confirm", "yes"),
     ("idempotency_key", "required"),
     ("if_match", 5),
-    ("undo", True),
     ("bulk", "each"),
     ("bulk_limit", 0),
 ]
@@ -19,5 +18,4 @@ WRONG_SETTINGS: list[tuple[str, Any, str]] = [
     ("IDEMPOTENCY_KEYS", "yes", "True or False"),
     ("IDEMPOTENCY_WINDOW", 0, "whole number of 1 or more"),
     ("REPEAT_WINDOW", 0, "whole number of 1 or more"),
-    ("DRY_RUN", "yes", "True or False"),
 ]

@@ -10,8 +10,6 @@ from rest_framework.filters import BaseFilterBackend
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.response import Response
 
-from drf_mcp.tools import mcp_tool
-
 
 class Folder(models.Model):
     name = models.CharField(max_length=40)
@@ -71,35 +69,6 @@ class FolderViewSet(viewsets.ModelViewSet):
     queryset = Folder.objects.order_by("pk")
     serializer_class = FolderSerializer
     authentication_classes = [TokenAuthentication]
-
-
-class OwnFolderViewSet(FolderViewSet):
-    """Overrides the delete: some sheets are deleted, the others are renamed."""
-
-    def perform_destroy(self, instance) -> None:
-        instance.sheets.filter(owner="alice").delete()
-        instance.sheets.update(slug="kept")
-        instance.name = "gone"
-        instance.save()
-
-
-class ProtectingFolderViewSet(FolderViewSet):
-    """Overrides the delete without changing it."""
-
-    def destroy(self, request, *args, **kwargs) -> Response:
-        return super().destroy(request, *args, **kwargs)
-
-
-class UnaskedFolderViewSet(FolderViewSet):
-    @mcp_tool(confirm=False)
-    def destroy(self, request, *args, **kwargs) -> Response:
-        return super().destroy(request, *args, **kwargs)
-
-
-class UntriedFolderViewSet(FolderViewSet):
-    @mcp_tool(dry_run=False)
-    def destroy(self, request, *args, **kwargs) -> Response:
-        raise LookupError("tried")
 
 
 class OfOwner(BaseFilterBackend):

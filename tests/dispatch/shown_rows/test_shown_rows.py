@@ -18,22 +18,21 @@ from tests.agents import make_agent
 from tests.dispatch.shown_rows import folders
 from tests.dispatch.shown_rows.folders import Folder, Lien, Listed, Sheet
 
-# Ways of a list to show alice one sheet and to hide bob's seven sheets: the mixin, whether the
-# package can know that the one is shown, and how many rows it counts.
+# Ways of a list to show alice one sheet and to hide bob's seven sheets: the mixin, and whether the
+# package can know that the one is shown.
 WAYS = [
-    (Listed.Stock, True, 1),
-    (Listed.Paged, True, 1),
-    (Listed.Handler, True, 1),
-    (Listed.PagedHandler, True, 1),
-    (Listed.Pagination, True, 1),
-    # A body of the project's own form may have further pages.
-    (Listed.Wrapped, True, None),
-    (Listed.Handwritten, False, None),
-    (Listed.Leaving, False, None),
-    (Listed.Refusing, False, None),
-    (Listed.Raising, False, None),
-    (Listed.Failing, False, None),
-    (Listed.Missing, False, None),
+    (Listed.Stock, True),
+    (Listed.Paged, True),
+    (Listed.Handler, True),
+    (Listed.PagedHandler, True),
+    (Listed.Pagination, True),
+    (Listed.Wrapped, True),
+    (Listed.Handwritten, False),
+    (Listed.Leaving, False),
+    (Listed.Refusing, False),
+    (Listed.Raising, False),
+    (Listed.Failing, False),
+    (Listed.Missing, False),
 ]
 
 
@@ -71,10 +70,6 @@ def serve(settings, monkeypatch, folder):
         liens = folders.make_view(way, Lien, folders.LienSerializer)
         router = SimpleRouter()
         router.register("folders", folders.FolderViewSet)
-        router.register("own", folders.OwnFolderViewSet, basename="own")
-        router.register("unasked", folders.UnaskedFolderViewSet, basename="unasked")
-        router.register("protecting", folders.ProtectingFolderViewSet, basename="protecting")
-        router.register("untried", folders.UntriedFolderViewSet, basename="untried")
         router.register("sheets", sheets)
         router.register("liens", liens)
         patterns = [path("", include("drf_mcp.urls")), *router.urls]
@@ -83,8 +78,6 @@ def serve(settings, monkeypatch, folder):
         settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
         settings.DRF_MCP = {
             "EXPOSE": "urlconf",
-            "DRY_RUN": True,
-            "CONFIRM": True,
             "AUTHENTICATION_CLASSES": [TokenAuthentication],
             **mcp_settings,
         }
@@ -101,21 +94,13 @@ def complete(agent, ref: dict, name: str) -> list[str]:
     return agent.result("completion/complete", ref=ref, argument=argument)["completion"]["values"]
 
 
-def rows_of(preview: dict, name: str) -> list[dict]:
-    return [rows for rows in preview.get(name, []) if rows["model"] in ("sheets", "liens")]
-
-
-def as_rows(model: str, count: int | None) -> list[dict]:
-    return [{"model": model, **({"count": count, "tool": f"{model}_list"} if count else {})}]
-
-
 # --- Names of rows ------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
 def test_completion_and_prompts_name_only_rows_of_the_list(serve):
     found, expected = {}, {}
-    for way, is_shown, _ in WAYS:
+    for way, is_shown in WAYS:
         agent = serve(way)
         answers = [
             agent.request("prompts/get", name="ask", arguments={"sheet": sheet})
@@ -130,51 +115,7 @@ def test_completion_and_prompts_name_only_rows_of_the_list(serve):
     assert found == expected
 
 
-# --- Counts of rows -----------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_a_confirmation_a_dry_run_and_a_conflict_count_only_rows_of_the_list(serve, folder):
-    """If the package cannot know which rows the list shows, none of them has a number."""
-    found, expected = {}, {}
-    for way, _, count in WAYS:
-        agent = serve(way)
-        preview = agent.call("folders_destroy", id=folder.pk).data["preview"]
-        result = agent.call("folders_destroy", id=folder.pk, dry_run=True)
-        report = result.envelope["meta"]["dry_run"]
-        for owner in ("alice", "bob", "bob"):
-            Lien.objects.create(folder=folder, owner=owner)
-        error = agent.call("unasked_destroy", id=folder.pk).envelope["error"]
-        Lien.objects.all().delete()
-        found[way.__name__] = (
-            rows_of(preview, "deleted"),
-            report["deleted"],
-            "Null" in report["note"],
-            error,
-        )
-        shown = "liens (1 of them in liens_list)" if count else "liens"
-        expected[way.__name__] = (
-            as_rows("sheets", count),
-            {"folder": 1, "sheet": count},
-            count is None,
-            f"The deletion was refused: {shown} depend on what would be deleted.",
-        )
-    assert found == expected
-    assert Sheet.objects.count() == 8
-
-
-def test_rows_of_a_list_that_a_toolset_removed_are_not_counted(serve, folder):
-    agent = serve(Listed.Stock, TOOLSETS={"own": ["folders_*"]})
-    agent.http.defaults["HTTP_MCP_TOOLSETS"] = "own"
-    preview = agent.call("folders_destroy", id=folder.pk).data["preview"]
-    assert rows_of(preview, "deleted") == as_rows("sheets", None)
-
-
-def test_the_rows_of_all_pages_are_counted(serve, folder):
-    Sheet.objects.update(owner="alice")
-    for way in (Listed.PagedHandler, Listed.Paged):
-        preview = serve(way).call("folders_destroy", id=folder.pk).data["preview"]
-        assert rows_of(preview, "deleted") == as_rows("sheets", 8)
+# --- Figures -------------------------------------------------------------------------------------
 
 
 def test_an_aggregate_counts_only_rows_of_the_list(serve):
@@ -192,33 +133,3 @@ def test_an_aggregate_over_an_overridden_list_is_a_configuration_error(serve):
     serve(Listed.Handler, aggregate=["owner"])
     with pytest.raises(ImproperlyConfigured, match="code of its own"):
         registry.tools()
-
-
-# --- Overridden deletes -------------------------------------------------------------------------
-
-
-def test_the_preview_of_an_overridden_delete_shows_what_it_changes(serve, folder):
-    agent = serve(Listed.Stock)
-    first = agent.call("own_destroy", id=folder.pk)
-    preview = first.data["preview"]
-    assert rows_of(preview, "deleted") == as_rows("sheets", 1)
-    changed = [rows["model"] for rows in preview["changed"]]
-    assert changed == ["sheets"]
-    assert Sheet.objects.filter(slug="kept").count() == 0
-    folder.refresh_from_db()
-    assert folder.name == "Deeds"
-    agent.call("own_destroy", **first.data["next"])
-    folder.refresh_from_db()
-    assert (folder.name, Sheet.objects.filter(slug="kept").count()) == ("gone", 7)
-
-
-def test_a_delete_that_protected_rows_prevent_is_a_conflict_and_not_a_confirmation(serve, folder):
-    Lien.objects.create(folder=folder, owner="alice")
-    result = serve(Listed.Stock).call("protecting_destroy", id=folder.pk)
-    assert (result.is_error, result.code) == (True, "CONFLICT")
-    assert "confirmation" not in result.data
-
-
-def test_the_preview_of_a_delete_without_dry_run_does_not_run_it(serve, folder):
-    preview = serve(Listed.Stock).call("untried_destroy", id=folder.pk).data["preview"]
-    assert preview == {"object": f'folder {folder.pk}, name "Deeds"'}

@@ -6,12 +6,11 @@ from django.db import models
 from rest_framework import permissions, serializers, viewsets
 from rest_framework.authentication import TokenAuthentication
 from rest_framework.decorators import action
-from rest_framework.generics import DestroyAPIView
+from rest_framework.generics import RetrieveDestroyAPIView
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
-from drf_mcp.exceptions import Conflict
 
 
 class Press(models.Model):
@@ -107,12 +106,6 @@ class PressViewSet(viewsets.ModelViewSet):
         press.save()
         return Response({"fee": press.fee})
 
-    def preview_charge(self, request, pk=None):
-        press = self.get_object()
-        if press.fee > 100:
-            raise Conflict("The fee is too high already.")
-        return {"fee": press.fee, "fee_after": press.fee + int(request.data.get("amount", 1))}
-
 
 class ClosingViewSet(viewsets.ModelViewSet):
     """Presses that are deleted with their debts."""
@@ -134,7 +127,7 @@ class VolumeViewSet(viewsets.ReadOnlyModelViewSet):
     permission_classes = [permissions.AllowAny]
 
 
-class PressDetail(DestroyAPIView):
+class PressDetail(RetrieveDestroyAPIView):
     queryset = Press.objects.order_by("pk")
     serializer_class = PressSerializer
     permission_classes = [permissions.AllowAny]
@@ -147,6 +140,3 @@ class PurgeView(APIView):
 
     def delete(self, request) -> Response:
         return Response({"purged": Press.objects.all().delete()[0]})
-
-    def preview_delete(self, request) -> str:
-        return f"All {Press.objects.count()} presses would go."

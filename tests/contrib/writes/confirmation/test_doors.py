@@ -13,7 +13,6 @@ from django.core.management import call_command
 from drf_mcp.contrib.writes.confirmation import Confirmation
 from drf_mcp.contrib.writes.models import UsedConfirmation
 from drf_mcp.test import MCPClient, assert_confirms, assert_tool_parity
-from tests.contrib.writes.confirmation import presses
 from tests.contrib.writes.confirmation.presses import Press
 
 
@@ -58,7 +57,6 @@ def test_the_assertion_fails_without_a_confirmation_and_for_a_refused_call(press
 
 def test_the_assertion_fails_for_a_confirmation_that_counts_twice(press, monkeypatch):
     monkeypatch.setattr(Confirmation, "claim", lambda self, max_age: True)
-    monkeypatch.setattr(presses.PurgeView, "preview_delete", lambda self, request: "")
     with pytest.raises(AssertionError, match="counted twice"):
         assert_confirms(client(), "purge", {})
 
@@ -96,7 +94,7 @@ def test_the_terminal_asks_for_a_confirmation(run, press):
     assert Press.objects.exists()
     answer, shown = run("detail_destroy", f"pk={press.pk}", typed="y")
     assert answer["success"]
-    assert 'name "Hogarth".\nDeleted with it: notes, volumes' in shown
+    assert 'name: "Hogarth"\n' in shown
 
 
 def test_a_script_sends_the_confirmation_or_the_option_yes(run, press):

@@ -11,7 +11,7 @@ from rest_framework.authentication import TokenAuthentication
 from rest_framework.routers import SimpleRouter
 
 from drf_mcp import mcp_viewset
-from tests.contrib.writes.confirmation.presses import ClosingViewSet, Press
+from tests.contrib.writes.confirmation.presses import Press
 from tests.contrib.writes.confirmation.test_forms import call
 
 # A name that pretends to end the quotation and the sentence of the server.
@@ -67,39 +67,31 @@ def get_message(agent, name: str, press: Press) -> str:
     return asked["inputRequests"]["confirm_call"]["params"]["message"]
 
 
-def test_a_label_has_no_field_that_the_caller_may_not_read(agent, press):
+def test_no_member_is_shown_that_the_caller_may_not_read(agent, press):
     """The serializer leaves the field out, or a permission refuses the read."""
     message = get_message(agent, "hiding_destroy", press)
-    assert f'Object: press {press.pk}, owner "alice".' in message
+    assert 'owner: "alice"' in message
     assert "Hogarth" not in message
     message = get_message(agent, "staff_read_destroy", press)
-    assert f"Object: press {press.pk}." in message
+    assert f"press {press.pk}" in message
     assert "alice" not in message
 
 
 def test_a_value_cannot_end_its_quotation(agent, press):
     Press.objects.update(name=BREAKING_OUT)
-    (line,) = [
-        each
-        for each in get_message(agent, "presses_destroy", press).splitlines()
-        if each.startswith("Object: ")
-    ]
-    quoted = line.removeprefix(f"Object: press {press.pk}, name ").removesuffix(".")
-    assert json.loads(quoted) == " ".join(BREAKING_OUT.split())
-
-
-def test_a_long_value_is_cut(agent, press, monkeypatch):
-    monkeypatch.setattr("drf_mcp.contrib.writes.previewer.LONGEST_TEXT", 3)
-    assert 'name "Hog…"' in get_message(agent, "presses_destroy", press)
+    lines = get_message(agent, "presses_destroy", press).splitlines()
+    (line,) = [each for each in lines if each.startswith("name: ")]
+    assert json.loads(line.removeprefix("name: ")) == " ".join(BREAKING_OUT.split())
 
 
 def test_a_bulk_confirmation_is_for_the_state_of_each_object(agent, press):
     other = Press.objects.create(name="Aldine", owner="bob")
     items = [{"id": press.pk, "owner": "carol"}, {"id": other.pk, "owner": "carol"}]
     first = agent.call("bulk_partial_update", items=items)
-    assert first.data["preview"]["object"] == (
-        f'2 objects: press {press.pk}, owner "alice"; press {other.pk}, owner "bob"'
-    )
+    assert first.data["preview"]["objects"] == [
+        {"object": f"press {each.pk}", "shown": {"id": each.pk, "owner": each.owner}}
+        for each in (press, other)
+    ]
     Press.objects.filter(pk=other.pk).update(fee=7)
     stale = agent.call("bulk_partial_update", **first.data["next"])
     assert stale.data["reason"] == "changed"
@@ -108,34 +100,16 @@ def test_a_bulk_confirmation_is_for_the_state_of_each_object(agent, press):
     assert set(Press.objects.values_list("owner", flat=True)) == {"carol"}
 
 
-def serve_deleting(serve, delete):
-    """Serve presses that a function deletes, and return an agent."""
-
-    class OwnViewSet(ClosingViewSet):
-        def perform_destroy(self, instance) -> None:
-            delete(instance)
-
-    methods = {"get": "retrieve", "delete": "destroy"}
-    return serve(path("marked/<int:pk>/", OwnViewSet.as_view(methods)))()
+def test_a_bulk_call_of_which_an_item_is_refused_is_refused_before_it_is_confirmed(agent, press):
+    items = [{"id": press.pk, "owner": "carol"}, {"id": 0, "owner": "carol"}]
+    refused = agent.call("bulk_partial_update", items=items)
+    assert (refused.is_error, refused.code) == (True, "NOT_FOUND")
+    assert refused.problems[0]["pointer"] == "/items/1"
 
 
-def mark(instance) -> None:
-    Press.objects.filter(pk=instance.pk).update(fee=0)
-
-
-def save(instance) -> None:
-    instance.fee = 0
-    instance.save()
-
-
-@pytest.mark.parametrize("delete", [mark, save])
-def test_the_preview_of_a_soft_delete_says_that_the_object_is_kept(serve, press, delete):
-    asked = serve_deleting(serve, delete).call("marked_destroy", pk=press.pk)
-    label = f'press {press.pk}, name "Hogarth"'
-    assert asked.data["preview"] == {"object": label, "object_kept": True}
-    assert "The object itself is kept." in asked.envelope["error"]
-
-
-def test_the_preview_of_a_delete_by_queryset_does_not_say_that_the_object_is_kept(serve, press):
-    agent = serve_deleting(serve, lambda instance: Press.objects.filter(pk=instance.pk).delete())
-    assert "object_kept" not in agent.call("marked_destroy", pk=press.pk).data["preview"]
+def test_of_many_objects_ten_are_shown(agent, press):
+    presses = [Press.objects.create(name=f"Press {n}") for n in range(12)]
+    items = [{"id": each.pk, "owner": "carol"} for each in presses]
+    asked = agent.call("bulk_partial_update", items=items)
+    assert (asked.data["preview"]["count"], len(asked.data["preview"]["objects"])) == (12, 10)
+    assert "and 2 more" in asked.envelope["error"]

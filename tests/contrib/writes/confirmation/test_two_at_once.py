@@ -9,7 +9,6 @@ from django.db import connections
 
 from drf_mcp.contrib.writes.confirmation import Confirmation
 from drf_mcp.contrib.writes.models import UsedConfirmation
-from drf_mcp.contrib.writes.previewer import Preview
 from drf_mcp.features import CallState
 from drf_mcp.tools.arguments.call import Call
 from tests.contrib.shared_database import use_shared_database
@@ -27,6 +26,7 @@ class AnyTool:
 
     name = "presses_destroy"
     arguments = AnyArguments()
+    controls = ()
 
 
 class AnyCaller:
@@ -38,7 +38,7 @@ class AnyCaller:
 def make_confirmation() -> Confirmation:
     pending = CallState(AnyTool, {"pk": 1}, AnyCaller)
     pending.bound = Call({"pk": 1})
-    return Confirmation(pending, Preview(state="as shown"))
+    return Confirmation(pending, "as shown")
 
 
 @pytest.fixture

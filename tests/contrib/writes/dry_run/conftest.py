@@ -29,7 +29,7 @@ PATTERNS = [
 @pytest.fixture
 def configure(expose, db) -> Callable[..., Agent]:
     def configure(**mcp_settings: Any) -> Agent:
-        settings = {"AUTHENTICATION_CLASSES": [], "DRY_RUN": True, **mcp_settings}
+        settings = {"AUTHENTICATION_CLASSES": [], **mcp_settings}
         expose(*PATTERNS, **settings)
         return Agent(Client(raise_request_exception=False))
 

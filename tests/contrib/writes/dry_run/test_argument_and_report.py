@@ -11,7 +11,6 @@ from django.contrib.auth.models import Group
 from drf_mcp import call_context
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall
-from drf_mcp.tools import registry
 
 ARGUMENT = {"type": "boolean", "description": "True: only show what would change."}
 NOTE = "Dry run: nothing was changed."
@@ -34,20 +33,9 @@ def test_writing_tools_have_the_argument_and_reading_tools_do_not(agent):
     }
 
 
-def test_without_the_setting_no_tool_has_the_argument(configure):
-    """The annotations of the tools are the same."""
-    offered = configure(DRY_RUN=True).tools()
-    hints = {name: tool["annotations"] for name, tool in offered.items()}
-    agent = configure(DRY_RUN=False)
-    assert hints == {name: tool["annotations"] for name, tool in agent.tools().items()}
-    result = agent.call("groups_create", name="a", dry_run=True)
-    assert result.problems[0]["pointer"] == "/dry_run"
+def test_a_tool_has_no_dry_run_unless_it_is_switched_on(agent):
+    assert agent.call("final", dry_run=True).problems[0]["pointer"] == "/dry_run"
     assert not Group.objects.exists()
-    assert not registry.tool("groups_create").controls
-
-
-def test_a_tool_may_exclude_dry_runs(agent):
-    assert agent.call("final", dry_run=True).is_error
     assert agent.call("final").data == {"dry_run": False}
 
 
@@ -55,7 +43,7 @@ def test_the_grouped_layout_has_the_argument_in_the_query(configure):
     agent = configure(ARGUMENTS="grouped")
     assert properties(agent, "groups_create")["query"]["properties"]["dry_run"] == ARGUMENT
     result = agent.call("groups_create", body={"name": "a"}, query={"dry_run": True})
-    assert result.envelope["meta"]["dry_run"]["created"] == {"group": 1}
+    assert result.envelope["meta"]["dry_run"] == {"note": NOTE}
     refused = agent.call("groups_create", body={"name": "a"}, query={"dry_run": "maybe"})
     assert refused.problems[0]["pointer"] == "/query/dry_run"
     assert not Group.objects.exists()
@@ -68,7 +56,7 @@ def test_each_envelope_has_the_report(configure):
         agent = configure(ENVELOPE_CLASS=f"drf_mcp.envelopes.{name}Envelope")
         return agent.call("groups_create", name=sent, dry_run=True)
 
-    report = {"note": NOTE, "created": {"group": 1}}
+    report = {"note": NOTE}
     envelope = answer("Ok").envelope
     assert (envelope["ok"], envelope["meta"]["dry_run"]) == (True, report)
     envelope = answer("Status").envelope
@@ -117,7 +105,7 @@ def test_a_dry_run_needs_no_confirmation(configure):
     agent = configure(CONFIRM=True)
     group = Group.objects.create(name="a")
     tried = agent.call("groups_destroy", pk=group.pk, dry_run=True)
-    assert tried.envelope["meta"]["dry_run"]["deleted"] == {"group": 1}
+    assert tried.envelope["meta"]["dry_run"] == {"note": NOTE}
     # A false value is no dry run, and another value is refused.
     assert (
         agent.call("groups_destroy", pk=group.pk, dry_run="false").code == "CONFIRMATION_REQUIRED"

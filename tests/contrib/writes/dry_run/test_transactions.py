@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drf_mcp import call_context
+from drf_mcp.contrib.writes.dry_run import WRITING
 from drf_mcp.exceptions import Conflict, SoftFailure
 from drf_mcp.test.assertions import Snapshot
 
@@ -58,15 +59,14 @@ def test_callbacks_after_the_commit_never_run(agent, do, django_capture_on_commi
 
 def test_asynchronous_and_decorated_views_have_dry_runs(rehearse):
     for tool in ("asynchronous", "wrapped"):
-        report = rehearse(lambda request: Group.objects.create(name="a").name, tool)
-        assert report["created"] == {"group": 1}
+        assert rehearse(lambda request: Group.objects.create(name="a").name, tool) == NOTE
         assert not Group.objects.exists()
 
 
 def test_the_writes_of_call_middleware_are_rolled_back(configure, do):
     agent = configure(CALL_MIDDLEWARE=["tests.contrib.writes.dry_run.views.make_trace"])
     result = agent.call("groups_create", name="a", dry_run=True)
-    assert result.envelope["meta"]["dry_run"]["created"] == {"group": 2}
+    assert result.envelope["meta"]["dry_run"] == NOTE
     assert not Group.objects.exists()
 
 
@@ -80,8 +80,7 @@ def test_a_second_database_keeps_nothing_and_is_restored(second, agent, do):
         User.objects.create(username="ada")
 
     do(deed)
-    report = agent.call("deed", dry_run=True).envelope["meta"]["dry_run"]
-    assert report["created"] == {"group": 1, "user": None}
+    assert agent.call("deed", dry_run=True).envelope["meta"]["dry_run"] == NOTE
     assert (Group.objects.count(), ran) == (0, [])
     assert not User.objects.filter(username="ada").exists()
     assert not second.in_atomic_block
@@ -157,6 +156,25 @@ def test_a_view_that_ends_its_transaction_is_refused(agent, do):
         assert not Group.objects.exists()
 
 
+STATEMENTS = [
+    ('INSERT INTO "auth_group" ("name") VALUES (%s)', True),
+    ("insert or ignore into auth_group values (1)", True),
+    ("/* hint */ UPDATE ONLY orders SET a = 1", True),
+    ("-- why\nDELETE FROM [dbo].[orders]", True),
+    ("WITH old AS (DELETE FROM orders RETURNING *) SELECT * FROM old", True),
+    ("MERGE INTO orders USING x", True),
+    ("TRUNCATE orders", True),
+    ("SELECT 1", False),
+    ("SELECT * FROM orders FOR UPDATE OF orders", False),
+    ("SAVEPOINT s1", False),
+]
+
+
+def test_a_writing_statement_is_recognised_by_its_sql():
+    found = {sql: WRITING.match(sql) is not None for sql, _ in STATEMENTS}
+    assert found == dict(STATEMENTS)
+
+
 def test_tables_are_not_changed_where_that_would_commit(agent, do, monkeypatch):
     monkeypatch.setattr(connection.features, "can_rollback_ddl", False)
     do(lambda request: connection.cursor().execute("CREATE TABLE hidden_ledger (id integer)") and 1)
@@ -229,7 +247,7 @@ def test_a_failing_read_of_the_object_does_not_break_the_dry_run(agent, group, m
 
     monkeypatch.setattr("tests.contrib.writes.dry_run.views.GroupViewSet.retrieve", fail)
     report = agent.call("groups_partial_update", pk=group.pk, name="b", dry_run=True)
-    assert report.envelope["meta"]["dry_run"]["updated"] == {"group": 1}
+    assert (report.is_error, report.envelope["meta"]["dry_run"]) == (False, NOTE)
 
 
 def test_throttles_count_the_call_and_not_its_reads(configure, group):

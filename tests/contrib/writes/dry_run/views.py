@@ -20,7 +20,7 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
 
 from drf_mcp import call_context
-from drf_mcp.tools import mcp_tool
+from drf_mcp.tools import mcp_tool, mcp_viewset
 
 
 class ThreeAMinute(SimpleRateThrottle):
@@ -60,6 +60,7 @@ class MayRead(AllowAny):
         return self.reads or request.method != "GET"
 
 
+@mcp_viewset(dry_run=True)
 class GroupViewSet(ModelViewSet):
     """Groups."""
 
@@ -76,12 +77,14 @@ class GroupViewSet(ModelViewSet):
         return Response({"shouted": group.name})
 
 
+@mcp_viewset(dry_run=True)
 class ThrottledGroups(GroupViewSet):
     """Groups, three times a minute."""
 
     throttle_classes = [ThreeAMinute]
 
 
+@mcp_tool(dry_run=True)
 class Deed(APIView):
     """Runs the function of the test."""
 
@@ -94,6 +97,7 @@ class Deed(APIView):
         return answer if isinstance(answer, Response) else Response(answer)
 
 
+@mcp_tool(dry_run=True)
 class AsyncDeed(APIView):
     """Runs the function of the test in a coroutine."""
 
@@ -119,7 +123,6 @@ non_atomic_deed = transaction.non_atomic_requests(Deed.as_view())
 wrapped_deed = never_cache(Deed.as_view())
 
 
-@mcp_tool(dry_run=False)
 class Final(APIView):
     """Has no dry run."""
 
