@@ -422,7 +422,7 @@ MUTANTS = (
     Mutant(
         "a proposal passes the gate of stored answers",
         "contrib/rules/feature.py",
-        "    return StoredAnswer.may_read(caller, tool, row.terms)",
+        "    return StoredAnswer.may_read(caller, tool, row.terms, made)",
         "    return True",
         ("contrib/rules/test_proposals.py",),
     ),

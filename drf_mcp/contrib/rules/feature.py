@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from drf_mcp.archives import StoredAnswer
 from drf_mcp.checks.project import Project, register_check
-from drf_mcp.contrib.rules.proposal_store import RUNNING, ProposalStore
+from drf_mcp.contrib.rules.proposal_store import DONE, RUNNING, ProposalStore
 from drf_mcp.contrib.rules.proposing import (
     PROPOSAL,
     RETRIEVE,
@@ -193,7 +193,8 @@ class ProposalView(ServerToolView):
         facts = describe_proposal(row, call)
         if not may_read(row, call.caller, tool):
             made = row.answer is not None and StoredAnswer.explain_withheld(row.terms)
-            return Response({**facts, "message": made or OTHER_RIGHTS})
+            keys = [each["kwargs"] for each in row.named_objects if each["kwargs"]]
+            return Response({**facts, "objects": keys, "message": made or OTHER_RIGHTS})
         facts |= show_proposal(row, call, tool)
         if row.answer is not None:
             facts["answer"] = show_once(row.answer)
@@ -213,7 +214,8 @@ class ProposalView(ServerToolView):
 
 def may_read(row: Any, caller: Any, tool: Any) -> bool:
     """Return whether the gate of stored answers lets a caller have what a proposal holds."""
-    return StoredAnswer.may_read(caller, tool, row.terms)
+    made = row.updated if row.status == DONE else None
+    return StoredAnswer.may_read(caller, tool, row.terms, made)
 
 
 @register_check()

@@ -26,7 +26,7 @@ from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.exceptions import Conflict, Unavailable
 from drf_mcp.tools import registry
-from example_project.shop.models import Order
+from example_project.shop.models import Order, Ticket
 from example_project.shop.permissions import IsOwnerOrPermitted
 from tests.agents import Agent
 from tests.contrib.tokens.holders import make_holder
@@ -232,6 +232,21 @@ def test_a_caller_with_other_rights_is_shown_neither_object_nor_result(
     assert found.keys().isdisjoint({"shown", "answer", "arguments"})
     assert "rights" in found["message"]
     assert alice.call("proposals_withdraw", id=row.pk).code == "FORBIDDEN"
+
+
+def test_after_15_minutes_a_result_is_given_only_while_the_object_is_found(
+    save_rule, carol, approver
+):
+    save_rule("tickets_destroy", "approve")
+    ticket = Ticket.objects.earliest("pk")
+    carol.call("tickets_destroy", id=ticket.pk)
+    row = run_proposal(approve(Proposal.objects.get(), approver()).pk)
+    assert row.status == "done"
+    assert carol.call("proposals_retrieve", id=row.pk).data["answer"]
+    Proposal.objects.update(updated=timezone.now() - timedelta(minutes=16))
+    found = carol.call("proposals_retrieve", id=row.pk).data
+    assert "answer" not in found
+    assert (found["status"], found["objects"]) == ("done", [{"pk": ticket.pk}])
 
 
 @pytest.mark.parametrize("at", ["/mcp", "/mcp/search"])
