@@ -973,8 +973,8 @@ MUTANTS = (
     Mutant(
         "the number of stored idempotency keys of a caller is limited",
         "contrib/writes/idempotency.py",
-        'usage["count"] < MAX_RECORDS and (usage["size"] or 0) < MAX_SIZE',
-        "True",
+        "if full and not kept.filter(pk=self.digest).exists():",
+        "if False:",
         ("contrib/writes/idempotency/test_quota.py",),
     ),
     # --- Results and errors -----------------------------------------------------------------------

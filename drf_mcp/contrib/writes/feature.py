@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import ngettext_lazy
 
-from drf_mcp.features import CallState, Feature, Guard, Safeguard, Setting
+from drf_mcp.features import Bound, CallState, Feature, Guard, Safeguard, Setting
 from drf_mcp.option_types.kinds import Choice, Either, Flag, Number, Text
 from drf_mcp.outcomes import Outcome
 
@@ -21,6 +21,15 @@ class WritesFeature(Feature):
         "IDEMPOTENCY_KEYS": Setting(False, Flag()),
         # Seconds for which a key is remembered.
         "IDEMPOTENCY_WINDOW": Setting(24 * 3600, Number(1)),
+        # Keys of one caller that are remembered at once.
+        "MAX_KEYS": Setting(
+            10_000, Bound("The change was not made: %(most)s keys of yours are remembered.")
+        ),
+        # Characters of their answers together.
+        "MAX_KEYS_CHARACTERS": Setting(
+            100_000_000,
+            Bound("The change was not made: the answers to your keys have %(most)s characters."),
+        ),
         # Seconds in which a second call without a key, with the same arguments by the same caller,
         # gets the first answer again. None: it makes a second change.
         "REPEAT_WINDOW": Setting(None, Number(1).or_none()),

@@ -26,19 +26,20 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
-from rest_framework.exceptions import APIException, ParseError, Throttled
+from rest_framework.exceptions import APIException, ParseError
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.encoders import JSONEncoder
 from rest_framework.utils.serializer_helpers import ReturnDict
 
+from drf_mcp.access.limits import get_holder
 from drf_mcp.access.scopes import ask_view_for_rights, get_caller_key, get_rights_fingerprint
 from drf_mcp.access.throttles import APPROACHING
 from drf_mcp.archives import MADE, finds_object, is_old
 from drf_mcp.dispatch.response import keep_serializers
 from drf_mcp.exceptions import Conflict, contain
-from drf_mcp.features import get_rows
+from drf_mcp.features import LimitReached, get_rows
 from drf_mcp.interaction.call_context import call_context
 from drf_mcp.interaction.exchange import Block, find_call
 from drf_mcp.json_text import JSONPointer
@@ -50,8 +51,6 @@ Result = TypeVar("Result")
 KEY = re.compile(r"[!-~]{1,255}")
 ANONYMOUS = gettext_noop("A key needs a caller who is signed in: anonymous callers look alike.")
 OWNER_LENGTH, OPERATION_LENGTH = 255, 255
-# How many answers an owner may have kept at once, and their characters together.
-MAX_RECORDS, MAX_SIZE = 1_000, 20_000_000
 # How often a change is tried whose key other calls take and give back.
 MOST_ATTEMPTS = 20
 # The members of a successful outcome that are kept: not the quota that was left at that time.
@@ -169,6 +168,7 @@ class IntendedChange:
         operation: the name of the tool, or the method and the path.
         arguments: the fingerprints of the arguments, by their pointers.
         seconds: how long the answer is given again.
+        holder: whom the bounds of keys count.
     """
 
     owner: str
@@ -176,6 +176,7 @@ class IntendedChange:
     operation: str
     arguments: Mapping[str, str]
     seconds: int
+    holder: str
 
     @property
     def digest(self) -> str:
@@ -230,19 +231,20 @@ class IntendedChange:
 
         Raises:
             Taken: if there is one, in a transaction of another call or by now.
-            Throttled: if so many answers are kept for the owner that no change is remembered.
+            LimitReached: if so many answers are kept that no change more is remembered.
         """
         now = timezone.now()
-        kept = get_records().filter(owner=self.owner[:OWNER_LENGTH], expires__gt=now)
+        kept = get_records().filter(holder=self.holder, expires__gt=now)
         usage = kept.aggregate(count=Count("pk"), size=Sum("size"), first=Min("expires"))
-        has_room = usage["count"] < MAX_RECORDS and (usage["size"] or 0) < MAX_SIZE
-        if not has_room and not kept.filter(pk=self.digest).exists():
-            text = _("Too many changes of yours are remembered by their idempotency keys.")
-            raise Throttled((usage["first"] - now).total_seconds(), text)
+        used = {"MAX_KEYS": usage["count"], "MAX_KEYS_CHARACTERS": usage["size"] or 0}
+        full = [name for name, count in used.items() if count >= getattr(mcp_settings, name)]
+        if full and not kept.filter(pk=self.digest).exists():
+            raise LimitReached(full[0], (usage["first"] - now).total_seconds())
         try:
             return get_records().create(
                 digest=self.digest,
                 owner=self.owner[:OWNER_LENGTH],
+                holder=self.holder,
                 key=self.key,
                 operation=self.operation,
                 arguments=self.arguments,
@@ -405,7 +407,9 @@ class IdempotencyKeyMixin:
             # One value of a form is what it is in JSON.
             sent[f"/{name}"] = hashed[0] if len(hashed) == 1 else hashed
         arguments = {pointer: fingerprint(value) for pointer, value in sent.items()}
-        return IntendedChange(owner, key, operation, arguments, mcp_settings.IDEMPOTENCY_WINDOW)
+        seconds = mcp_settings.IDEMPOTENCY_WINDOW
+        holder = get_holder(request.user, request.auth, request._request)
+        return IntendedChange(owner, key, operation, arguments, seconds, holder)
 
 
 def hash_received_file(value: Any) -> Any:

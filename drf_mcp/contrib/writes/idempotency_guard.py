@@ -119,7 +119,8 @@ class IdempotencyGuard(Guard):
         if not owner:
             return None
         values = dict(self.find_values(call))
-        return IntendedChange(owner, key, call.tool.name, values, seconds)
+        holder = call.caller.holder
+        return IntendedChange(owner, key, call.tool.name, values, seconds, holder)
 
     def find_made(self, call: CallState, message: str) -> Outcome | None:
         """Return the outcome of a call whose change was made before, as its record says.

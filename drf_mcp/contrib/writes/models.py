@@ -24,6 +24,8 @@ class IdempotencyRecord(models.Model):
     # Of the owner and the key: one column is unique in every database.
     digest = models.CharField(_("digest"), max_length=32, primary_key=True)
     owner = models.CharField(_("owner"), max_length=255)
+    # Whom the bounds of keys count.
+    holder = models.CharField(_("holder"), max_length=64)
     key = models.CharField(_("key"), max_length=255, blank=True)
     operation = models.CharField(_("operation"), max_length=255)
     arguments = models.JSONField(_("hashes of the arguments"), default=dict)
@@ -36,7 +38,7 @@ class IdempotencyRecord(models.Model):
     class Meta:
         verbose_name = _("idempotency record")
         verbose_name_plural = _("idempotency records")
-        indexes = [models.Index(fields=["owner"], name="drf_mcp_key_owner")]
+        indexes = [models.Index(fields=["holder"], name="drf_mcp_key_holder")]
 
     def __str__(self) -> str:
         return f"{self.operation} {self.key}"

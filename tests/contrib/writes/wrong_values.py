@@ -17,5 +17,7 @@ WRONG_SETTINGS: list[tuple[str, Any, str]] = [
     ("CONFIRM", "DELETE", "True or False"),
     ("IDEMPOTENCY_KEYS", "yes", "True or False"),
     ("IDEMPOTENCY_WINDOW", 0, "whole number of 1 or more"),
+    ("MAX_KEYS", 0, "1 or more"),
+    ("MAX_KEYS_CHARACTERS", 0, "1 or more"),
     ("REPEAT_WINDOW", 0, "whole number of 1 or more"),
 ]

@@ -33,6 +33,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("owner", models.CharField(max_length=255, verbose_name="owner")),
+                ("holder", models.CharField(max_length=64, verbose_name="holder")),
                 ("key", models.CharField(blank=True, max_length=255, verbose_name="key")),
                 ("operation", models.CharField(max_length=255, verbose_name="operation")),
                 (
@@ -53,7 +54,7 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name": "idempotency record",
                 "verbose_name_plural": "idempotency records",
-                "indexes": [models.Index(fields=["owner"], name="drf_mcp_key_owner")],
+                "indexes": [models.Index(fields=["holder"], name="drf_mcp_key_holder")],
             },
         ),
     ]
