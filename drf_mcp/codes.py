@@ -156,6 +156,14 @@ PLAIN_WARNINGS: Mapping[str, Severity] = {
 }
 
 
+# How to get what a result leaves out, where it is not kept.
+LESS = "Ask again for less: filter, or fetch smaller pages."
+NOT_AGAIN = (
+    "Do not make the call again for the rest: it would make the change again. Another tool reads"
+    " what there is now."
+)
+
+
 def standard_code(status: int) -> str:
     """Return the standard code of a failed HTTP status."""
     return STATUS_CODES.get(status, "VALIDATION_ERROR" if status < 500 else "INTERNAL_ERROR")

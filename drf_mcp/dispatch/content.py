@@ -20,9 +20,9 @@ from django.http.response import HttpResponseBase
 from django.utils.functional import Promise
 from django.utils.http import parse_header_parameters
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework.utils.encoders import JSONEncoder
 
+from drf_mcp.codes import LESS, NOT_AGAIN
 from drf_mcp.interaction.exchange import Block
 from drf_mcp.json_text import MAX_TEXT_DEPTH, JSONPointer, encode_plain, is_nested_deeper
 from drf_mcp.outcomes import Fidelity, Severity, Warning
@@ -37,7 +37,6 @@ TEXT_TYPES = frozenset(
 UNKNOWN_TYPE = "application/octet-stream"
 NOT_DECODED = "CONTENT_NOT_DECODED"
 TRUNCATED = "CONTENT_TRUNCATED"
-LESS = gettext_noop("Ask again for less: filter, or fetch smaller pages.")
 # Why bytes of a body are missing.
 SIZE_LIMIT, TIME_LIMIT, ASYNCHRONOUS = "size_limit", "time_limit", "asynchronous"
 
@@ -87,8 +86,9 @@ class ContentReader:
 
     max_stream_seconds = 10.0
 
-    def __init__(self, response: HttpResponseBase, uri: str) -> None:
+    def __init__(self, response: HttpResponseBase, uri: str, *, reads: bool = True) -> None:
         self.response = response
+        self.reads = reads
         self.uri = uri
         media_type = response.get("Content-Type", "").partition(";")[0].strip().lower()
         self.media_type = media_type
@@ -147,7 +147,7 @@ class ContentReader:
         text = self.get_text(body)
         if body.is_whole:
             return Content(text)
-        warning = self.get_warning(_("Only the beginning of the text is here"), body, LESS)
+        warning = self.get_warning(_("Only the beginning of the text is here"), body, is_page=True)
         return Content(text, (self.get_link(),), Fidelity("partial"), (warning,))
 
     def get_file_content(self, body: ReadBytes) -> Content:
@@ -170,8 +170,7 @@ class ContentReader:
                 {"content_encoding": body.encoding},
             )
         else:
-            remedy = LESS if self.is_json else ""
-            warning = self.get_warning(_("A link replaces the content"), body, remedy)
+            warning = self.get_warning(_("A link replaces the content"), body, is_page=self.is_json)
         facts["uri"] = self.uri
         return Content(facts, (self.get_link(),), Fidelity("reference_only"), (warning,))
 
@@ -202,7 +201,8 @@ class ContentReader:
         decoder = codecs.getincrementaldecoder(self.response.charset or "utf-8")("replace")
         return decoder.decode(body.content, final=not body.cut)
 
-    def get_warning(self, summary: str, body: ReadBytes, remedy: str) -> Warning:
+    def get_warning(self, summary: str, body: ReadBytes, *, is_page: bool) -> Warning:
+        remedy = LESS if is_page else ""
         limit = mcp_settings.MAX_CONTENT_BYTES
         context: dict[str, Any] = {"reason": body.cut, "bytes_read": len(body.content)}
         if body.size is not None:
@@ -213,7 +213,7 @@ class ContentReader:
                 # Translators: "it" is the content, here and below.
                 "it went on after %(seconds)g seconds, when %(bytes_read)d bytes had been read."
             )
-            remedy = gettext_noop("Another call would start it anew.")
+            remedy = "Another call would start it anew."
         elif body.cut == ASYNCHRONOUS:
             reason, remedy = _("it is an asynchronous stream, which no call reads."), ""
         elif body.size is None:
@@ -221,7 +221,9 @@ class ContentReader:
         else:
             reason = _("it has %(size)d bytes, of which %(limit)d are taken at most.")
         why = f"{summary}: {reason % {**context, 'limit': limit}}"
-        message = f"{why} {_(remedy)}" if remedy else why
+        if not self.reads:
+            remedy = NOT_AGAIN
+        message = f"{why} {remedy}" if remedy else why
         return Warning(TRUNCATED, message, Severity.INFO, context)
 
     def read_body(self) -> ReadBytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.utils.translation import gettext_noop as _
 
@@ -75,6 +76,8 @@ NOT_SENT = Advice(
     ),
     recoverable=False,
 )
+# After a call that may have changed something.
+LOOK_FIRST = "Look whether the change was made before deciding whether to call again."
 UNKNOWN_EFFECT = Advice(_("Find out whether the call took effect; if it did not, try again later."))
 # By the HTTP status, where neither a problem nor the error code has a sentence.
 STATUS_ADVICE: Mapping[int, Advice] = {
@@ -125,6 +128,11 @@ UNWRITABLE_TRIAL = Advice(
     ),
     recoverable=False,
 )
+
+
+def describe_wait(seconds: Any) -> str:
+    # A view's own context may have anything in its place.
+    return f"Wait {seconds} second{'' if seconds == 1 else 's'}"
 
 
 def get_status_advice(status: int) -> Advice | None:

@@ -48,6 +48,7 @@ from drf_mcp.dispatch.error_texts import (
     PROBLEM_REMEDIES,
     SEND,
     WHOLE_REMEDIES,
+    describe_wait,
     get_status_advice,
 )
 from drf_mcp.dispatch.violations import find_violation
@@ -273,13 +274,7 @@ class ErrorMapper:
         """Return one sentence that says what the caller can do."""
         seconds = (context or {}).get("retry_after_seconds")
         if seconds is not None:
-            # A view's own context may have anything in its place.
-            count = seconds if isinstance(seconds, int) else 2
-            return ngettext(
-                "Wait %(seconds)s second before calling again.",
-                "Wait %(seconds)s seconds before calling again.",
-                count,
-            ) % {"seconds": seconds}
+            return f"{describe_wait(seconds)} before calling again."
         if problems and category in (Category.VALIDATION, Category.CONFLICT):
             return problems[0].remediation
         advice = get_status_advice(status)

@@ -19,7 +19,7 @@ from drf_mcp.dispatch.errors import (
     get_exception_status,
 )
 from drf_mcp.dispatch.guards import find_narrowing_refusal
-from drf_mcp.dispatch.next_steps import name_missing_rows
+from drf_mcp.dispatch.next_steps import advise_looking, name_missing_rows
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import new_request_id
@@ -64,7 +64,7 @@ class FailureOutcomes:
         failure = self.get_error_mapper(call, request).from_exception(exc, request_id)
         if isinstance(exc, IntegrityError):
             failure = name_missing_rows(failure, tool, request)
-        status = get_exception_status(exc)
+        status, failure = get_exception_status(exc), advise_looking(failure, tool)
         if status >= 500:
             self.report_crash(call, request, exc)
         return self.get_failed_outcome(tool, status, failure, request_id)

@@ -12,7 +12,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from drf_mcp.codes import HANDLING, Severity
-from drf_mcp.dispatch.error_texts import CODE_REMEDIES, PROBLEM_REMEDIES
+from drf_mcp.dispatch.error_texts import (
+    CODE_REMEDIES,
+    LOOK_FIRST,
+    PROBLEM_REMEDIES,
+    UNKNOWN_EFFECT,
+    describe_wait,
+)
 from drf_mcp.dispatch.violations import REFERENCE
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.findings import attempt
@@ -25,6 +31,7 @@ from drf_mcp.tools.arguments.errors import mask_member
 
 EMPTY = "EMPTY_LIST"
 CHOOSING = ("filter", "search")
+REPEATING = (CODE_REMEDIES["TIME_LIMIT_EXCEEDED"], UNKNOWN_EFFECT.advice)
 # What REST framework's paginators say of a page that does not exist.
 MISSING_PAGES = ("invalid_page_message", "invalid_cursor_message")
 EXISTING = gettext_noop("Use %(tool)s to find existing ids, then call again with one of them.")
@@ -117,9 +124,28 @@ def find_missing_rows(tool: Any, content: bytes) -> Iterator[Problem]:
         )
 
 
+def advise_looking(failure: Failure, tool: Any) -> Failure:
+    """Return a failure that may have changed something, without the advice to call again."""
+    seconds = failure.context.get("retry_after_seconds")
+    waiting = describe_wait(seconds)
+    standard = HANDLING[failure.category].remediation
+    repeating = ("", standard, f"{waiting} before calling again.", *map(_, REPEATING))
+    is_unclear = failure.category in (Category.INTERNAL, Category.UNAVAILABLE)
+    if tool.reads or not is_unclear or failure.remediation not in repeating:
+        return failure
+    advice = LOOK_FIRST
+    if seconds is not None:
+        advice = f"{waiting}, then {LOOK_FIRST[0].lower()}{LOOK_FIRST[1:]}"
+    if failure.category is Category.INTERNAL:
+        advice += " Report the request id."
+    return replace(failure, remediation=advice)
+
+
 def add_hints(outcome: Outcome, tool: Any) -> Outcome:
     """Return a failed outcome with the tool that lists existing ids, or with the tools that change
     the state of the object."""
+    if outcome.failure is not None:
+        outcome = outcome.changed(failure=advise_looking(outcome.failure, tool))
     failure = outcome.failure
     if failure is None or (failure.problems and failure.problems[0].pointer):
         # The problem of an argument has a remediation.

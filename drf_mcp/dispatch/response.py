@@ -87,7 +87,8 @@ class ViewResponse:
             if not is_altered and getattr(shown, "is_enveloped", False):
                 content = Content(shown.data)
             else:
-                content = ContentReader(shown, request.build_absolute_uri()).read()
+                uri, reads = request.build_absolute_uri(), request.method == "GET"
+                content = ContentReader(shown, uri, reads=reads).read()
                 if isinstance(shown, Response) and not is_altered and content.data is not None:
                     given = shown.data
                     content = replace(content, data=keep_serializers(given, content.data))

@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from drf_mcp.codes import gettext_noop
+from drf_mcp.codes import LESS, NOT_AGAIN, gettext_noop
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Fidelity, Outcome, Severity, Warning
 from drf_mcp.truncation.metadata import OmittedMetadata, summarise
@@ -58,6 +58,7 @@ class Reporter:
         seconds: how long the rest will be kept, None if that is not certain.
         warnings: further warnings of the result.
         hint: how to ask for less, "" where there is no way.
+        reads: whether the call may be made again for what is left out.
         metadata: what the other members of the outcome have lost.
     """
 
@@ -67,6 +68,7 @@ class Reporter:
     seconds: int | None
     warnings: tuple[Warning, ...] = ()
     hint: str = ""
+    reads: bool = True
     metadata: tuple[OmittedMetadata, ...] = ()
     # By the ids of lists of the tree, once for all reports.
     _keys: dict[int, list[str] | None] = field(default_factory=dict, init=False)
@@ -157,7 +159,8 @@ class Reporter:
             "total_count": cut + sum(each.total for each in counted),
             "reason": "token_limit_exceeded",
         }
-        sentences = [summary, self._describe_next_call(reduction), self.hint]
+        hint = self.hint if self.reads else ""
+        sentences = [summary, self._describe_next_call(reduction), hint]
         message = " ".join(filter(None, sentences))
         return Warning("CONTENT_TRUNCATED", message, Severity.INFO, context, summary=summary)
 
@@ -191,7 +194,7 @@ class Reporter:
 
     def _describe_next_call(self, reduction: Reduction) -> str:
         if self.archive_id is None:
-            return _("Ask again for less: filter, or fetch smaller pages.")
+            return LESS if self.reads else NOT_AGAIN
         arguments = f"archive_id={self.archive_id!r}"
         excerpts = reduction.excerpts
         if excerpts and not reduction.omitted:
