@@ -94,7 +94,7 @@ class EnvelopeJSONRenderer(JSONRenderer):
             return tool.pointers(Call(sent))
 
         map_errors = partial(Dispatcher().get_error_mapper, None, request)
-        named = None if tool is None else tool.options.writes_envelope
+        named = getattr(view, "mcp_writes_envelope", None)
         recognize = partial(parse_own_envelope, named=named)
         outcome = build_outcome(answer, name, get_arguments, map_errors, recognize)
         if tool is not None:

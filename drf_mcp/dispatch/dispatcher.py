@@ -271,6 +271,7 @@ class Dispatcher(FailureOutcomes):
         """Return the outcome of a view's response."""
         tool, bound, caller = call.tool, call.bound, request.caller
         answer = ViewResponse.read(response, request)
+        named = getattr(tool.endpoint.route.view_class, "mcp_writes_envelope", None)
         if caller.is_guess and answer.view is not None:
             caller.view_request = answer.view.request
         outcome = build_outcome(
@@ -278,7 +279,7 @@ class Dispatcher(FailureOutcomes):
             tool.name,
             lambda: self.find_offered(call).pointers(bound),
             partial(self.get_error_mapper, call, request),
-            self.recognize and partial(self.recognize, named=tool.options.writes_envelope),
+            self.recognize and partial(self.recognize, named=named),
         )
         if tool.endpoint.standard_action == "list" and is_empty(outcome):
             outcome = outcome.changed(

@@ -71,8 +71,6 @@ class ToolOptions:
         many: True lets a tool that reads one object read several: the argument ``ids`` replaces
             its key. The view gets a request for each object. On a whole view, for retrieving.
         envelope_class: the envelope of this tool's results.
-        writes_envelope: the envelope that the view writes itself, for a view whose answer is bytes
-            or a plain dict of this shape.
         max_result_tokens: the longest envelope of a success, 1000 or more; 0 for any length.
         max_error_tokens: the longest envelope of a failure; 0 for any length.
         throttle_scope: the scope under which a ScopedRateThrottle of the endpoint counts the tool;
@@ -109,7 +107,6 @@ class ToolOptions:
     portable: bool | None = option(Flag())
     many: bool | None = option(Flag())
     envelope_class: type | None = option(Class("drf_mcp.envelopes.Envelope"))
-    writes_envelope: type | None = option(Class("drf_mcp.envelopes.Envelope"))
     max_result_tokens: int | None = option(BUDGET)
     max_error_tokens: int | None = option(BUDGET)
     throttle_scope: str | None = option(Text())

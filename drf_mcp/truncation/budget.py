@@ -116,6 +116,11 @@ class Budget:
         """
 
     @property
+    def reads(self) -> bool:
+        """Whether the call may be made again to get what a result leaves out."""
+        return bool(self.tool.reads)
+
+    @property
     def fields_hint(self) -> str:
         """The sentence that says how to ask for less, "" where there is no way."""
         return gettext(FIELDS_HINT) if self.tool.arguments.fields else ""

@@ -198,7 +198,7 @@ class Truncation:
                 None if archive is None else archive.seconds,
                 warnings,
                 self.budget.fields_hint,
-                self.budget.tool.reads,
+                getattr(self.budget, "reads", True),
                 omitted,
             )
             reduction = Reducer(self, reporter, base).reduce()

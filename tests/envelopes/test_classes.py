@@ -15,7 +15,6 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp import mcp_tool
 from drf_mcp.envelopes import (
     OkEnvelope,
     OkError,
@@ -163,9 +162,9 @@ def test_a_view_names_the_envelope_that_it_writes_as_bytes_or_as_a_plain_dict(se
     for envelope, body in WRITTEN.items():
         for make in (JsonResponse, Response):
 
-            @mcp_tool(writes_envelope=envelope)
             class Written(APIView):
                 permission_classes: Any = []
+                mcp_writes_envelope = envelope
 
                 def get(self, request, make=make, body=body):
                     return make(body, status=409)
