@@ -119,14 +119,12 @@ class Checker:
 
     def check(self) -> None:
         problems: list[tuple[int, str]] = []
-        called: set[ast.AST] = set()
+        calls = (node for node in ast.walk(self.tree) if isinstance(node, ast.Call))
+        called = {node.func for node in calls}
         for node in ast.walk(self.tree):
             if len(problems) > MOST_PROBLEMS:
                 # To look for what each unknown name may mean takes a while.
                 break
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                called.add(node.func)
-        for node in ast.walk(self.tree):
             if isinstance(node, ast.Name):
                 texts = self.check_name(node, node in called)
                 problems += [(node.lineno, text) for text in texts]
