@@ -121,8 +121,19 @@ class MetadataCutter:
 class FailureCutter(MetadataCutter):
     """Cuts failed outcomes: long texts first, then problems from the last.
 
-    Nothing is archived: the next call gets the problems that are left out.
+    Args:
+        next_call: the sentence with the call that fetches what is left out, "" for none.
     """
+
+    def __init__(
+        self,
+        measure: Callable[[Outcome], int],
+        encode: Callable[[Any], str],
+        count: Callable[[str], int],
+        next_call: str = "",
+    ) -> None:
+        super().__init__(measure, encode, count)
+        self.next_call = next_call
 
     def cut_failure(self, outcome: Outcome, room: int, limit: int) -> Outcome:
         """Return an outcome with as many of its problems as fit; a soft failure keeps its data.
@@ -141,6 +152,9 @@ class FailureCutter(MetadataCutter):
         # The problems of a hard failure say what its body says, and can be shown in part.
         data = None if failure.soft or failure.problems else outcome.data
         has_clipped = failure != outcome.failure
+        if self.next_call:
+            advice = f"{failure.remediation} {self.next_call}".strip()
+            failure = replace(failure, remediation=advice)
         outcome, omitted = self.cut(outcome.changed(failure=failure, data=data), room // 2)
         losses = [_("long values cut")] if has_clipped else []
         losses += [each.loss for each in omitted]
@@ -188,7 +202,9 @@ class FailureCutter(MetadataCutter):
             empty: dict[str, Any] = {"telemetry": {}, "meta": {}, "suggestions": ()}
             outcome = outcome.changed(failure=failure, warnings=outcome.warnings[-1:], **empty)
             if self.measure(outcome) > room:
-                outcome = outcome.changed(failure=self._clip_texts(failure, MAX_VALUE))
+                short = self._clip_texts(replace(failure, remediation=""), MAX_VALUE)
+                advice = self.next_call or clip_text(failure.remediation, MAX_VALUE)
+                outcome = outcome.changed(failure=replace(short, remediation=advice))
         return outcome
 
     def _clip_texts(self, failure: Failure, length: int = MAX_SENTENCE) -> Failure:
@@ -222,6 +238,43 @@ class FailureCutter(MetadataCutter):
         if value is MISSING or len(self.encode(value)) <= MAX_VALUE:
             return value
         return clip_text(value, MAX_VALUE) if isinstance(value, str) else MISSING
+
+
+def find_lost_members(whole: Outcome, cut: Outcome) -> list[dict[str, Any]]:
+    """Return what a failure lost when it was cut, as items to archive."""
+    before, after = whole.failure, cut.failure
+    if before is None or after is None:
+        return []
+    lost: dict[str, Any] = {}
+    if before.message != after.message:
+        lost["message"] = before.message
+    if not after.remediation.startswith(before.remediation):
+        lost["remediation"] = before.remediation
+    for name in ("context", "details", "data"):
+        kept = getattr(after, name) or {}
+        for member, value in (getattr(before, name) or {}).items():
+            if member not in kept or kept[member] != value:
+                lost[f"{name}.{member}"] = value
+    # Problems say what their body says.
+    if whole.data is not None and cut.data is None and not (lost or before.problems):
+        lost["body"] = whole.data
+    return [{"id": name, "pointer": None, "value": value} for name, value in lost.items()]
+
+
+def rename_retrieval(cut: Outcome, sample: str, said: str, count: int) -> Outcome:
+    """Return a cut failure whose advice names the true call, and whose warning counts the loss."""
+    failure = cut.failure
+    if failure is None:
+        return cut
+    failure = replace(failure, remediation=failure.remediation.replace(sample, said).strip())
+    *others, last = cut.warnings or (None,)
+    if last is None or last.code != "CONTENT_TRUNCATED":
+        return cut.changed(failure=failure)
+    context = dict(last.context)
+    more = max(count - context.get("dropped_count", 0), 0)
+    for name in ("dropped_count", "total_count"):
+        context[name] = context.get(name, 0) + more
+    return cut.changed(failure=failure, warnings=(*others, replace(last, context=context)))
 
 
 def without_context(failure: Failure) -> Failure:

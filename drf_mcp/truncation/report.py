@@ -202,10 +202,17 @@ class Reporter:
                 arguments += f", ids=[{self._name(excerpts[0].path)!r}]"
             if excerpts[0].shown is not None:
                 arguments += f", offset={excerpts[0].shown}"
-        facts = {"call": f"{RETRIEVAL_TOOL}({arguments})", "seconds": self.seconds}
-        if self.seconds is None:
-            return _("Next: %(call)s.") % facts
-        return _("Next: %(call)s within %(seconds)d seconds.") % facts
+        return say_next_call(arguments, self.seconds)
+
+
+def say_next_call(arguments: str, seconds: int | None) -> str:
+    time = "" if seconds is None else f" within {seconds} seconds"
+    return f"Next: {RETRIEVAL_TOOL}({arguments}){time}."
+
+
+def describe_retrieval(archive_id: str, seconds: int | None) -> str:
+    """Return the sentence with the call that fetches what was kept under an archive id."""
+    return say_next_call(f"archive_id={archive_id!r}", seconds)
 
 
 def add_fidelity(own: Fidelity | None, ours: Fidelity) -> Fidelity:

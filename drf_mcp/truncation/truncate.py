@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -9,11 +10,16 @@ from typing import Any, TypeAlias
 from django.utils.translation import gettext
 
 from drf_mcp.json_text import encode_plain
-from drf_mcp.outcomes import PAGE_MEMBERS, Outcome, Warning
+from drf_mcp.outcomes import PAGE_MEMBERS, Fidelity, Outcome, Warning
 from drf_mcp.truncation.budget import Budget, Storage
 from drf_mcp.truncation.digests import shrink_digest
-from drf_mcp.truncation.metadata import FailureCutter, MetadataCutter
-from drf_mcp.truncation.report import FULL, UNAVAILABLE, Reporter
+from drf_mcp.truncation.metadata import (
+    FailureCutter,
+    MetadataCutter,
+    find_lost_members,
+    rename_retrieval,
+)
+from drf_mcp.truncation.report import FULL, MAX_NAMES, UNAVAILABLE, Reporter, describe_retrieval
 from drf_mcp.truncation.rows import (
     LONG_TEXT_TOKENS,
     MIN_EXCERPT_TOKENS,
@@ -35,6 +41,8 @@ MAX_DIGEST_TOKENS = 1500
 MAX_ATTEMPTS = 5
 # Those of the name of an excerpt in the report.
 NAME_TOKENS = 8
+# Those of the ids and the hash of what a failure lost.
+FIDELITY_TOKENS = 200
 # As long as any id and hash of an archive, with more tokens than any of them: random characters
 # never decide how much of an answer fits.
 SAMPLE_ID = "a0" * 11
@@ -124,8 +132,7 @@ class Truncation:
             room = self.limit
             if not outcome.is_error and outcome.data is not None:
                 room //= 2
-            cutter = FailureCutter(self.measure, self.budget.encode, self.count_tokens)
-            outcome = cutter.cut_failure(outcome, room, self.stated_limit)
+            outcome = self._cut_failure(outcome, room)
             if outcome.is_error or self.measure(outcome) <= self.limit:
                 return outcome
         archive = self.budget.get_archive()
@@ -136,6 +143,27 @@ class Truncation:
         except NotKept:
             warning = FULL if archive.is_full else UNAVAILABLE
             return self._shorten(outcome, None, replace(warning, message=gettext(warning.message)))
+
+    def _cut_failure(self, outcome: Outcome, room: int) -> Outcome:
+        """Return a failure that fits; what a hard one loses is kept and named like an answer."""
+        parts = (self.measure, self.budget.encode, self.count_tokens)
+        cut = FailureCutter(*parts).cut_failure(outcome, room, self.stated_limit)
+        # The next call gets the problems that are left out.
+        archive = self.budget.get_archive() if find_lost_members(outcome, cut) else None
+        if archive is None or not outcome.is_error:
+            return cut
+        sample = describe_retrieval(SAMPLE_ID, archive.seconds)
+        room -= FIDELITY_TOKENS
+        cut = FailureCutter(*parts, sample).cut_failure(outcome, room, self.stated_limit)
+        items = json.loads(self.budget.encode(find_lost_members(outcome, cut)))
+        kept = archive.keep(outcome, items)
+        if kept is None:
+            cut = rename_retrieval(cut, sample, "", len(items))
+            return cut.changed(warnings=(*cut.warnings, UNAVAILABLE))
+        said = describe_retrieval(kept.archive_id, archive.seconds)
+        names = tuple(item["id"] for item in items[:MAX_NAMES])
+        fidelity = Fidelity("partial", names, {kept.archive_id: kept.content_hash})
+        return rename_retrieval(cut, sample, said, len(items)).changed(fidelity=fidelity)
 
     def measure(self, outcome: Outcome) -> int:
         """Return the tokens of an envelope, the same for each call with the same answer."""

@@ -1,0 +1,86 @@
+"""The long context of a failure is kept and named like any answer, and so are async answers."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from adrf.decorators import api_view
+from adrf.views import APIView as AsyncAPIView
+from django.urls import path
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp.envelopes import error_response
+
+pytestmark = pytest.mark.django_db
+LINES = [{"line": number, "problem": f"mark<{number}> " + "word " * 40} for number in range(300)]
+ARCHIVED = re.compile(r"archive_id='([\w-]+)'")
+MARK = re.compile(r"mark<(\d+)>")
+ENVELOPES = ("ResponseV2Envelope", "OkEnvelope", "StatusEnvelope", "PlainEnvelope")
+
+
+def refuse(body) -> Response:
+    return Response(body, status=409)
+
+
+BODIES = {
+    "own envelope": error_response("Failed", error_code="FAILED", data={"lines": LINES}),
+    "detail": {"detail": " ".join(line["problem"] for line in LINES)},
+}
+
+
+def read_all(agent, archive_id: str, **asked) -> str:
+    text, offset = "", 0
+    while offset is not None:
+        raw = agent.call("content_retrieve", archive_id=archive_id, offset=offset, **asked).raw
+        assert not raw.get("isError"), raw
+        body = json.loads(raw["content"][0]["text"])
+        part = body if "archive_id" in body else body["data"]
+        items = part.get("items", ())
+        text += part.get("text", "")
+        text += json.dumps([item.get("value") for item in items]) if items else ""
+        for item in items:
+            if "too_long" in item:
+                text += read_all(agent, archive_id, ids=[item["id"]])
+        offset = part["next_offset"]
+    return text
+
+
+@pytest.mark.parametrize("envelope", ENVELOPES)
+@pytest.mark.parametrize("kind", BODIES)
+def test_what_a_long_failure_leaves_out_can_be_fetched(expose, alice, kind, envelope):
+    view = type("Order", (APIView,), {"get": lambda self, request: refuse(BODIES[kind])})
+    archive = {"ARCHIVE_CLASS": "drf_mcp.archive.DatabaseArchive"}
+    names = {"ENVELOPE_CLASS": f"drf_mcp.envelopes.{envelope}", "FIELDS_ARGUMENT": False}
+    expose(path("order/", view.as_view()), **archive, **names)
+    raw = alice.call("order").raw
+    assert raw["isError"]
+    text = "\n".join(block["text"] for block in raw["content"])
+    assert '"dropped_count":0' not in text.replace(" ", "")
+    (archive_id,) = set(ARCHIVED.findall(text))
+    given = {*MARK.findall(text), *MARK.findall(read_all(alice, archive_id))}
+    assert len(given) == len(LINES)
+
+
+class AsyncRows(AsyncAPIView):
+    """Rows of an asynchronous view."""
+
+    async def get(self, request) -> Response:
+        return Response(LINES)
+
+
+@api_view(["GET"])
+async def async_lines(request) -> Response:
+    return Response(LINES)
+
+
+def test_answers_of_asynchronous_views_are_kept(expose, alice):
+    archive = {"ARCHIVE_CLASS": "drf_mcp.archive.DatabaseArchive"}
+    expose(path("rows/", AsyncRows.as_view()), path("lines/", async_lines), **archive)
+    for tool in ("rows", "lines"):
+        text = alice.call(tool).raw["content"][0]["text"]
+        assert "ARCHIVE_UNAVAILABLE" not in text, tool
+        (archive_id,) = set(ARCHIVED.findall(text))
+        assert MARK.findall(read_all(alice, archive_id)), tool
