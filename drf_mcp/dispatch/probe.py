@@ -294,7 +294,7 @@ class Probe:
             def replace_handler() -> None:
                 is_async = is_asynchronous(self.endpoint.handler)
                 for name in {method, self.endpoint.handler_name} if writes else {method}:
-                    setattr(view, name, handle_awaited if is_async else handle)
+                    setattr(view, name, make_coroutine(handle) if is_async else handle)
 
             def begin(request: Any, *args: Any, **kwargs: Any) -> Any:
                 if self.identities is not None:
@@ -312,10 +312,6 @@ class Probe:
                 if not self.keeps_locks:
                     raise Answered
                 return Response(status=204)
-
-            # A real coroutine function: inspect knows no object of `sync_to_async` before 3.12.
-            async def handle_awaited(*args: Any, **kwargs: Any) -> Response:
-                return await sync_to_async(handle)(*args, **kwargs)
 
             def keep(exc: Exception) -> Any:
                 self.raised.append(exc)
@@ -393,6 +389,14 @@ def is_taken_away(caller: Caller, tool: Any) -> bool:
         return any(step.allows is False for step in steps)
 
     return caller.find_narrowing(tool) is not None or contain(refuses, log_failure)
+
+
+def make_coroutine(handle: Callable[..., Response]) -> Callable[..., Awaitable[Response]]:
+    # A real coroutine function: before Python 3.12, inspect knows no object of `sync_to_async`.
+    async def handle_awaited(*args: Any, **kwargs: Any) -> Response:
+        return await sync_to_async(handle)(*args, **kwargs)
+
+    return handle_awaited
 
 
 async def wait_for(response: Awaitable[HttpResponseBase]) -> HttpResponseBase:
