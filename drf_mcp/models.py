@@ -11,6 +11,8 @@ class ArchivedContent(models.Model):
 
     archive_id = models.CharField(_("archive id"), max_length=64, primary_key=True)
     owner = models.CharField(_("owner"), max_length=255, blank=True)
+    # Whom the bounds of the archive count.
+    holder = models.CharField(_("holder"), max_length=255, blank=True, db_index=True)
     tool = models.CharField(_("tool"), max_length=64)
     content_hash = models.CharField(_("content hash"), max_length=71)
     size = models.PositiveBigIntegerField(_("characters"))

@@ -188,6 +188,15 @@ SETTINGS: dict[str, Setting] = {
     ),
     # Objects that one call reads by `ids`.
     "MAX_IDS": Setting(50, Bound("'ids' takes at most %(most)s ids.")),
+    # Long results whose rest is kept for a caller at once.
+    "MAX_KEPT_RESULTS": Setting(
+        10_000, Bound("The rest is not kept: the rests of %(most)s results of yours are.")
+    ),
+    # Characters of these results together.
+    "MAX_KEPT_CHARACTERS": Setting(
+        100_000_000,
+        Bound("The rest is not kept: the rests of your results have %(most)s characters."),
+    ),
 }
 
 DEFAULTS: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.items()}

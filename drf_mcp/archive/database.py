@@ -17,6 +17,7 @@ from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from drf_mcp.archive.stores import STORED, Archive, ArchiveFull, Entry
+from drf_mcp.settings import mcp_settings, say_bound
 
 # Old SQLite takes 999 parameters in one query.
 MAX_PARAMETERS = 500
@@ -109,15 +110,15 @@ class DatabaseArchive(Archive):
     A subclass may set the attributes.
 
     Attributes:
-        max_entries: how many entries an owner may have; more are refused.
-        max_size: how many characters the entries of an owner may have together.
+        max_entries: how many entries a caller may have, None for MAX_KEPT_RESULTS.
+        max_size: how many characters these may have together, None for MAX_KEPT_CHARACTERS.
         chunk_size: the most characters in one row of the database.
         sweep: how many expired entries are deleted for each entry that is stored, on average.
     """
 
     is_durable = True
-    max_entries = 1_000
-    max_size = 100_000_000
+    max_entries: int | None = None
+    max_size: int | None = None
     chunk_size = 500_000
     sweep = 20
 
@@ -140,7 +141,7 @@ class DatabaseArchive(Archive):
     def store(self, entry: Entry) -> str:
         expires = entry.created + timedelta(seconds=entry.lifetime)
         same = {name: getattr(entry, name) for name in ("tool", "content_hash")}
-        usage = self.rows.filter(owner=entry.owner).aggregate(
+        usage = self.rows.filter(holder=entry.holder or entry.owner).aggregate(
             count=Count("pk"), size=Sum("size"), same=Count("pk", filter=Q(**same))
         )
         equal = self._find_equal(entry, same) if entry.owner and usage["same"] else None
@@ -148,8 +149,10 @@ class DatabaseArchive(Archive):
             return equal
         # New content is refused, because results have promised the old content.
         size = (usage["size"] or 0) + len(entry.content)
-        if usage["count"] >= self.max_entries or size > self.max_size:
-            raise ArchiveFull("The owner has as much in the archive as one may have.")
+        if usage["count"] >= (self.max_entries or mcp_settings.MAX_KEPT_RESULTS):
+            raise ArchiveFull(say_bound("MAX_KEPT_RESULTS"))
+        if size > (self.max_size or mcp_settings.MAX_KEPT_CHARACTERS):
+            raise ArchiveFull(say_bound("MAX_KEPT_CHARACTERS"))
         if not secrets.randbelow(SWEEPS):
             self._delete(self.table.filter(expires__lte=entry.created)[: SWEEPS * self.sweep])
         self._insert(entry, expires)
@@ -164,6 +167,7 @@ class DatabaseArchive(Archive):
         with transaction.atomic(using=using) if is_whole else nullcontext():
             row = self.table.create(
                 archive_id=entry.archive_id,
+                holder=entry.holder or entry.owner,
                 **{name: getattr(entry, name) for name in STORED - {"content"}},
                 size=len(entry.content),
                 index=index,

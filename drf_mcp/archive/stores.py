@@ -64,6 +64,7 @@ class Entry:
             ``kwargs`` and ``query_string``.
         starts: the start of each block: the position of the bracket or comma before its first
             item, and the number of that item. The last pair is the length and number of all.
+        holder: whom the bounds of the archive count, "" for the owner.
     """
 
     archive_id: str
@@ -74,6 +75,7 @@ class Entry:
     created: datetime
     starts: Sequence[tuple[int, int]] = field(default=(), repr=False)
     terms: Mapping[str, Any] = field(default_factory=dict)
+    holder: str = ""
 
     @classmethod
     def of(
@@ -131,7 +133,7 @@ class Entry:
         return all(getattr(self, name) == getattr(other, name) for name in COMPARED)
 
 
-STORED = {member.name for member in fields(Entry)} - {"archive_id", "starts"}
+STORED = {member.name for member in fields(Entry)} - {"archive_id", "starts", "holder"}
 COMPARED = ("owner", "tool", "content_hash", "terms")
 
 
@@ -252,10 +254,14 @@ class CallArchive:
 
     Args:
         note_terms: returns what has to hold for the caller to read the content.
+        holder: whom the bounds of the archive count.
     """
 
-    def __init__(self, owner: str, note_terms: Callable[[Outcome], Mapping[str, Any]]) -> None:
+    def __init__(
+        self, owner: str, note_terms: Callable[[Outcome], Mapping[str, Any]], holder: str
+    ) -> None:
         self.owner = owner
+        self.holder = holder
         self.note_terms = note_terms
         self.is_full = False
 
@@ -274,6 +280,7 @@ class CallArchive:
             if not terms.get("rights"):
                 return None
             entry = Entry.of(new_archive_id(), self.owner, outcome.tool, items, terms)
+            entry = replace(entry, holder=self.holder)
             return replace(entry, archive_id=archive.store(entry))
 
         def log_failure(exc: Exception) -> Entry | None:

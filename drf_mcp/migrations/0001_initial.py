@@ -18,6 +18,12 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("owner", models.CharField(blank=True, max_length=255, verbose_name="owner")),
+                (
+                    "holder",
+                    models.CharField(
+                        blank=True, db_index=True, max_length=255, verbose_name="holder"
+                    ),
+                ),
                 ("tool", models.CharField(max_length=64, verbose_name="tool")),
                 ("content_hash", models.CharField(max_length=71, verbose_name="content hash")),
                 ("size", models.PositiveBigIntegerField(verbose_name="characters")),

@@ -156,7 +156,7 @@ class ToolBudget(Budget):
             return None
         user = self.caller.authenticate().user
         owner = mcp_settings.ARCHIVE_CLASS().get_owner(user, self.caller.request)
-        return CallArchive(owner, self.note_terms)
+        return CallArchive(owner, self.note_terms, self.caller.holder)
 
     def note_terms(self, outcome: Outcome) -> Mapping[str, Any]:
         return StoredAnswer.of(self.caller, self.tool, outcome.call).note_terms()

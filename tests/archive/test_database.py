@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -243,6 +244,15 @@ def test_a_result_for_a_full_archive_promises_nothing_and_warns(counted, agent_o
     assert "content_retrieve" not in str(meta)
     (said,) = [d for d in meta["warning_details"] if d["code"] == "ARCHIVE_FULL"]
     assert "until it expires" in said["message"]
+
+
+def test_the_bounds_count_the_holder_whatever_owner_or_tenant(settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_KEPT_RESULTS": 2}
+    for number, (owner, holder) in enumerate([("a/7", "7"), ("", "7"), ("", "8")]):
+        DatabaseArchive().store(replace(make_entry(number, owner), holder=holder))
+    with pytest.raises(ArchiveFull, match="the rests of 2 results of yours are"):
+        DatabaseArchive().store(replace(make_entry(3, "b/7"), holder="7"))
+    assert ArchivedContent.objects.count() == 3
 
 
 def rename_table() -> None:

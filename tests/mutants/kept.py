@@ -804,7 +804,7 @@ MUTANTS = (
     Mutant(
         "a full archive refuses new content and keeps the old",
         "archive/database.py",
-        'if usage["count"] >= self.max_entries or size > self.max_size:',
+        'if usage["count"] >= (self.max_entries or mcp_settings.MAX_KEPT_RESULTS):',
         "if False:",
         ("archive/test_database.py",),
     ),

@@ -115,6 +115,8 @@ WRONG: list[tuple[str, Any, str]] = [
     ("MAX_FIELDS", 0, "1 or more"),
     ("MAX_FIELD_LEVELS", 101, "a whole number from 1 to 100"),
     ("MAX_IDS", None, "1 or more"),
+    ("MAX_KEPT_RESULTS", 0, "1 or more"),
+    ("MAX_KEPT_CHARACTERS", 0, "1 or more"),
     *collect_wrong_values("WRONG_SETTINGS"),
 ]
 
