@@ -100,9 +100,13 @@ def routes(prefix: str, view: type, **others: str) -> list[Any]:
     ]
 
 
+@pytest.fixture(autouse=True)
+def forget() -> None:
+    RAN.clear()
+
+
 @pytest.fixture
 def agent(serve, group):
-    RAN.clear()
     return serve(
         *routes("asked", Asked),
         *routes("personal", ByPerson),
