@@ -159,6 +159,8 @@ class CallObject:
 
 
 GETTERS = frozenset({"get_object", "aget_object"})
+# Code that catches these may do without the object, such as a PUT that creates it.
+MISSES = frozenset({"Http404", "NotFound"})
 
 
 def find_object(view: Any, *args: Any, **kwargs: Any) -> Any:
@@ -183,7 +185,9 @@ def finds_object(view_class: type, handler: str, known: frozenset[str] = frozens
         names = find_names(getattr(inspect.unwrap(vars(base)[handler]), "__code__", None))
         reading = known | {handler}
         others = {each for each in names - reading if callable(getattr(view_class, each, None))}
-        if names & GETTERS or any(finds_object(view_class, each, reading) for each in others):
+        if names & GETTERS:
+            return not names & MISSES
+        if any(finds_object(view_class, each, reading) for each in others):
             return True
         if handler not in names:
             # It does not call the method of the next class.

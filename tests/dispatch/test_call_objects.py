@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import Group, Permission, User
+from django.http import Http404
 from django.test import RequestFactory
 from django.urls import path
 from rest_framework import permissions, serializers
@@ -13,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ModelViewSet
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.call_objects import CallObject, has_cascades, hash_row
+from drf_mcp.dispatch.call_objects import CallObject, finds_object, has_cascades, hash_row
 from drf_mcp.tools import registry
 from drf_mcp.tools.arguments.call import Call
 
@@ -160,6 +163,25 @@ def test_the_hash_of_a_row_is_of_all_columns(find, group):
     assert hash_row(row) == hash_row(group)
     Group.objects.update(name="writers")
     assert hash_row(find("groups_destroy", group).find_row()) != hash_row(group)
+
+
+class Upserting(GroupViewSet):
+    """Creates what a PUT does not find."""
+
+    def get_object_or_none(self) -> Any:
+        try:
+            return self.get_object()
+        except Http404:
+            return None
+
+    def update(self, request, *args, **kwargs) -> Response:
+        return Response({"found": self.get_object_or_none() is not None})
+
+
+def test_a_view_that_does_without_a_missing_object_is_not_known_to_find_it():
+    assert not finds_object(Upserting, "update")
+    assert finds_object(Upserting, "destroy")
+    assert not finds_object(GroupViewSet, "close")
 
 
 def test_a_model_cascades_where_rows_of_others_go_with_its_rows():
