@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.probe import REFUSALS, Probe, is_taken_away
 from drf_mcp.dispatch.response import ViewResponse
-from drf_mcp.dispatch.shown_rows import ShownRows, make_filterable, shows_column
+from drf_mcp.dispatch.shown_rows import find_shown_rows, make_filterable, shows_column
 from drf_mcp.dispatch.stock_lists import find_queryset_fault, find_view_fault, is_stock_list
 from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
@@ -44,15 +44,13 @@ class ListProbe(Probe):
         found = self.ask_listed_rows(take, column)
         if found is not None:
             return found
-        shown, _ = self.read_rows(column)
+        shown = self.read_rows(column)
         if not shown or len({type(row) for row in shown}) > 1:
             return None
         rows = type(shown[0])._base_manager.filter(pk__in=[row.pk for row in shown])
         return self.ask_middleware(lambda: take(rows))
 
-    def ask_listed_rows(
-        self, take: Callable[[QuerySet[Any]], Found], column: str = ""
-    ) -> Found | None:
+    def ask_listed_rows(self, take: Callable[[QuerySet[Any]], Found], column: str) -> Found | None:
         # None where the list may show other rows than those of its filtered queryset.
         if not is_stock_list(self.endpoint) or self.is_altered():
             return None
@@ -62,7 +60,7 @@ class ListProbe(Probe):
             if find_queryset_fault(rows) or find_view_fault(view, self.handler):
                 return None
             row = view.get_serializer([], many=True).child
-            if column and not shows_column(row, rows.model, column):
+            if not shows_column(row, rows.model, column):
                 return None
             return take(make_filterable(rows))
 
@@ -86,22 +84,18 @@ class ListProbe(Probe):
             raise self.get_refusal(response)
         return response
 
-    def read_rows(self, column: str) -> tuple[list[Model], bool]:
-        """Return the rows whose column the first pages show, and whether these are all rows."""
+    def read_rows(self, column: str) -> list[Model]:
+        """Return the rows whose column the first pages show."""
         rows: list[Model] = []
         for _ in range(MOST_PAGES):
             with self.undoing():
                 data = ViewResponse.read(self.run_list(), self.request).content.data
-            shown = ShownRows(data, column)
-            if not shown.is_known:
-                return rows, False
-            rows += shown.rows
-            following = data.get("next", "") if isinstance(data, Mapping) else None
+            rows += find_shown_rows(data, column)
+            following = data.get("next") if isinstance(data, Mapping) else None
             if not following or not isinstance(following, str):
-                # Only REST framework's paginators say of a page that it is the last.
-                return rows, following is None
+                break
             self.call = replace(self.call, query_string=following.partition("?")[2])
-        return rows, False
+        return rows
 
 
 def ask_about_rows(

@@ -243,8 +243,12 @@ class Probe:
         self.refuse_write()
         return self.respond(prepare_callback(callback))
 
+    @property
+    def writes(self) -> bool:
+        return self.endpoint.method not in SAFE_METHODS
+
     def refuse_write(self) -> None:
-        if self.endpoint.method not in SAFE_METHODS and not self.is_call:
+        if self.writes and not self.is_call:
             raise MethodNotAllowed(self.endpoint.method)
 
     # --- The way to the view --------------------------------------------------------------------
@@ -277,7 +281,6 @@ class Probe:
             look: called in the place of the view's handler, for `found`; None for the handler.
         """
         callback, method = self.endpoint.route.callback, self.endpoint.method.lower()
-        writes = self.endpoint.method not in SAFE_METHODS
         if look is None:
             self.refuse_write()
 
@@ -291,11 +294,6 @@ class Probe:
             set_up_view(callback, view, request, *args, **kwargs)
             initial, handle_exception = view.initial, view.handle_exception
 
-            def replace_handler() -> None:
-                is_async = is_asynchronous(self.endpoint.handler)
-                for name in {method, self.endpoint.handler_name} if writes else {method}:
-                    setattr(view, name, make_coroutine(handle) if is_async else handle)
-
             def begin(request: Any, *args: Any, **kwargs: Any) -> Any:
                 if self.identities is not None:
                     self.identities.set_identity(request)
@@ -303,7 +301,7 @@ class Probe:
                 self.handler = getattr(view, method, None)
                 if look is not None:
                     # After the view's own steps, some of which wrap the handler.
-                    replace_handler()
+                    self.replace_handler(view, handle)
                 return begun
 
             def handle(*args: Any, **kwargs: Any) -> Response:
@@ -318,9 +316,9 @@ class Probe:
                 return handle_exception(exc)
 
             view.initial, view.handle_exception = begin, keep
-            if look is not None and writes:
+            if look is not None and self.writes:
                 # The view's own dispatch() may call the handler by itself.
-                replace_handler()
+                self.replace_handler(view, handle)
             with suppress(Answered):
                 response: Any = view.dispatch(request, *args, **kwargs)
                 return async_to_sync(wait_for)(response) if isawaitable(response) else response
@@ -329,6 +327,12 @@ class Probe:
         # A queryset that locks its rows needs a transaction.
         atomic: Callable[..., HttpResponseBase] = transactions.make_view_atomic(answer)
         return atomic
+
+    def replace_handler(self, view: Any, handle: Callable[..., Response]) -> None:
+        endpoint = self.endpoint
+        method, is_async = endpoint.method.lower(), is_asynchronous(endpoint.handler)
+        for name in {method, endpoint.handler_name} if self.writes else {method}:
+            setattr(view, name, make_coroutine(handle) if is_async else handle)
 
     def respond(
         self,

@@ -14,8 +14,6 @@ from rest_framework.utils.serializer_helpers import ReturnList
 from drf_mcp.dispatch.stock_lists import is_stock, is_stock_row
 from drf_mcp.json_text import JSONPointer
 
-# The most keys in one query: some databases take no longer lists.
-MOST_KEYS = 500
 # How many mappings inside one another are searched for the rows of an answer.
 DEEPEST = 3
 
@@ -28,39 +26,20 @@ def make_filterable(rows: QuerySet[Any]) -> QuerySet[Any]:
     return rows
 
 
-def find_keys(rows: QuerySet[Any], keys: Iterable[Any]) -> set[str]:
-    """Return those keys that are primary keys of the rows, as text."""
-    rows, asked = make_filterable(rows).order_by(), list(keys)
-    if len(asked) > MOST_KEYS:
-        # An answer often shows all rows: then one query reads all keys.
-        most = 2 * len(asked)
-        every_key = list(rows.values_list("pk", flat=True)[: most + 1])
-        if len(every_key) <= most:
-            return {str(key) for key in asked}.intersection(map(str, every_key))
-    parts = (asked[start : start + MOST_KEYS] for start in range(0, len(asked), MOST_KEYS))
-    return {
-        str(key) for part in parts for key in rows.filter(pk__in=part).values_list("pk", flat=True)
-    }
+def find_shown_rows(data: Any, column: str) -> list[Model]:
+    """Return the objects of a list's answer whose items show the value of their column.
 
-
-class ShownRows:
-    """The rows in the data of a list's answer.
-
-    Attributes:
-        rows: the objects that REST framework serialised, whose items show their keys.
-        is_known: False where other code may have written rows.
+    No rows where code other than REST framework's serializers may have written items.
     """
-
-    def __init__(self, data: Any, column: str = "pk") -> None:
-        self.rows: list[Model] = []
-        found = [shown for _, shown in find_return_lists(data)]
-        self.is_known = bool(found) and all(map(is_complete, found))
-        for shown in found if self.is_known else ():
-            for row, item in zip(shown.serializer.instance, shown, strict=True):
-                if not isinstance(row, Model):
-                    self.is_known = False
-                elif shows(item, shown.serializer.child, row, column):
-                    self.rows.append(row)
+    found = [shown for _, shown in find_return_lists(data)]
+    pairs = [
+        (row, item, shown.serializer.child)
+        for shown in (found if all(map(is_complete, found)) else ())
+        for row, item in zip(shown.serializer.instance, shown, strict=True)
+    ]
+    if not all(isinstance(row, Model) for row, _, _ in pairs):
+        return []
+    return [row for row, item, serializer in pairs if shows(item, serializer, row, column)]
 
 
 def find_showing(serializer: Any, model: type[Model], column: str) -> dict[str, Any]:

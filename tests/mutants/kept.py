@@ -705,7 +705,7 @@ MUTANTS = (
     Mutant(
         "a key is offered only where the list shows it",
         "dispatch/list_probe.py",
-        "            if column and not shows_column(row, rows.model, column):",
+        "            if not shows_column(row, rows.model, column):",
         "            if False:",
         ("dispatch/test_narrowing_lists.py",),
     ),
@@ -761,7 +761,7 @@ MUTANTS = (
     Mutant(
         "a probe never runs a handler that writes",
         "dispatch/probe.py",
-        "        if self.endpoint.method not in SAFE_METHODS and not self.is_call:",
+        "        if self.writes and not self.is_call:",
         "        if False:",
         ("dispatch/test_probe.py",),
     ),
