@@ -80,7 +80,7 @@ test-services: test-postgresql test-sites
 
 test-postgresql: .venv/installed-test
 	.ci/with_services $(run) -m pytest tests/archive tests/contrib/writes/confirmation tests/contrib/writes/stale \
-	  tests/contrib/writes/idempotency tests/contrib/subscriptions/test_postgresql.py tests/contrib/writes/dry_run \
+	  tests/contrib/writes/idempotency tests/contrib/writes/dry_run \
 	  tests/access_matrix/test_awkward.py
 
 test-sites: .venv/installed-test

@@ -39,6 +39,4 @@ DRF_MCP = {
     **DRF_MCP,
     # A client that lost its answer may repeat the call at any machine: it is made once.
     "IDEMPOTENCY_KEYS": True,
-    # Listeners at one machine are notified of changes at another.
-    "SUBSCRIPTION_BUS_CLASS": "drf_mcp.contrib.subscriptions.postgresql.PostgreSQLBus",
 }

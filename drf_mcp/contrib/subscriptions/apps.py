@@ -14,6 +14,6 @@ class SubscriptionsConfig(AppConfig):
 
     def ready(self) -> None:
         # The receivers need the models of Django's own apps.
-        from drf_mcp.contrib.subscriptions.bus import follow_settings
+        from drf_mcp.contrib.subscriptions.bus import follow_models
 
-        follow_settings()
+        follow_models()

@@ -5,11 +5,14 @@ A topic says what news are about, in a text without values.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import json
+import logging
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, TypeAlias
 from weakref import WeakKeyDictionary, WeakSet
@@ -17,6 +20,9 @@ from weakref import WeakKeyDictionary, WeakSet
 from django.apps import apps
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.core.cache import caches
+from django.core.cache.backends.dummy import DummyCache
+from django.core.cache.backends.locmem import LocMemCache
 from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.core.signals import setting_changed
 from django.db import transaction
@@ -26,14 +32,20 @@ from django.urls import URLResolver, get_resolver
 from django.utils.crypto import salted_hmac
 
 from drf_mcp.access.resources import FoundEndpoint, find_endpoint_patterns
+from drf_mcp.dispatch.failures import close_idle_connections
+from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
 from drf_mcp.signals import subject_changed
+
+logger = logging.getLogger("drf_mcp")
 
 LISTS = ("tools", "prompts", "resources")
 # The topic of every list and every resource; and what precedes the topic of a row that is deleted.
 EVERYTHING, DELETED = "*", "-"
-# PostgreSQL takes less than 8,000 bytes.
 MAX_BYTES = 7_000
+# How long a listener may hear late, and how long texts are kept for a process that is slow.
+POLL_SECONDS, KEPT_SECONDS = 1.0, 60
+LAST, LISTENING = "drf_mcp:news", "drf_mcp:listening"
 OWN_APP = re.compile("drf_mcp(?:_|$)")
 Subscriber: TypeAlias = Callable[[str], Any]
 FindTopics: TypeAlias = Callable[[], Iterable[str]]
@@ -42,60 +54,53 @@ Column: TypeAlias = tuple[type[Model], "Field[Any, Any]"]
 
 
 class Bus:
-    """Carries texts to the processes where clients listen.
+    """Carries texts to the processes where clients listen, through a cache that they share.
 
-    SUBSCRIPTION_BUS_CLASS names a subclass.
+    Texts are numbered. A process with subscribers reads those that are new once a second.
+
+    Args:
+        alias: of the cache, in CACHES.
     """
 
-    def publish(self, text: str) -> None:
-        """Send a text of at most 7,000 bytes to the subscribers of every process.
-
-        It is called after the commit.
-        """
-        raise NotImplementedError(f"{type(self).__name__} must define publish().")
-
-    def subscribe(self, callback: Subscriber) -> Callable[[], None]:
-        """Have a function called with each text, in any thread.
-
-        Returns:
-            A function that ends the subscription.
-        """
-        raise NotImplementedError(f"{type(self).__name__} must define subscribe().")
-
-    def has_listeners(self) -> bool:
-        """Return whether a client of any process may listen; without one nothing is published."""
-        return True
-
-    def wait(self) -> None:
-        """Return when this process gets what others publish, or after some seconds.
-
-        It is called before a client gets the confirmation that it listens.
-        """
-
-
-class LocalBus(Bus):
-    """Reaches the subscribers of its own process: for one worker, and for development."""
-
-    def __init__(self) -> None:
+    def __init__(self, alias: str) -> None:
+        self.alias = alias
         self.subscribers: dict[object, Subscriber] = {}
         self.lock = threading.Lock()
+        self.thread: threading.Thread | None = None
+        # The number of the last text that was read, and when the first reading ended.
+        self.position: int | None = None
+        self.reads_since: float | None = None
+        # Whether a client of any process listens, and until when that is known.
+        self.known: tuple[bool, float] = (False, 0.0)
+
+    @property
+    def cache(self) -> Any:
+        return caches[self.alias]
 
     def publish(self, text: str) -> None:
-        self.deliver(text)
+        number = self.cache.get(LAST) or int(time.time() * 1000)
+        while not self.cache.add(f"{LAST}:{number + 1}", text, KEPT_SECONDS):
+            number += 1
+        self.cache.set(LAST, number + 1, None)
 
     def has_listeners(self) -> bool:
-        return bool(self.subscribers)
-
-    def deliver(self, text: str) -> None:
-        with self.lock:
-            subscribers = list(self.subscribers.values())
-        for callback in subscribers:
-            callback(text)
+        """Return whether a client of any process listens, at most a second late."""
+        found, until = self.known
+        if not self.subscribers and until < time.monotonic():
+            # A cache that is away must not fail the write of a row.
+            found = contain(lambda: bool(self.cache.get(LISTENING)), lambda exc: False)
+            self.known = found, time.monotonic() + POLL_SECONDS
+        return found or bool(self.subscribers)
 
     def subscribe(self, callback: Subscriber) -> Callable[[], None]:
+        """Have a function called with each text, in another thread; return what ends that."""
         key = object()
         with self.lock:
             self.subscribers[key] = callback
+            if self.thread is None or not self.thread.is_alive():
+                self.position = self.reads_since = None
+                self.thread = threading.Thread(target=self.poll, daemon=True)
+                self.thread.start()
 
         def end() -> None:
             with self.lock:
@@ -103,12 +108,65 @@ class LocalBus(Bus):
 
         return end
 
+    async def wait(self) -> None:
+        """Return when all processes know that clients listen here, or after some seconds."""
+        until = time.monotonic() + 5
+        while self.reads_since is None and time.monotonic() < until:
+            await asyncio.sleep(POLL_SECONDS / 20)
+        await asyncio.sleep((self.reads_since or 0) + POLL_SECONDS - time.monotonic())
+
+    def poll(self) -> None:
+        while True:
+            contain(self.receive, self.lose)
+            close_idle_connections()
+            time.sleep(POLL_SECONDS)
+            with self.lock:
+                if not self.subscribers:
+                    self.thread = None
+                    return
+
+    def receive(self) -> None:
+        self.cache.set(LISTENING, True, 5 * POLL_SECONDS)
+        if self.position is None:
+            self.position = self.find_last()
+        last = self.cache.get(LAST)
+        while (text := self.cache.get(f"{LAST}:{self.position + 1}")) is not None:
+            self.position += 1
+            self.deliver(text)
+        # The cache was emptied, or the process slept: what was missed is not known.
+        if last is None or last > self.position:
+            self.position = self.find_last()
+            self.deliver(json.dumps([EVERYTHING]))
+        self.reads_since = self.reads_since or time.monotonic()
+
+    def find_last(self) -> int:
+        # Larger than any number that an emptied cache had.
+        self.cache.add(LAST, int(time.time() * 1000), None)
+        return int(self.cache.get(LAST))
+
+    def lose(self, exc: Exception) -> None:
+        if self.position is not None:
+            logger.warning("The cache of subscriptions cannot be read: %s", exc)
+            # The next reading finds a gap.
+            self.position = -1
+
+    def deliver(self, text: str) -> None:
+        with self.lock:
+            subscribers = list(self.subscribers.values())
+        for callback in subscribers:
+            callback(text)
+
 
 @functools.lru_cache(maxsize=1)
 def get_bus() -> Bus | None:
-    """Return the bus of this process, None where subscriptions are off."""
-    bus_class = mcp_settings.SUBSCRIPTION_BUS_CLASS
-    return None if bus_class is None else bus_class()
+    """Return the bus of this process, None where no cache is shared by processes."""
+    if not apps.is_installed("drf_mcp.contrib.subscriptions"):
+        return None
+    alias = mcp_settings.SUBSCRIPTION_CACHE
+    # A wrong alias is reported by a check.
+    if alias not in settings.CACHES or isinstance(caches[alias], (DummyCache, LocMemCache)):
+        return None
+    return Bus(alias)
 
 
 # --- Topics ---------------------------------------------------------------------------------
@@ -323,25 +381,19 @@ def announce_subject(
     publish(lambda: [write_topic(kind, key)], using)
 
 
-RECEIVERS = (
-    (post_save, announce_row),
-    (post_delete, announce_row),
-    (m2m_changed, announce_rights),
-    (subject_changed, announce_subject),
-)
+def follow_models() -> None:
+    for signal, receiver in (
+        (post_save, announce_row),
+        (post_delete, announce_row),
+        (m2m_changed, announce_rights),
+        (subject_changed, announce_subject),
+    ):
+        signal.connect(receiver, dispatch_uid=f"drf_mcp.{receiver.__name__}")
 
 
-def follow_settings(*, setting: str = "DRF_MCP", **kwargs: Any) -> None:
-    """Connect the signals of models where SUBSCRIPTION_BUS_CLASS is set."""
-    if setting != "DRF_MCP":
-        return
-    get_bus.cache_clear()
-    project = getattr(settings, "DRF_MCP", {})
-    # Wrong values are reported elsewhere.
-    is_on = isinstance(project, dict) and bool(project.get("SUBSCRIPTION_BUS_CLASS"))
-    for signal, receiver in RECEIVERS:
-        connect = signal.connect if is_on else signal.disconnect
-        connect(receiver, dispatch_uid=f"drf_mcp.{receiver.__name__}")
+def forget_bus(*, setting: str, **kwargs: Any) -> None:
+    if setting in ("DRF_MCP", "CACHES", "INSTALLED_APPS"):
+        get_bus.cache_clear()
 
 
-setting_changed.connect(follow_settings)
+setting_changed.connect(forget_bus)

@@ -28,7 +28,7 @@ from drf_mcp.exceptions import (
 )
 from drf_mcp.features import Bound, Feature, Setting, held
 from drf_mcp.json_text import hash_json
-from drf_mcp.option_types.kinds import Class
+from drf_mcp.option_types.kinds import CACHE_ALIAS
 from drf_mcp.protocol import Capability, Era
 from drf_mcp.protocol.capability import MessageStream, RequestContext
 from drf_mcp.protocol.constants import STATELESS_REVISION
@@ -45,7 +45,7 @@ TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 class SubscriptionsCapability(Capability):
     """Notifies clients of changes of lists and of updates of resources.
 
-    It needs SUBSCRIPTION_BUS_CLASS, and ASGI to keep streams open.
+    It needs a cache that processes share, and ASGI to keep streams open.
     """
 
     name = "subscriptions"
@@ -195,12 +195,9 @@ class SubscriptionsFeature(Feature):
         "MAX_SUBJECTS": Setting(
             100, Bound("A stream listens for at most %(most)s resources and %(most)s tasks.")
         ),
-        # Carries news to clients that listen for lists that change and resources that are updated:
-        # "drf_mcp.contrib.subscriptions.LocalBus" within one process,
-        # "drf_mcp.contrib.subscriptions.postgresql.PostgreSQLBus" among any number, or your own
-        # drf_mcp.contrib.subscriptions.Bus. None: no client can listen. See docs/subscriptions.md.
-        "SUBSCRIPTION_BUS_CLASS": Setting(
-            None, Class("drf_mcp.contrib.subscriptions.Bus").or_none()
-        ),
+        # The alias in CACHES of the cache that tells all processes what changed: one that they
+        # share, such as Redis. With a cache of one process no client can listen. See
+        # docs/subscriptions.md.
+        "SUBSCRIPTION_CACHE": Setting("default", CACHE_ALIAS),
     }
     capability_classes = ("drf_mcp.contrib.subscriptions.capability.SubscriptionsCapability",)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import signal
+import threading
+import weakref
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -71,18 +74,28 @@ class Listener:
         # What has changed, and whether it was deleted: any number of changes is one message.
         self.heard: dict[Listened, bool] = {}
         self.free_slot: Callable[[], Any] = lambda: None
+        self.is_ending = False
+
+    def end(self) -> None:
+        """End the stream with its result; runs in any thread."""
+        self.is_ending = True
+        # The loop is closed where the server is stopping.
+        with contextlib.suppress(RuntimeError):
+            self.loop.call_soon_threadsafe(self.has_heard.set)
 
     async def get_messages(self, agreed: Mapping[str, Any]) -> AsyncIterator[bytes]:
         """Yield the messages of the stream; an empty one keeps the connection open."""
         self.loop, self.has_heard = asyncio.get_running_loop(), asyncio.Event()
         unsubscribe = self.bus.subscribe(self.hear)
+        end_at_signal()
+        streams.add(self)
         try:
             await sync_to_async(close_idle_connections)()
             # The client gets the confirmation once the bus delivers.
-            await run_reading(self.bus.wait)
+            await self.bus.wait()
             yield self.notify("notifications/subscriptions/acknowledged", notifications=agreed)
             until = self.loop.time() + LIFETIME
-            while (left := until - self.loop.time()) > 0:
+            while not self.is_ending and (left := until - self.loop.time()) > 0:
                 try:
                     await asyncio.wait_for(self.has_heard.wait(), min(left, KEEP_ALIVE))
                 except TimeoutError:
@@ -162,6 +175,30 @@ class Listener:
 
     def notify(self, method: str, **params: Any) -> bytes:
         return jsonrpc.encode_message(method, {"_meta": self.meta, **params})
+
+
+streams: weakref.WeakSet[Listener] = weakref.WeakSet()
+
+
+def end_at_signal() -> None:
+    """End the streams when the server is told to stop: it waits for them."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number in (signal.SIGTERM, signal.SIGINT):
+        before = signal.getsignal(number)
+        # A server without a handler of its own ends at once.
+        if callable(before) and not isinstance(before, EndStreams):
+            signal.signal(number, EndStreams(before))
+
+
+class EndStreams:
+    def __init__(self, before: Callable[..., Any]) -> None:
+        self.before = before
+
+    def __call__(self, number: int, frame: Any) -> None:
+        for stream in list(streams):
+            stream.end()
+        self.before(number, frame)
 
 
 async def run_reading(function: Callable[..., Result], *args: Any) -> Result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,20 +12,26 @@ from django.contrib.auth.models import Group, User
 from django.urls import include, path
 
 from drf_mcp import registry
-from drf_mcp.contrib.subscriptions.bus import get_bus
+from drf_mcp.contrib.subscriptions import bus as bus_module
+from drf_mcp.contrib.subscriptions.bus import Bus
 from tests.asgi import begin, read_events
 from tests.contrib.subscriptions.teams import connect, router
 
 
 @pytest.fixture
-def served(settings):
+def served(settings, tmp_path, monkeypatch):
+    monkeypatch.setattr(bus_module, "POLL_SECONDS", 0.02)
+    # A cache that processes share, as they share Redis.
+    file_cache = "django.core.cache.backends.filebased.FileBasedCache"
+    news = {"BACKEND": file_cache, "LOCATION": tmp_path / "news"}
+    settings.CACHES = {**settings.CACHES, "news": news}
     patterns = [path("", include("drf_mcp.urls")), *router.urls]
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
     settings.ALLOWED_HOSTS = ["testserver"]
     settings.DRF_MCP = {
         "SERVER_NAME": "shop",
         "AUTHENTICATION_CLASSES": ["rest_framework.authentication.BasicAuthentication"],
-        "SUBSCRIPTION_BUS_CLASS": "drf_mcp.contrib.subscriptions.LocalBus",
+        "SUBSCRIPTION_CACHE": "news",
     }
     registry.reload()
 
@@ -69,9 +75,9 @@ def team() -> Group:
 
 
 @pytest.fixture
-def published() -> Iterator[list[str]]:
-    """The texts that the bus publishes."""
+def published(monkeypatch) -> list[str]:
+    """The texts that the bus publishes, as to a client that listens."""
     texts: list[str] = []
-    end = get_bus().subscribe(texts.append)
-    yield texts
-    end()
+    monkeypatch.setattr(Bus, "has_listeners", lambda self: True)
+    monkeypatch.setattr(Bus, "publish", lambda self, text: texts.append(text))
+    return texts

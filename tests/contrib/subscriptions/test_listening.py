@@ -220,7 +220,7 @@ def test_under_wsgi_subscriptions_are_not_offered(eve):
     assert (offered["tools"], offered["resources"]) == ({}, {})
 
 
-def test_under_asgi_subscriptions_are_offered_where_there_is_a_bus(settings, eve):
+def test_under_asgi_subscriptions_are_offered_where_processes_share_the_cache(settings, eve):
     async def discover() -> dict[str, Any]:
         connection = connect("server/discover")
         await begin(connection)
@@ -230,7 +230,7 @@ def test_under_asgi_subscriptions_are_offered_where_there_is_a_bus(settings, eve
     offered = asyncio.run(discover())["result"]["capabilities"]
     assert offered["tools"] == changing
     assert offered["resources"] == {**changing, "subscribe": True}
-    settings.DRF_MCP = {**settings.DRF_MCP, "SUBSCRIPTION_BUS_CLASS": None}
+    settings.DRF_MCP = {**settings.DRF_MCP, "SUBSCRIPTION_CACHE": "default"}
     offered = asyncio.run(discover())["result"]["capabilities"]
     assert (offered["tools"], offered["resources"]) == ({}, {})
 

@@ -11,11 +11,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from drf_mcp import registry
-from drf_mcp.contrib.subscriptions import LocalBus, announce_list_change, announce_update
+from drf_mcp.contrib.subscriptions import announce_list_change, announce_update
 from drf_mcp.contrib.subscriptions import bus as bus_module
 from drf_mcp.contrib.subscriptions.bus import (
     EVERYTHING,
     MAX_BYTES,
+    Bus,
     announce_rights,
     find_column,
     get_bus,
@@ -220,7 +221,7 @@ def test_where_no_client_listens_nothing_is_computed_or_published(monkeypatch):
     def fail(*args):
         raise AssertionError("nobody listens")
 
-    monkeypatch.setattr(LocalBus, "publish", fail)
+    monkeypatch.setattr(Bus, "publish", fail)
     monkeypatch.setattr(bus_module, "find_row_topics", fail)
     Group.objects.create(name="support")
     with transaction.atomic():
@@ -230,9 +231,11 @@ def test_where_no_client_listens_nothing_is_computed_or_published(monkeypatch):
 
 def test_a_client_that_subscribes_before_the_commit_receives_the_notice(monkeypatch):
     published: list[str] = []
+    monkeypatch.setattr(Bus, "publish", lambda self, text: published.append(text))
     with transaction.atomic():
         Group.objects.create(name="support")
-        get_bus().subscribe(published.append)
+        end = get_bus().subscribe(published.append)
+    end()
     assert len(published) == 1
 
 
