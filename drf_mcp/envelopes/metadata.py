@@ -175,7 +175,7 @@ def take_objects(members: Any, name: str) -> list[dict[str, Any]]:
 
 def take_severity(members: Mapping[str, Any], default: Severity) -> Severity:
     try:
-        return Severity(members.get("severity"))
+        return Severity(take(members, "severity", str))
     except ValueError:
         return default
 

@@ -15,6 +15,27 @@ class QuestionSerializer(serializers.Serializer):
     )
 
 
+class HealthSerializer(serializers.Serializer):
+    """That the library can answer, and since when the report is true."""
+
+    status = serializers.CharField()
+    timestamp = serializers.DateTimeField()
+
+
+class StatisticsSerializer(serializers.Serializer):
+    """The stored answers in numbers."""
+
+    total_keys = serializers.IntegerField()
+    hit_rate = serializers.FloatField()
+    memory_usage = serializers.CharField()
+
+
+class CacheStatsSerializer(serializers.Serializer):
+    """The statistics of the cache of answers."""
+
+    cache_stats = StatisticsSerializer()
+
+
 class DocumentTitleSerializer(serializers.ModelSerializer):
     """A document on the shelf."""
 

@@ -9,6 +9,7 @@ from django.utils import timezone
 from rest_framework import viewsets
 from rest_framework.decorators import action
 from rest_framework.filters import OrderingFilter, SearchFilter
+from rest_framework.generics import RetrieveAPIView
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
@@ -115,23 +116,26 @@ class SemanticRetrieverView(RetrieverView):
 
 
 @mcp_tool(name="health_check_health_get", title="Health of the library", tags=[TAG])
-class HealthView(APIView):
+class HealthView(RetrieveAPIView):
     """Tell whether the library can answer: its index and its cache are there."""
 
     permission_classes = [AllowAny]
+    serializer_class = serializers.HealthSerializer
 
-    def get(self, request) -> Response:
+    def get_object(self) -> dict[str, object]:
         current_index()
         stored_answers.statistics()
-        return Response({"status": "healthy", "timestamp": timezone.now().isoformat()})
+        return {"status": "healthy", "timestamp": timezone.now()}
 
 
 @mcp_tool(name="cache_stats_cache_stats_get", title="Stored answers", tags=[TAG])
-class CacheStatsView(APIView):
+class CacheStatsView(RetrieveAPIView):
     """Count the stored answers, how often one was of use, and the memory they take."""
 
-    def get(self, request) -> Response:
-        return Response({"cache_stats": stored_answers.statistics()})
+    serializer_class = serializers.CacheStatsSerializer
+
+    def get_object(self) -> dict[str, object]:
+        return {"cache_stats": stored_answers.statistics()}
 
 
 class DocumentPages(PageNumberPagination):

@@ -53,6 +53,15 @@ def test_a_failed_call_is_measured_too(measured):
     assert telemetry(measured.answer_with(broken))["database_queries"] == 1
 
 
+def test_every_envelope_has_the_time_of_a_call(measured):
+    """The plain one has it beside the view's body, in ``_meta``."""
+    for answer in (querying, NotFound()):
+        measured.answer_with(answer)
+        assert measured.read("ok")["meta"]["telemetry"]["duration_ms"] > 0
+        assert measured.read("status")["metadata"]["execution_time"] > 0
+        assert measured.call("plain").raw["_meta"]["telemetry"]["duration_ms"] > 0
+
+
 def test_queries_are_counted_and_timed_where_telemetry_is_on(measured):
     found = telemetry(measured.answer_with(querying))
     assert found["database_queries"] == 2

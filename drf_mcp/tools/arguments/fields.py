@@ -74,9 +74,8 @@ class FieldsArgument(Argument):
         if known:
             enumerated = fields.names_all()
             schema = cls.build_schema(known, enumerated=enumerated)
-            is_flat = len(known) <= MAX_SHORT and not any("." in path for path in known)
-            # For one flat object with few fields the argument is not listed.
-            listed = fields.are_many or not enumerated or not is_flat
+            # For one object with few fields the argument is not listed.
+            listed = fields.are_many or not enumerated or len(known) > MAX_SHORT
         elif may_have_others(fields.row):
             schema = {"type": "array", "items": {"type": "string"}, "description": _(ONLY_THESE)}
             output, enumerated, listed = {}, False, True

@@ -140,6 +140,11 @@ def test_health_is_a_status_and_the_time(reader):
     assert timedelta(0) <= age < timedelta(minutes=1)
 
 
+def test_the_reports_take_no_parameters(reader):
+    tools = reader.tools()
+    assert [tools[name]["inputSchema"]["properties"] for name in REPORTS] == [{}, {}]
+
+
 def test_anonymous_callers_may_read_the_health(http_of):
     assert http_of(None).get("/api/library/health/").json()["status"] == "healthy"
 
