@@ -96,9 +96,9 @@ fuzz: .venv/installed-test
 access-matrix: .venv/installed-test
 	@$(run) -m tests.access_matrix $(ARGUMENTS)
 
-# Change lines that guard access, money or data, one at a time in a copy of the tree, and list the
+# Change functions that guard access, money or data, one at a time in a copy of the tree, and list the
 # changes that the nearest tests do not notice. Nightly, because it takes some minutes.
-# ARGUMENTS="guards/" tries the lines of one folder.
+# ARGUMENTS="access/" tries the functions of one folder.
 mutants: .venv/installed-test
 	@$(run) -m tests.mutants --processes $(cores) $(ARGUMENTS)
 

@@ -1,16 +1,17 @@
-"""``python -m tests.mutants``: change each line of `kept` and run the nearest tests.
+"""``python -m tests.mutants``: make each change of `kept` and run the nearest tests.
 
-Words choose mutants by their rule or the path of their module. ``--processes 2`` runs the tests of
-two mutants at a time. The exit code is 1 unless each mutant makes a test fail.
+Words choose mutants by the name of a function, or the folder of its module. ``--processes 2`` runs
+the tests of two mutants at a time. The exit code is 1 unless each mutant makes a test fail.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 
 from tests.mutants.kept import MUTANTS
-from tests.mutants.runner import CAUGHT, Runner
+from tests.mutants.runner import CAUGHT, ROOT, Runner, find_places
 
 
 def main(arguments: list[str]) -> int:
@@ -19,21 +20,16 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("words", nargs="*")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args(arguments)
-    chosen = [
-        mutant
-        for mutant in MUTANTS
-        if not options.words or any(w in f"{mutant.path} {mutant.guards}" for w in options.words)
-    ]
+    places = find_places(ROOT)
+    texts = {each: f"{places[each.function][0].path}: {each}" for each in MUTANTS}
+    chosen = [m for m, text in texts.items() if all(word in text for word in options.words)]
     if not chosen:
-        parser.error("no rule or module contains these words")
-    counts: dict[str, int] = {}
-    for verdict in Runner(chosen, options.processes).run():
-        counts[verdict.outcome] = counts.get(verdict.outcome, 0) + 1
-        mutant = verdict.mutant
-        sys.stdout.write(
-            f"{verdict.outcome:24} {verdict.seconds:4.0f} s  {mutant.path}: {mutant.guards}\n"
-            f"{'':24}         {verdict.message[:120]}\n"
-        )
+        parser.error("no function or module has these words")
+    counts: Counter[str] = Counter()
+    for mutant, outcome, seconds, message in Runner(chosen, options.processes).run():
+        counts[outcome] += 1
+        sys.stdout.write(f"{outcome:24} {seconds:4.0f} s  {texts[mutant]}\n")
+        sys.stdout.write(f"{'':24}         {message[:120]}\n")
         sys.stdout.flush()
     sys.stdout.write(", ".join(f"{count} {outcome}" for outcome, count in counts.items()) + "\n")
     return 0 if set(counts) == {CAUGHT} else 1

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.mutants.changes import rename, returns
 from tests.mutants.kept import Mutant
 from tests.mutants.runner import CAUGHT, SURVIVED, UNRELATED, Runner
 
@@ -45,10 +46,11 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_a_run_reports_caught_and_surviving_mutants_and_tests_that_fail_without_one(tree):
-    def make(new: str, name: str) -> Mutant:
-        return Mutant("sums", "sums.py", "a + b", new, (f"test_sums.py::{name}",))
-
-    mutants = [make("a - b", "test_add"), make("b + a", "test_add"), make("a - b", "test_red")]
+    mutants = [
+        Mutant("add", rename("b", "a"), "test_sums.py::test_add"),
+        Mutant("add", returns("b + a"), "test_sums.py::test_add"),
+        Mutant("add", rename("b", "a"), "test_sums.py::test_red"),
+    ]
     found = list(Runner(mutants, 2, tree).run())
     assert [each.outcome for each in found] == [CAUGHT, SURVIVED, UNRELATED]
     assert found[0].message.startswith("FAILED tests/test_sums.py::test_add")
