@@ -1,17 +1,14 @@
-"""The catalogs of drf_mcp, and the texts that its code, its pages and their scripts mark.
+"""The German catalogs, and the texts that pages, mails, the admin and scripts mark.
 
-This command adds new texts to every catalog, removes texts that are no longer marked, and compiles
-the catalogs::
-
-    python -m tests.language.catalogs
+``python -m tests.language.catalogs`` adds new texts, removes those that are not marked any more, and
+compiles the catalogs.
 """
 
 from __future__ import annotations
 
-import functools
 import io
+import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -29,32 +26,30 @@ KEYWORDS: dict[str, tuple | None] = {
     "npgettext": ((1, "c"), 2, 3),
 }
 COMMENTS = ["Translators:"]
+# The catalogs by their domain: texts of scripts are in a catalog of their own.
+CATALOGS = {path.stem: path for path in sorted(PACKAGE.glob("**/locale/de/LC_MESSAGES/*.po"))}
 
 
-def read_scripts() -> Iterator[tuple]:
-    for path in sorted(PACKAGE.rglob("*.js")):
-        yield from extract_javascript(io.BytesIO(path.read_bytes()), KEYWORDS, COMMENTS, {})
-
-
-def read_code() -> Iterator[tuple]:
+def read_marked(domain: str) -> Iterator[tuple]:
+    """Yield (line, function, texts, comments) for each mark."""
+    if domain == "drf_mcpjs":
+        for path in sorted(PACKAGE.rglob("*.js")):
+            yield from extract_javascript(io.BytesIO(path.read_bytes()), KEYWORDS, COMMENTS, {})
+        return
     for path in sorted(PACKAGE.rglob("*.py")):
         if "migrations" not in path.parts:
             yield from extract_python(io.BytesIO(path.read_bytes()), KEYWORDS, COMMENTS, {})
     for path in sorted(PACKAGE.rglob("templates/**/*.*")):
-        marked = templatize(path.read_text(), origin=str(path))
-        # Babel reads Python. ``templatize`` leaves the indentation of the template.
-        lines = "\n".join(line.strip() for line in marked.splitlines())
-        yield from extract_python(io.BytesIO(lines.encode()), KEYWORDS, COMMENTS, {})
+        # Babel reads Python, and ``templatize`` leaves the indentation of the template.
+        lines = templatize(path.read_text(), origin=str(path)).splitlines()
+        code = "\n".join(line.strip() for line in lines).encode()
+        yield from extract_python(io.BytesIO(code), KEYWORDS, COMMENTS, {})
 
 
-READERS = {"django": read_code, "drf_mcpjs": read_scripts}
-
-
-@functools.cache
 def collect(domain: str) -> Catalog:
-    """Return a catalog of the texts of a domain, without translations."""
+    """Return a catalog of the marked texts of a domain, without translations."""
     catalog = Catalog()
-    for _line, function, found, comments in READERS[domain]():
+    for _line, function, found, comments in read_marked(domain):
         texts = found if isinstance(found, tuple) else (found,)
         context = texts[0] if "pgettext" in function else None
         texts = texts[1:] if context else texts
@@ -65,64 +60,26 @@ def collect(domain: str) -> Catalog:
     return catalog
 
 
-@dataclass(frozen=True)
-class CatalogFile:
-    """A catalog: the texts of a domain in one language."""
-
-    path: Path
-
-    @property
-    def language(self) -> str:
-        return self.path.parts[-3]
-
-    @property
-    def domain(self) -> str:
-        return self.path.stem
-
-    @property
-    def compiled(self) -> Path:
-        return self.path.with_suffix(".mo")
-
-    def read(self) -> Catalog:
-        with self.path.open("rb") as file:
-            return read_po(file, locale=self.language)
-
-    def refresh(self) -> Catalog:
-        """Return the catalog with exactly the texts that are marked now."""
-        catalog = self.read()
-        created = catalog.creation_date
-        catalog.update(collect(self.domain), no_fuzzy_matching=True)
-        catalog.creation_date = created
-        return catalog
-
-    def write(self, catalog: Catalog) -> None:
-        content = io.BytesIO()
-        write_po(content, catalog, width=100, no_location=True, ignore_obsolete=True)
-        written = {self.path: content.getvalue(), self.compiled: compile_catalog(catalog)}
-        for path, wanted in written.items():
-            # Another process may be reading the file.
-            if not path.exists() or path.read_bytes() != wanted:
-                path.write_bytes(wanted)
-
-
-def compile_catalog(catalog: Catalog) -> bytes:
-    """Return the bytes of a .mo file."""
-    content = io.BytesIO()
-    write_mo(content, catalog)
-    return content.getvalue()
-
-
-def find_catalogs() -> list[CatalogFile]:
-    """Return the catalogs of the package in every language."""
-    return list(map(CatalogFile, sorted(PACKAGE.glob("**/locale/*/LC_MESSAGES/*.po"))))
+def read_catalog(path: Path) -> Catalog:
+    with path.open("rb") as file:
+        return read_po(file, locale="de")
 
 
 def main() -> None:
-    for file in find_catalogs():
-        catalog = file.refresh()
-        file.write(catalog)
+    for domain, path in CATALOGS.items():
+        catalog = read_catalog(path)
+        created = catalog.creation_date
+        catalog.update(collect(domain), no_fuzzy_matching=True)
+        catalog.creation_date = created
+        written, compiled = io.BytesIO(), io.BytesIO()
+        write_po(written, catalog, width=100, no_location=True, ignore_obsolete=True)
+        write_mo(compiled, catalog)
+        for place, content in ((path, written), (path.with_suffix(".mo"), compiled)):
+            # Another process may be reading the file.
+            if not place.exists() or place.read_bytes() != content.getvalue():
+                place.write_bytes(content.getvalue())
         missing = sum(not message.string for message in catalog if message.id)
-        print(f"{file.path.relative_to(PACKAGE)}: {len(catalog)} texts, {missing} not translated")  # noqa: T201
+        sys.stdout.write(f"{domain}: {len(catalog)} texts, {missing} not translated\n")
 
 
 if __name__ == "__main__":
