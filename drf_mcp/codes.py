@@ -54,36 +54,31 @@ class Advice:
     @property
     def remediation(self) -> str:
         """The advice in the active language."""
-        from django.utils.translation import gettext
 
-        return gettext(self.advice)
+        return self.advice
 
 
 HANDLING: Mapping[Category, Advice] = {
     Category.VALIDATION: Advice(
-        gettext_noop(
-            "The same call would be refused again: first change what the message speaks of."
-        )
+        "The same call would be refused again: first change what the message speaks of."
     ),
-    Category.AUTHENTICATION: Advice(gettext_noop("Send valid credentials, then call again.")),
+    Category.AUTHENTICATION: Advice("Send valid credentials, then call again."),
     Category.AUTHORIZATION: Advice(
-        gettext_noop("Do not repeat the call; ask for the permission it needs."), False
+        "Do not repeat the call; ask for the permission it needs.", False
     ),
     Category.NOT_FOUND: Advice(
-        gettext_noop("Look up which identifiers exist, then call again with one of them.")
+        "Look up which identifiers exist, then call again with one of them."
     ),
-    Category.CONFLICT: Advice(
-        gettext_noop("Read the current state before deciding whether to call again.")
-    ),
-    Category.RATE_LIMIT: Advice(gettext_noop("Wait, then call again.")),
+    Category.CONFLICT: Advice("Read the current state before deciding whether to call again."),
+    Category.RATE_LIMIT: Advice("Wait, then call again."),
     Category.FEATURE_FLAG: Advice(
-        gettext_noop("Do not repeat the call; ask for the feature to be enabled."), False
+        "Do not repeat the call; ask for the feature to be enabled.", False
     ),
     Category.INTERNAL: Advice(
-        gettext_noop("Try again later; if it fails again, report the request id."),
+        "Try again later; if it fails again, report the request id.",
         severity=Severity.CRITICAL,
     ),
-    Category.UNAVAILABLE: Advice(gettext_noop("Try again later.")),
+    Category.UNAVAILABLE: Advice("Try again later."),
 }
 
 # The standard codes of failures; projects have further codes.

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar, TypeVar
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ErrorDetail
 
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
@@ -76,9 +74,7 @@ class InternalError(ProtocolError):
     @staticmethod
     def describe(request_id: str) -> str:
         """Return the message about an exception whose text only the log has."""
-        return _("An unexpected error occurred. It was logged under the id %(id)s.") % {
-            "id": request_id
-        }
+        return f"An unexpected error occurred. It was logged under the id {request_id}."
 
 
 class ParseError(ProtocolError):
@@ -102,7 +98,7 @@ class MethodNotFound(ProtocolError):
     http_status = 200
 
     def __init__(self, method: str, *, http_status: int | None = None) -> None:
-        message = _("Method not found: %(method)s") % {"method": method}
+        message = f"Method not found: {method}"
         super().__init__(message, http_status=http_status)
 
 
@@ -120,7 +116,7 @@ class UnknownTool(InvalidParams):
 
     @classmethod
     def named(cls, name: str, tools: Collection[str]) -> UnknownTool:
-        message = _("Unknown tool: %(name)s.") % {"name": name[:128]}
+        message = f"Unknown tool: {name[:128]}."
         return cls(f"{message} {ask_nearest(find_nearest(name, tools, 3))}".strip())
 
 
@@ -135,7 +131,7 @@ class ResourceNotFound(InvalidParams):
     http_status = 200
 
     def __init__(self, uri: str, code: int) -> None:
-        super().__init__(_("Resource not found"), data={"uri": uri})
+        super().__init__("Resource not found", data={"uri": uri})
         self.code = code  # type: ignore[misc]
 
 
@@ -154,7 +150,7 @@ class UnsupportedProtocolVersion(ProtocolError):
 
     def __init__(self, requested: str, supported: list[str]) -> None:
         super().__init__(
-            _("Unsupported protocol version"),
+            "Unsupported protocol version",
             data={"supported": supported, "requested": requested},
         )
 
@@ -173,7 +169,7 @@ class MissingClientCapability(ProtocolError):
         members = [name for name in required if name != "extensions"]
         names = ", ".join([*members, *required.get("extensions", ())])
         super().__init__(
-            _("The call needs a client with: %(names)s.") % {"names": names},
+            f"The call needs a client with: {names}.",
             data={"requiredCapabilities": required},
         )
 
@@ -215,7 +211,7 @@ class FeatureDisabled(APIException):
     default_code = "feature_disabled"
 
     def __init__(self, feature: str, detail: Any = None) -> None:
-        text = detail or _("Feature '%(feature)s' is not enabled") % {"feature": feature}
+        text = detail or f"Feature '{feature}' is not enabled"
         super().__init__(text)
         self.detail = ContextDetail(str(text), self.default_code, {"feature": feature})
 
@@ -244,7 +240,7 @@ class SoftFailure(APIException):
     """
 
     status_code = 200
-    default_detail = gettext_lazy("The answer is no.")
+    default_detail = "The answer is no."
     default_code = "soft_failure"
 
     def __init__(
@@ -264,7 +260,7 @@ class Unavailable(APIException):
     """Raise in a view when what it needs cannot be reached at the moment (HTTP 503)."""
 
     status_code = 503
-    default_detail = gettext_lazy("This is not available at the moment.")
+    default_detail = "This is not available at the moment."
     default_code = "service_unavailable"
 
 
@@ -278,7 +274,7 @@ class TimeLimitExceeded(Unavailable):
     default_code = "time_limit_exceeded"
 
     def __init__(self, seconds: float) -> None:
-        text = _("The call was stopped, because it took longer than %(seconds)g s.")
+        text = "The call was stopped, because it took longer than %(seconds)g s."
         super().__init__(text % {"seconds": seconds})
 
 
@@ -286,5 +282,5 @@ class Conflict(APIException):
     """Raise in a view when the current state forbids the request (HTTP 409)."""
 
     status_code = 409
-    default_detail = gettext_lazy("The request conflicts with the current state.")
+    default_detail = "The request conflicts with the current state."
     default_code = "conflict"

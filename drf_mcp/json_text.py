@@ -122,10 +122,8 @@ class NestedTooDeep(ValueError):
     """A value is nested deeper than parsers of JSON take."""
 
     def __init__(self, most: int) -> None:
-        from django.utils.translation import gettext as _
 
-        # Translators: ends a sentence such as "The answer cannot be written as JSON: it is …"
-        super().__init__(_("nested deeper than %(levels)d levels") % {"levels": most})
+        super().__init__(f"nested deeper than {most} levels")
 
 
 def is_nested_deeper(text: str, most: int) -> bool:

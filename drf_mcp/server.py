@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from django.utils.encoding import force_str
 from django.utils.functional import cached_property
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
 import drf_mcp
@@ -236,7 +235,7 @@ class Server:
         if isinstance(item, ClientResponse):
             era = select_by_headers(headers)
             if not era.serves_responses:
-                raise InvalidRequest(_("A client sends requests and notifications, not responses."))
+                raise InvalidRequest("A client sends requests and notifications, not responses.")
             caller.authenticate()
         else:
             era = select_era(item, headers)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -102,9 +102,6 @@ SETTINGS: dict[str, Setting] = {
     # What a model reads when its client connects. None: written from the tools that the caller
     # sees; "" for none. See docs/naming.md.
     "INSTRUCTIONS": Setting(None, Text(lazy=True, empty=True).or_none()),
-    # The language of tools, results and errors, such as "de". None: LANGUAGE_CODE for tools, the
-    # language of the request for answers. See docs/languages.md.
-    "LANGUAGE": Setting(None, kinds.LANGUAGE.or_none()),
     # --- Tools ----------------------------------------------------------------
     # Names, titles and describes tools: a drf_mcp.tools.Naming. See docs/customising.md.
     "NAMING_CLASS": Setting("drf_mcp.tools.Naming", Class("drf_mcp.tools.Naming")),
@@ -300,15 +297,6 @@ def say_bound(name: str) -> str:
 
 @contextmanager
 def override_language() -> Iterator[None]:
-    """Activate the language of the tools, not of the caller; also used as a decorator."""
-    with translation.override(mcp_settings.LANGUAGE or settings.LANGUAGE_CODE):
+    """Activate the project's own language, not the caller's; also used as a decorator."""
+    with translation.override(settings.LANGUAGE_CODE):
         yield
-
-
-UNCHANGED = nullcontext()
-
-
-def chosen_language() -> AbstractContextManager[None]:
-    """Return a context manager that activates LANGUAGE; without it the language stays."""
-    language = mcp_settings.LANGUAGE
-    return UNCHANGED if language is None else translation.override(language)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,6 @@ from django.apps import apps
 from django.core.exceptions import DisallowedHost, ImproperlyConfigured
 from django.db import connections, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import View
 from rest_framework.authentication import BaseAuthentication
@@ -37,7 +34,7 @@ from drf_mcp.option_types.installed import features, find_app
 from drf_mcp.option_types.kinds import refuse_wrong_values
 from drf_mcp.protocol import encode_era_error
 from drf_mcp.server import Server
-from drf_mcp.settings import ENDPOINT_KINDS, chosen_language, mcp_settings
+from drf_mcp.settings import ENDPOINT_KINDS, mcp_settings
 from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.options import check_endpoint_options
 from drf_mcp.transports.http import (
@@ -52,8 +49,8 @@ from drf_mcp.transports.http import (
 if TYPE_CHECKING:
     from drf_mcp.browsable.page import BrowsablePage
 
-THIS_ENDPOINT = gettext_noop("this endpoint")
-TOOLSET = gettext_noop("the toolset %(names)s")
+THIS_ENDPOINT = "this endpoint"
+TOOLSET = "the toolset %(names)s"
 
 
 class MCPView(View):
@@ -140,17 +137,13 @@ class MCPView(View):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
-            # The page has the language of the browser, not LANGUAGE.
             self.is_for_scripts = is_for_scripts(request, self.browsable_page)
-            is_for_page = request.method == "GET" or self.is_for_scripts
-            language = nullcontext() if is_for_page else chosen_language()
         except ImproperlyConfigured as exc:
             return self.failure_response(exc)
-        with language:
-            # Whatever is raised, the client gets a JSON-RPC error.
-            with catch() as caught:
-                return self.handle_request(request, *args, **kwargs)
-            return self.failure_response(caught.exception)
+        # Whatever is raised, the client gets a JSON-RPC error.
+        with catch() as caught:
+            return self.handle_request(request, *args, **kwargs)
+        return self.failure_response(caught.exception)
 
     def handle_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         self.check_request(request)
@@ -313,7 +306,7 @@ class MCPView(View):
                 return self.access_error_response(exc)
             exc = caught.exception
         if isinstance(exc, DisallowedHost):
-            return self.error_response(Refused(400, _("This host is not allowed.")))
+            return self.error_response(Refused(400, "This host is not allowed."))
         return self.error_response(report_unexpected(exc, self.request))
 
     def error_response(self, exc: ProtocolError) -> HttpResponse:

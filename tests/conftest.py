@@ -20,7 +20,6 @@ from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from drf_mcp.introspection.shared_fields import SharedFields
-from drf_mcp.introspection.text import look_up_text
 from drf_mcp.tools import registry
 from tests.agents import Agent, make_agent
 from tests.division import Division, Programs, mark_variants, put_slow_modules_first
@@ -125,7 +124,6 @@ def reset_language() -> Iterator[None]:
     """End every test with the project's language and time zone, whatever middleware activated."""
     yield
     translation.deactivate()
-    look_up_text.cache_clear()
     SharedFields.known.clear()
     timezone.deactivate()
 

@@ -18,8 +18,7 @@ from django.conf import settings
 from django.db.models import Model
 from django.http import HttpRequest
 from django.utils.encoding import force_str
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, override
+from django.utils.translation import override
 from rest_framework import permissions
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import (
@@ -60,9 +59,9 @@ USER_PERMISSIONS = frozenset(
         permissions.IsAuthenticatedOrReadOnly,
     }
 )
-OTHER_AUDIENCE = gettext_noop("The access token is for another resource.")
-USER_GONE = gettext_noop("The user is not active.")
-NO_USER = gettext_noop(
+OTHER_AUDIENCE = "The access token is for another resource."
+USER_GONE = "The user is not active."
+NO_USER = (
     "The credential is valid, but belongs to no user, and the endpoint's permissions ask for one: "
     "PERMISSION_CLASSES of DRF_MCP."
 )
@@ -263,11 +262,11 @@ class Caller:
     def _ask_permissions(self, request: Request, auth: Any) -> None:
         # Not every authentication class looks at ``is_active``.
         if is_gone(request.user):
-            raise AuthenticationFailed(_(USER_GONE), "user_inactive")
+            raise AuthenticationFailed(USER_GONE, "user_inactive")
         # RFC 8707: the resource that a token is for. django-oauth-toolkit has this method.
         allows_audience = getattr(auth, "allows_audience", None)
         if allows_audience and self.endpoint and not allows_audience(self.endpoint.uri):
-            raise AuthenticationFailed(_(OTHER_AUDIENCE), "invalid_token")
+            raise AuthenticationFailed(OTHER_AUDIENCE, "invalid_token")
         if auth is not None and self.bearer is not None:
             scopes = self.view.get_scopes() if self.endpoint else mcp_settings.SCOPES
             if scopes and get_granted_scopes(auth) is not None and not has_scopes(auth, scopes):
@@ -282,7 +281,7 @@ class Caller:
             message = getattr(permission, "message", None)
             known = request.user and request.user.is_authenticated
             if self.authenticators and type(permission) in USER_PERMISSIONS and not known:
-                message = _(NO_USER)
+                message = NO_USER
             raise PermissionDenied(message, getattr(permission, "code", None))
         if getattr(auth, "narrowing", None) is not None or mcp_settings.READ_ONLY:
             self.narrowings += tuple(get_own_narrowings(request))
@@ -325,7 +324,7 @@ def describe_access_error(caller: Caller, exc: APIException) -> AccessError:
     sent = caller.request.META.get("HTTP_AUTHORIZATION", "").partition(" ")[0]
     is_other = SENT_SCHEME.fullmatch(sent) and sent.lower() not in map(str.lower, taken)
     if isinstance(exc, NotAuthenticated) and taken and is_other:
-        text = _("The Authorization header has to begin with %(taken)s, not with %(sent)s.")
+        text = "The Authorization header has to begin with %(taken)s, not with %(sent)s."
         advice = text % {"taken": join_alternatives(dict.fromkeys(taken)), "sent": sent}
     if resource is None:
         return AccessError(401, own[0] if own else DEFAULT_CHALLENGE, advice)

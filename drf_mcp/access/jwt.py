@@ -15,8 +15,6 @@ from urllib.parse import urlsplit
 import jwt
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ImproperlyConfigured
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from jwt.exceptions import PyJWKClientConnectionError, PyJWKClientError, PyJWTError
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import APIException, AuthenticationFailed
@@ -41,7 +39,7 @@ class KeysUnavailable(APIException):
     """The keys of the authorization server cannot be read, so no token can be checked."""
 
     status_code = 503
-    default_detail = gettext_lazy("Access tokens cannot be checked at the moment. Try again later.")
+    default_detail = "Access tokens cannot be checked at the moment. Try again later."
     default_code = "unavailable"
 
 
@@ -179,14 +177,14 @@ class JWTAuthentication(BaseAuthentication):
         claims = self.get_claims(token)
         user = self.get_user(claims)
         if user is None or is_gone(user):
-            raise AuthenticationFailed(_("The access token is for a user who is not known here."))
+            raise AuthenticationFailed("The access token is for a user who is not known here.")
         accepted, named = read_names(self.get_audience()), read_names(claims["aud"])
         audiences = [name for name in named if name in accepted]
         found = AccessToken(claims, self.get_scopes(claims), audiences)
         # For the views of tools, the endpoint checks the audience against its own address.
         is_elsewhere = not getattr(request, "is_mcp_request", False)
         if is_elsewhere and not found.allows_audience(request.build_absolute_uri(request.path)):
-            raise AuthenticationFailed(_("The access token is for another resource."))
+            raise AuthenticationFailed("The access token is for another resource.")
         return user, found
 
     def authenticate_header(self, request: Any) -> str:
@@ -227,11 +225,11 @@ class JWTAuthentication(BaseAuthentication):
         except PyJWKClientConnectionError as exc:
             raise KeysUnavailable() from exc
         except jwt.ExpiredSignatureError as exc:
-            raise AuthenticationFailed(_("The access token has expired.")) from exc
+            raise AuthenticationFailed("The access token has expired.") from exc
         except jwt.InvalidAudienceError as exc:
-            raise AuthenticationFailed(_("The access token is for another resource.")) from exc
+            raise AuthenticationFailed("The access token is for another resource.") from exc
         except PyJWTError as exc:
-            raise AuthenticationFailed(_("The access token is not valid.")) from exc
+            raise AuthenticationFailed("The access token is not valid.") from exc
         # RFC 7515, section 4.1.9: in any case, and with or without "application/".
         written = jwt.get_unverified_header(token).get("typ") or "JWT"
         kind = str(written).lower().removeprefix("application/")
@@ -244,7 +242,7 @@ class JWTAuthentication(BaseAuthentication):
                 written,
                 type(self).__qualname__,
             )
-            raise AuthenticationFailed(_("The access token is not valid."))
+            raise AuthenticationFailed("The access token is not valid.")
         return claims
 
     def get_key(self, token: str) -> Any:

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
-from drf_mcp.codes import gettext_noop
 from drf_mcp.exceptions import Refused
 from drf_mcp.option_types.kinds import ListOf, ToolPattern
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
@@ -62,22 +60,22 @@ class Narrowing:
     def get_reason(self, tool: Any) -> str:
         facts = {"source": self.label}
         if self.hides_writing(tool):
-            return _("%(source)s only has tools that read") % facts
-        return _("%(source)s does not have it") % facts
+            return "{source} only has tools that read".format(**facts)
+        return "{source} does not have it".format(**facts)
 
     def get_words(self, tool: Any) -> str:
-        return _("only has tools that read") if self.hides_writing(tool) else _("does not have it")
+        return "only has tools that read" if self.hides_writing(tool) else "does not have it"
 
     def hides_writing(self, tool: Any) -> bool:
         return self.read_only and not tool.reads
 
     @property
     def label(self) -> str:
-        text = _(self.source)
+        text = self.source
         return text % {"names": self.names} if self.names else text
 
 
-SERVER_READS = Narrowing(gettext_noop("the server"), read_only=True)
+SERVER_READS = Narrowing("the server", read_only=True)
 
 
 def get_own_narrowings(request: Request) -> Iterator[Narrowing]:
@@ -108,7 +106,7 @@ def find_toolset(
         # A tag may have characters such as ``*``.
         return (f"tag:{glob.escape(name)}",)
     # Tags are internal to the project: only names of TOOLSETS are suggested.
-    message = _("There is no toolset %(name)s.") % {"name": repr(name[:64])}
+    message = f"There is no toolset {name[:64]!r}."
     raise Refused(404, f"{message} {ask_nearest(find_nearest(name, named))}".strip())
 
 
@@ -120,11 +118,11 @@ def narrow_by_header(value: str, find: Callable[[str], tuple[str, ...]]) -> Narr
     """
     names = list(dict.fromkeys(filter(None, map(str.strip, value.split(",")))))
     if not names:
-        text = _("The header %(header)s names no toolset.")
+        text = "The header %(header)s names no toolset."
         raise Refused(400, text % {"header": TOOLSETS_HEADER})
     try:
         patterns = tuple(pattern for name in names for pattern in find(name))
     except Refused as exc:
         raise Refused(400, f"{TOOLSETS_HEADER}: {exc.message}") from None
-    source = gettext_noop("the header MCP-Toolsets (%(names)s)")
+    source = "the header MCP-Toolsets (%(names)s)"
     return Narrowing(source, patterns, names=", ".join(names))

@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.request import validate_host
-from django.utils.translation import gettext as _
 
 from drf_mcp.exceptions import Refused
 from drf_mcp.settings import mcp_settings
@@ -27,7 +26,7 @@ class ForeignOrigin(Refused):
 def check_media_type(request: HttpRequest) -> None:
     # A page of another origin can send JSON only after a preflight request.
     if request.method == "POST" and request.content_type != JSON:
-        text = _("The Content-Type of a message must be %(media_type)s.")
+        text = "The Content-Type of a message must be %(media_type)s."
         raise Refused(415, text % {"media_type": JSON})
 
 
@@ -38,7 +37,7 @@ def check_origin(request: HttpRequest) -> None:
     crosses = request.method == "POST" and site not in OWN_SITES
     unnamed = crosses and origin not in mcp_settings.ALLOWED_ORIGINS
     if unnamed or (origin is not None and not admits(origin, request)):
-        raise ForeignOrigin(403, _("This origin is not allowed."))
+        raise ForeignOrigin(403, "This origin is not allowed.")
 
 
 def admits(origin: str, request: HttpRequest) -> bool:

@@ -8,7 +8,6 @@ from operator import attrgetter
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import AND, NOT, OR, BasePermission
 
@@ -29,7 +28,7 @@ class ScopeDenied(PermissionDenied):
 
 def describe_scopes(scopes: Iterable[str]) -> str:
     facts = {"scopes": " ".join(scopes)}
-    return _("The token lacks a scope. This call needs: %(scopes)s.") % facts
+    return "The token lacks a scope. This call needs: {scopes}.".format(**facts)
 
 
 def read_scopes(value: Any) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.throttling import ScopedRateThrottle, SimpleRateThrottle
@@ -146,7 +145,7 @@ def warn_of_quota(quota: RateLimit) -> Iterator[Warning]:
     if quota.limit is None or quota.remaining is None or quota.remaining > quota.limit * LOW_SHARE:
         return
     context = {"remaining": quota.remaining, "limit": quota.limit, "reset_at": quota.reset_at}
-    message = _("%(remaining)d of %(limit)d calls are left in this period.") % context
+    message = "{remaining} of {limit} calls are left in this period.".format(**context)
     yield Warning(APPROACHING, message, WARNING_SEVERITIES[APPROACHING], context)
 
 

@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from drf_mcp.access.throttles import APPROACHING
 from drf_mcp.codes import WARNING_SEVERITIES, Category
 from drf_mcp.features import CallState
@@ -125,7 +123,7 @@ class Batch:
 
     def describe_misses(self) -> str:
         facts = {"failed": self.count_failed(), "total": len(self.ids)}
-        count, groups = _("%(failed)d of %(total)d failed.") % facts, self.groups.items()
+        count, groups = "{failed} of {total} failed.".format(**facts), self.groups.items()
         parts = [f"{', '.join(map(str, ids))}: {code}, {text}" for (code, text), ids in groups]
         return " ".join([count, *parts])
 

@@ -19,7 +19,6 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.functional import Promise
 from django.utils.http import parse_header_parameters
-from django.utils.translation import gettext as _
 from rest_framework.utils.encoders import JSONEncoder
 
 from drf_mcp.codes import LESS, NOT_AGAIN
@@ -147,7 +146,7 @@ class ContentReader:
         text = self.get_text(body)
         if body.is_whole:
             return Content(text)
-        warning = self.get_warning(_("Only the beginning of the text is here"), body, is_page=True)
+        warning = self.get_warning("Only the beginning of the text is here", body, is_page=True)
         return Content(text, (self.get_link(),), Fidelity("partial"), (warning,))
 
     def get_file_content(self, body: ReadBytes) -> Content:
@@ -164,13 +163,12 @@ class ContentReader:
             facts["content_encoding"] = body.encoding
             warning = Warning(
                 NOT_DECODED,
-                _("A link replaces the content: its encoding %(encoding)r is not undone.")
-                % {"encoding": body.encoding},
+                f"A link replaces the content: its encoding {body.encoding!r} is not undone.",
                 Severity.WARNING,
                 {"content_encoding": body.encoding},
             )
         else:
-            warning = self.get_warning(_("A link replaces the content"), body, is_page=self.is_json)
+            warning = self.get_warning("A link replaces the content", body, is_page=self.is_json)
         facts["uri"] = self.uri
         return Content(facts, (self.get_link(),), Fidelity("reference_only"), (warning,))
 
@@ -209,17 +207,16 @@ class ContentReader:
             context["size"] = body.size
         if body.cut == TIME_LIMIT:
             context["seconds"] = self.max_stream_seconds
-            reason = _(
-                # Translators: "it" is the content, here and below.
+            reason = (
                 "it went on after %(seconds)g seconds, when %(bytes_read)d bytes had been read."
             )
             remedy = "Another call would start it anew."
         elif body.cut == ASYNCHRONOUS:
-            reason, remedy = _("it is an asynchronous stream, which no call reads."), ""
+            reason, remedy = "it is an asynchronous stream, which no call reads.", ""
         elif body.size is None:
-            reason = _("it has more bytes than the %(limit)d that are taken at most.")
+            reason = "it has more bytes than the %(limit)d that are taken at most."
         else:
-            reason = _("it has %(size)d bytes, of which %(limit)d are taken at most.")
+            reason = "it has %(size)d bytes, of which %(limit)d are taken at most."
         why = f"{summary}: {reason % {**context, 'limit': limit}}"
         if not self.reads:
             remedy = NOT_AGAIN
@@ -331,7 +328,7 @@ class AnswerEncoder:
                 return pointer, describe_fault(value)
             pointer = JSONPointer.from_parent(pointer, str(name))
             if id(value) in parents:
-                return pointer, _("a part of itself")
+                return pointer, "a part of itself"
             parents.add(id(value))
 
 
@@ -346,10 +343,9 @@ def describe_fault(value: Any) -> str:
     kind = type(value).__name__
     if isinstance(value, Mapping):
         keys = (type(name).__name__ for name in value if not isinstance(name, KEYS))
-        # Translators: ends, as the next four, "The answer cannot be written as JSON: /data is …"
-        return _("an object with a name of type %(type)s") % {"type": next(keys, kind)}
+        return f"an object with a name of type {next(keys, kind)}"
     if isinstance(value, bytes):
-        return _("of type bytes, and not UTF-8")
+        return "of type bytes, and not UTF-8"
     if isinstance(value, float):
-        return _("NaN or an infinity")
-    return _("of type %(type)s") % {"type": kind}
+        return "NaN or an infinity"
+    return f"of type {kind}"

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, Protocol
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from rest_framework.exceptions import ErrorDetail
 
@@ -53,7 +52,6 @@ from drf_mcp.dispatch.error_texts import (
 )
 from drf_mcp.dispatch.violations import find_violation
 from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
-from drf_mcp.introspection.text import translate
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Failure, Problem
 from drf_mcp.tools.arguments.errors import mask_member
@@ -69,10 +67,7 @@ class ArgumentLocator(Protocol):
     """Finds the argument of a call that an error is about. This class finds none.
 
     Attributes:
-        language: the language of the thread, "" where it has not been read yet.
     """
-
-    language: str | None = ""
 
     def knows(self, name: str | int) -> bool:
         """Return whether the view has a parameter or a field of this name."""
@@ -281,7 +276,7 @@ class ErrorMapper:
         if advice is not None:
             return advice.remediation
         remedy = CODE_REMEDIES.get(error_code)
-        return _(remedy) if remedy else HANDLING[category].remediation
+        return remedy if remedy else HANDLING[category].remediation
 
     def get_problem_remediation(self, code: str, pointer: str, accepted: str | None) -> str:
         """Return one sentence that says what the caller can do about one argument.
@@ -291,19 +286,18 @@ class ErrorMapper:
             pointer: the argument, "" for all arguments.
             accepted: what would be accepted. Envelopes add it to a sentence that lacks it.
         """
-        language = self.arguments.language
         is_misfit = code in FORMAT_CODES or (code == "invalid" and self.arguments.misfits(pointer))
         if code == "null" and self.arguments.optional(pointer):
-            return _(OPTIONAL_NULL)
+            return OPTIONAL_NULL
         if accepted and is_misfit:
-            return (translate(SEND, language) % {"accepted": accepted}).replace("….", "…")
+            return (SEND % {"accepted": accepted}).replace("….", "…")
         if not pointer:
             text = WHOLE_REMEDIES.get(code) or PROBLEM_REMEDIES.get(code, ANOTHER)
         elif code in FILE_REMEDIES and self.arguments.is_file(pointer):
             text = FILE_REMEDIES[code]
         else:
             text = PROBLEM_REMEDIES.get(code, CORRECT)
-        return translate(text, language)
+        return text
 
     def make_failure(
         self,
@@ -317,7 +311,7 @@ class ErrorMapper:
         category = self.get_category(error_code, status)
         context = context or {}
         advice = get_status_advice(status)
-        text = message or responses.get(status) or _("HTTP status %(status)d") % {"status": status}
+        text = message or responses.get(status) or f"HTTP status {status}"
         return Failure(
             code=error_code,
             category=category,
@@ -401,7 +395,7 @@ class ErrorMapper:
         if not more:
             return text
         return ngettext(
-            "%(text)s (%(count)d more problem)", "%(text)s (%(count)d more problems)", more
+            "%(text)s (%(count)s more problem)", "%(text)s (%(count)s more problems)", more
         ) % {"text": text, "count": more}
 
 

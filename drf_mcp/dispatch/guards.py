@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, Throttled
 from rest_framework.request import Request
 
@@ -37,9 +36,8 @@ def find_narrowing_refusal(tool: Any, caller: Caller) -> Outcome | None:
     if narrowing is None:
         return None
     facts = {"tool": tool.name, "reason": narrowing.get_reason(tool)}
-    # Translators: the reason is such as "the server only has tools that read".
-    message = _("%(tool)s is not available here: %(reason)s.") % facts
-    advice = _(
+    message = "{tool} is not available here: {reason}.".format(**facts)
+    advice = (
         "Do not repeat the call: this connection does not offer the tool. Use a tool that "
         "tools/list shows, or tell the user what is missing."
     )

@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from drf_mcp.codes import HANDLING, Severity
 from drf_mcp.dispatch.error_texts import (
@@ -34,7 +32,7 @@ CHOOSING = ("filter", "search")
 REPEATING = (CODE_REMEDIES["TIME_LIMIT_EXCEEDED"], UNKNOWN_EFFECT.advice)
 # What REST framework's paginators say of a page that does not exist.
 MISSING_PAGES = ("invalid_page_message", "invalid_cursor_message")
-EXISTING = gettext_noop("Use %(tool)s to find existing ids, then call again with one of them.")
+EXISTING = "Use %(tool)s to find existing ids, then call again with one of them."
 
 
 def quote_names(arguments: Iterable[Argument]) -> str:
@@ -57,11 +55,11 @@ def explain_empty_list(tool: Any, call: Call) -> Iterator[Warning]:
     sentences = []
     for problem in find_reversed(queries):
         text = f"{problem.path}: {problem.message} {problem.remediation}"
-        sentences.append(_("No rows: %(problem)s") % {"problem": text})
+        sentences.append(f"No rows: {text}")
     if names := quote_names(argument for argument, _ in values if argument.location == PATH):
-        text = _("No rows, and nothing says that the object of %(names)s exists.")
+        text = "No rows, and nothing says that the object of %(names)s exists."
         if tool.list_tool:
-            text = _(
+            text = (
                 "No rows, and nothing says that the object of %(names)s exists: %(tool)s lists"
                 " those that exist."
             )
@@ -73,21 +71,21 @@ def explain_empty_list(tool: Any, call: Call) -> Iterator[Warning]:
 def explain_filters(arguments: Sequence[Argument]) -> Iterator[str]:
     chosen = [a for a in arguments if a.whole or a.parameter.role in CHOOSING]
     if chosen:
-        yield _(
-            "No rows fit %(names)s. Leave out one at a time to see rows, and how their values"
-            " are written."
-        ) % {"names": quote_names(chosen)}
+        yield (
+            f"No rows fit {quote_names(chosen)}. Leave out one at a time to see rows, and how "
+            "their values are written."
+        )
     for argument in chosen:
         schema: Any = argument.parameter.schema
         finder = FieldSchema.of(schema.get("items", schema)).meaning.finder
         if finder:
             facts = {"tool": finder, "argument": argument.name}
-            yield _("%(tool)s lists what '%(argument)s' takes.") % facts
+            yield "{tool} lists what '{argument}' takes.".format(**facts)
 
 
 def name_missing_rows(failure: Failure, tool: Any, request: HttpRequest) -> Failure:
     """Return the failure of a broken reference with a problem for each key of no row."""
-    if failure.message != _(REFERENCE[0]):
+    if failure.message != REFERENCE[0]:
         return failure
     # The connection may be unusable. A body need not be JSON, and one with files has been read.
     problems = attempt(lambda: tuple(find_missing_rows(tool, request.body)), ())
@@ -112,12 +110,12 @@ def find_missing_rows(tool: Any, content: bytes) -> Iterator[Problem]:
     for argument, model, value in references if len(references) == 1 else ():
         if model._base_manager.filter(pk=value).exists():
             continue
-        remediation = _(PROBLEM_REMEDIES["does_not_exist"])
+        remediation = PROBLEM_REMEDIES["does_not_exist"]
         if finder := tool.related.find_list(model):
-            remediation = _(EXISTING) % {"tool": finder}
+            remediation = EXISTING % {"tool": finder}
         yield Problem(
             code="does_not_exist",
-            message=_("No object has this key."),
+            message="No object has this key.",
             pointer=argument.pointer,
             received=mask_member(argument.name, value),
             remediation=remediation,
@@ -129,7 +127,7 @@ def advise_looking(failure: Failure, tool: Any) -> Failure:
     seconds = failure.context.get("retry_after_seconds")
     waiting = describe_wait(seconds)
     standard = HANDLING[failure.category].remediation
-    repeating = ("", standard, f"{waiting} before calling again.", *map(_, REPEATING))
+    repeating = ("", standard, f"{waiting} before calling again.", *REPEATING)
     is_unclear = failure.category in (Category.INTERNAL, Category.UNAVAILABLE)
     if tool.reads or not is_unclear or failure.remediation not in repeating:
         return failure
@@ -152,7 +150,7 @@ def add_hints(outcome: Outcome, tool: Any) -> Outcome:
         return outcome
     # The remediations of failures that the state of an object may explain.
     states = [HANDLING[each].remediation for each in (Category.VALIDATION, Category.CONFLICT)]
-    if failure.remediation in (*states, _(CODE_REMEDIES["CONFLICT"])):
+    if failure.remediation in (*states, CODE_REMEDIES["CONFLICT"]):
         changes = tool.explain_state(failure.message)
         advice = f"{failure.remediation} {changes}"
         # A problem without an argument has the remediation of the failure.
@@ -171,9 +169,9 @@ def add_hints(outcome: Outcome, tool: Any) -> Outcome:
     # Of a nested list, either the page or the parent object does not exist.
     texts = [getattr(paginator, name, "") for name in MISSING_PAGES]
     if is_paged and (tool.list_tool is None or failure.message in map(str, texts)):
-        hint = _("Start at the first page, and go on with the arguments of the next.")
+        hint = "Start at the first page, and go on with the arguments of the next."
     elif tool.list_tool is not None:
-        hint = _(EXISTING) % {"tool": tool.list_tool}
+        hint = EXISTING % {"tool": tool.list_tool}
     else:
         return outcome
     return outcome.changed(failure=replace(failure, remediation=hint))

@@ -9,7 +9,6 @@ from typing import Any, cast
 from urllib.parse import parse_qs, unquote_plus
 
 from django.http.response import HttpResponseBase
-from django.utils.translation import gettext as _
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.utils.serializer_helpers import ReturnDict, ReturnList
@@ -280,7 +279,7 @@ def read_page(
     if not asked.isdecimal() or int(asked) <= pagination.page_size:
         return pagination, ()
     facts = {"name": name, "count": pagination.page_size, "asked": asked}
-    text = _("%(name)s is at most %(count)d, not %(asked)s: read on with 'next'.") % facts
+    text = "{name} is at most {count}, not {asked}: read on with 'next'.".format(**facts)
     return pagination, (Warning(PAGE_SIZE_LIMITED, text, PLAIN_WARNINGS[PAGE_SIZE_LIMITED]),)
 
 

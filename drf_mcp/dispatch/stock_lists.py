@@ -15,7 +15,6 @@ from typing import Any
 
 from django.db.models import Model, QuerySet
 from django.db.models.query import ModelIterable
-from django.utils.translation import gettext as _
 from rest_framework.generics import GenericAPIView, ListAPIView, ListCreateAPIView
 from rest_framework.mixins import ListModelMixin
 from rest_framework.serializers import ListSerializer, Serializer
@@ -84,7 +83,7 @@ def find_view_fault(view: Any, handler: Any = None) -> str:
         view: a view that has made its queryset: code that ran before may have set attributes.
         handler: the method that answers the request, None for REST framework's.
     """
-    own = _("%(name)s is code of its own.")
+    own = "%(name)s is code of its own."
     changed = [name for name in STEPS if name in vars(view)]
     if handler is not None and not is_list_handler(handler):
         changed.append("list")
@@ -103,7 +102,7 @@ def find_view_fault(view: Any, handler: Any = None) -> str:
     if not makes or not is_stock(
         serializer, ListSerializer, "__init__", "to_representation", "data"
     ):
-        text = _("%(serializer)s writes the list in a way of its own.")
+        text = "%(serializer)s writes the list in a way of its own."
         return text % {"serializer": type(serializer).__name__}
     return ""
 
@@ -111,17 +110,16 @@ def find_view_fault(view: Any, handler: Any = None) -> str:
 def find_queryset_fault(rows: Any) -> str:
     """Return why the rows of a list cannot be found by primary key, "" if they can."""
     if not isinstance(rows, QuerySet):
-        return _("The list is no queryset but %(type)s.") % {"type": type(rows).__name__}
+        return f"The list is no queryset but {type(rows).__name__}."
     if rows._iterable_class is not ModelIterable:
-        return _("The rows of the list are values, not objects.")
+        return "The rows of the list are values, not objects."
     if rows.query.combinator:
-        # Translators: the combinator is "union", "intersection" or "difference".
-        return _("The list is a %(combinator)s of querysets.") % vars(rows.query)
+        return "The list is a {combinator} of querysets.".format(**vars(rows.query))
     if rows.query.extra:
-        return _("The queryset of the list has extra(select=...).")
+        return "The queryset of the list has extra(select=...)."
     reads = ("__iter__", "__getitem__", "__len__", "_fetch_all", "count")
     if not all(is_stock_member(type(rows), name, {"django"}) for name in reads):
-        return _("%(name)s is code of its own.") % {"name": type(rows).__name__}
+        return f"{type(rows).__name__} is code of its own."
     return ""
 
 

@@ -8,8 +8,6 @@ from typing import Any
 from django.db import IntegrityError
 from django.db.models import Model
 from django.db.models.deletion import ProtectedError, RestrictedError
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from drf_mcp.codes import Category
 from drf_mcp.introspection.text import get_plural_name, join_values
@@ -17,14 +15,12 @@ from drf_mcp.outcomes import Failure
 
 # The message and the remediation, in English, by what the error code of a database driver means.
 UNIQUE = (
-    gettext_noop("A value that has to be unique is taken."),
-    gettext_noop(
-        "Read which objects exist: use the one that has these values, or send other values."
-    ),
+    "A value that has to be unique is taken.",
+    "Read which objects exist: use the one that has these values, or send other values.",
 )
 REFERENCE = (
-    gettext_noop("A reference between objects would be broken."),
-    gettext_noop(
+    "A reference between objects would be broken.",
+    (
         "Check that every object that the arguments identify exists, and that nothing refers to"
         " an object that would be deleted; then decide whether to call again."
     ),
@@ -51,21 +47,19 @@ def find_broken_rule(exc: IntegrityError) -> tuple[str, str] | None:
 
 def find_violation(exc: BaseException) -> Failure | None:
     if isinstance(exc, (ProtectedError, RestrictedError)):
-        message = _("The deletion was refused: other objects depend on what would be deleted.")
-        remediation = _(
+        message = "The deletion was refused: other objects depend on what would be deleted."
+        remediation = (
             "Delete the other objects first or let them refer to something else, if that is wanted;"
             " then call again."
         )
         if names := join_values(map(get_plural_name, find_blockers(exc))):
-            message = _("The deletion was refused: %(rows)s depend on what would be deleted.") % {
-                "rows": names
-            }
-            remediation = _(
-                "Delete the %(rows)s first or let them refer to something else, if that is wanted;"
+            message = f"The deletion was refused: {names} depend on what would be deleted."
+            remediation = (
+                f"Delete the {names} first or let them refer to something else, if that is wanted;"
                 " then call again."
-            ) % {"rows": names}
+            )
     elif isinstance(exc, IntegrityError) and (rule := find_broken_rule(exc)):
-        message, remediation = map(_, rule)
+        message, remediation = rule
     else:
         return None
     return Failure("CONFLICT", Category.CONFLICT, message, remediation)

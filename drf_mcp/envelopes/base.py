@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 
 from drf_mcp.codes import HANDLING, PLAIN_WARNINGS
 from drf_mcp.envelopes.metadata import PAGINATION, RATE_LIMIT, drop_invalid
@@ -258,7 +257,7 @@ class ContractEnvelope(Envelope):
         accepted, remediation = problem.accepted, problem.remediation
         if not accepted or accepted in remediation:
             return remediation
-        sentence = _("Accepted: %(values)s.") % {"values": accepted}
+        sentence = f"Accepted: {accepted}."
         return f"{remediation} {sentence}".lstrip()
 
     def _describe_received(self, problem: Problem) -> dict[str, Any]:

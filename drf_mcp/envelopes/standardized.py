@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from asgiref.sync import iscoroutinefunction
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
-from django.utils.translation import gettext as _
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -65,7 +64,7 @@ def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> R
         message, suggestion = failure.message, failure.remediation
         # The mapper's message has the request id of a call.
         if category is Category.INTERNAL:
-            message, suggestion = _("An internal error occurred."), ""
+            message, suggestion = "An internal error occurred.", ""
     else:
         codes = known.get_codes()
         # REST framework's own exceptions have the standard code of their HTTP status.

@@ -6,8 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext as _
-
 from drf_mcp.codes import HANDLING, category_of_code, screaming_code, standard_code
 from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
 from drf_mcp.envelopes.metadata import (
@@ -221,8 +219,8 @@ class StatusEnvelope(ContractEnvelope):
         problems = tuple(Problem(**self._parse_error(error, Severity.ERROR)) for error in errors)
         if not errors:
             code = standard_code(status) if status >= 400 else "OPERATION_FAILED"
-            advice = _("Read what the answer says before deciding whether to call again.")
-            main = Problem(code, _("The operation failed."), remediation=advice)
+            advice = "Read what the answer says before deciding whether to call again."
+            main = Problem(code, "The operation failed.", remediation=advice)
         else:
             # The first serious error names the failure.
             serious = (problem for problem in problems if problem.severity in SERIOUS)

@@ -95,7 +95,6 @@ class CallContext:
         A block of more than MAX_CONTENT_BYTES is left out, and a warning says so. Over plain HTTP
         there are none.
         """
-        from django.utils.translation import gettext as _
 
         from drf_mcp.settings import mcp_settings
 
@@ -105,10 +104,7 @@ class CallContext:
                 self.blocks.append(block)
                 continue
             facts = {"kind": block.members["type"], "size": block.size, "most": most}
-            # Translators: the kind is a word of the protocol, such as "image".
-            text = _(
-                "The %(kind)s block is left out: %(size)d bytes, of which %(most)d are allowed."
-            )
+            text = "The %(kind)s block is left out: %(size)d bytes, of which %(most)d are allowed."
             self.warn(text % facts, code="CONTENT_TRUNCATED")
 
     @property

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.utils.encoding import force_str
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework.exceptions import ValidationError
 from rest_framework.serializers import BaseSerializer
 
@@ -19,7 +17,7 @@ from drf_mcp.introspection.forms import describe_form, find_values
 from drf_mcp.outcomes import Failure, Problem, Question
 
 CODE = "INPUT_REQUIRED"
-NOTHING_TO_SEND = gettext_noop("Ask the user, or use a client that can ask for it.")
+NOTHING_TO_SEND = "Ask the user, or use a client that can ask for it."
 
 
 class Inquiry:
@@ -34,7 +32,7 @@ class Inquiry:
     ) -> dict[str, Answer]:
         known = get_exchange(self.call).answers
         if missing := tuple(question for question in questions if question.key not in known):
-            advice = _(NOTHING_TO_SEND)
+            advice = NOTHING_TO_SEND
             raise Asked(
                 *missing,
                 failure=failure or Failure(CODE, Category.VALIDATION, message, advice, soft=True),
@@ -44,8 +42,8 @@ class Inquiry:
     def demand(self, question: Question, failure: Failure) -> Answer:
         answer = self.collect((question,), question.message, failure)[question.key]
         if not answer.is_accepted:
-            advice = _("Do not repeat the call. Ask the user what to do instead.")
-            raise SoftFailure(_("The user declined."), "declined", remediation=advice)
+            advice = "Do not repeat the call. Ask the user what to do instead."
+            raise SoftFailure("The user declined.", "declined", remediation=advice)
         return answer
 
     def ask(self, serializer_class: type[BaseSerializer[Any]], message: str, key: str) -> Any:
@@ -80,12 +78,12 @@ class Inquiry:
         required = question.schema.get("required", names)
         tool: Any = self.call and self.call.tool
         known = {argument.parameter.name: argument for argument in tool.arguments.arguments}
-        remediation = _(NOTHING_TO_SEND)
+        remediation = NOTHING_TO_SEND
         problems: tuple[Problem, ...] = ()
         if all(name in known for name in names):
             sent = ", ".join(known[name].name for name in required)
-            text = _("Ask the user, then call %(tool)s again with: %(arguments)s.")
-            message = _("Ask the user for it.")
+            text = "Ask the user, then call %(tool)s again with: %(arguments)s."
+            message = "Ask the user for it."
             remediation = text % {"tool": tool.name, "arguments": sent}
             problems = tuple(Problem("required", message, known[name].pointer) for name in required)
         return Failure(
@@ -94,7 +92,7 @@ class Inquiry:
 
     def visit(self, url: str, message: str, key: str) -> None:
         words, facts = force_str(message), {"url": url}
-        remediation = _("Ask the user to open %(url)s, then make the same call again.") % facts
+        remediation = "Ask the user to open {url}, then make the same call again.".format(**facts)
         if self.call is None:
             raise SoftFailure(words, "visit_required", data=facts, remediation=remediation)
         failure = Failure(

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 
@@ -33,7 +32,7 @@ class ClosedSet:
 
     def get_message(self, text: str) -> str:
         # REST framework's own words.
-        return _('"{input}" is not a valid choice.').format(input=text)
+        return f'"{text}" is not a valid choice.'
 
     def takes(self, text: str) -> bool:
         raise NotImplementedError

@@ -9,8 +9,7 @@ from enum import Enum
 from typing import Any, TypeGuard
 
 from django.core import validators
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 from rest_framework.fields import RegexField, SlugField, empty
 from rest_framework.validators import UniqueValidator
 
@@ -108,8 +107,8 @@ class DescribedField:
         if not words:
             return FieldSchema()
         own = "" if name_kind(schema) else schema.get("description", "")
-        null = _("May be null") if self.field.allow_null else ""
-        hint = _("Meant to be %(value)s") % {"value": words}
+        null = "May be null" if self.field.allow_null else ""
+        hint = f"Meant to be {words}"
         return FieldSchema(explain({}, hint, own, null)).with_meaning(intention=words)
 
     def add_purpose(self, schema: FieldSchema) -> FieldSchema:
@@ -182,12 +181,12 @@ def add_constraints(field: Any, described: Any) -> FieldSchema:
             schema = add_pattern(schema, validator, allows_blank)
         elif kind is validators.StepValueValidator:
             # Not ``multipleOf``: with floats 0.3 is no multiple of 0.1.
-            schema = explain(schema, _("In steps of %(step)s") % {"step": limit})
+            schema = explain(schema, f"In steps of {limit}")
         elif kind is UniqueValidator:
-            schema = explain(schema, _("Unique"))
+            schema = explain(schema, "Unique")
         elif is_extension_validator(validator) and validator.allowed_extensions:
             names = join_values(validator.allowed_extensions)
-            schema = explain(schema, _("File types: %(extensions)s") % {"extensions": names})
+            schema = explain(schema, f"File types: {names}")
     return FieldSchema.of(schema)
 
 
@@ -197,10 +196,8 @@ def add_bound(schema: FieldSchema, keyword: str, limit: Any) -> Any:
         return schema
     if kind not in NUMBERS:
         # No keyword fits: a sentence in the description, and words for errors.
-        sentence = _("At least %(limit)s") if is_least else _("At most %(limit)s")
-        words = (
-            gettext_lazy("at least %(limit)s") if is_least else gettext_lazy("at most %(limit)s")
-        )
+        sentence = "At least %(limit)s" if is_least else "At most %(limit)s"
+        words = "at least %(limit)s" if is_least else "at most %(limit)s"
         limits = (*schema.meaning.limits, Limit(words, limit))
         explained = FieldSchema.of(explain(schema, sentence % {"limit": limit}))
         return explained.with_meaning(limits=limits)
@@ -222,12 +219,12 @@ def add_pattern(
     message = clean_text(validator.message)
     message = "" if message in map(clean_text, DEFAULT_MESSAGES) else message
     if validator.inverse_match:
-        return explain(schema, message, _("Must not match %(pattern)s") % facts)
+        return explain(schema, message, "Must not match {pattern}".format(**facts))
     portable = translate_pattern(expression.pattern, expression.flags)
     is_text = schema.get("type") == "string" and "pattern" not in schema
     # A blank value never reaches the validators, so the pattern must not refuse it.
     if portable is None or not is_text or allows_blank:
-        return explain(schema, message or _("Must match %(pattern)s") % facts)
+        return explain(schema, message or "Must match {pattern}".format(**facts))
     return explain(schema | {"pattern": portable}, message)
 
 

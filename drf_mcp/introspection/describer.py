@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from django.utils.translation import gettext as _
 from rest_framework.renderers import JSONRenderer
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
@@ -29,7 +28,6 @@ from drf_mcp.introspection.types import (
     PathKwargs,
     Schema,
 )
-from drf_mcp.settings import override_language
 
 Part = TypeVar("Part")
 
@@ -51,14 +49,12 @@ class Describer:
         self.path_kwargs = path_kwargs
 
     def describe(self) -> EndpointSchema:
-        """Return the description of the endpoint, with texts in the project's own language."""
-        # Not in the language of the first caller.
-        with override_language():
-            token = CURRENT.set(self.inspection.annotations)
-            try:
-                schema = self.call_hook("get_schema", EndpointSchema(self.any_path))
-            finally:
-                CURRENT.reset(token)
+        """Return the description of the endpoint."""
+        token = CURRENT.set(self.inspection.annotations)
+        try:
+            schema = self.call_hook("get_schema", EndpointSchema(self.any_path))
+        finally:
+            CURRENT.reset(token)
         return replace(schema, findings=tuple(dict.fromkeys(self.inspection.findings)))
 
     def get_schema(self) -> EndpointSchema:
@@ -128,7 +124,7 @@ class Describer:
         remedy = RETURN_EARLY
         if getattr(own, hook) is not getattr(Describer, hook):
             facts = {"hook": hook, "class": f"{own.__module__}.{own.__qualname__}"}
-            remedy = _("Mend %(hook)s() of %(class)s.") % facts
+            remedy = "Mend {hook}() of {class}.".format(**facts)
         return self.inspection.attempt(getattr(self, hook), remedy, default)
 
 

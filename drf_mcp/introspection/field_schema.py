@@ -8,9 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
-
 # An enumeration of more values is described in words, with some of them.
 MOST_VALUES = 50
 # The word "text", and an image of one pixel.
@@ -53,43 +50,37 @@ class Limit:
 
 
 FORMATS = {
-    "date-time": ValueKind("", gettext_noop("a date-time"), "2026-01-31T12:00:00Z"),
+    "date-time": ValueKind("", "a date-time", "2026-01-31T12:00:00Z"),
     "date": ValueKind(
-        gettext_noop("Date, YYYY-MM-DD"),
-        gettext_noop("a date (YYYY-MM-DD)"),
+        "Date, YYYY-MM-DD",
+        "a date (YYYY-MM-DD)",
         "2026-01-31",
         plain=True,
     ),
     "time": ValueKind(
-        gettext_noop("Time, hh:mm[:ss]"),
-        gettext_noop("a time of day (hh:mm[:ss])"),
+        "Time, hh:mm[:ss]",
+        "a time of day (hh:mm[:ss])",
         "12:00:00",
         plain=True,
     ),
     "duration": ValueKind(
-        gettext_noop("Duration, [DD] [hh:[mm:]]ss"),
-        gettext_noop("a duration ([DD] [hh:[mm:]]ss)"),
+        "Duration, [DD] [hh:[mm:]]ss",
+        "a duration ([DD] [hh:[mm:]]ss)",
         "01:00:00",
     ),
     "email": ValueKind(
-        gettext_noop("Email address"),
-        gettext_noop("an email address"),
+        "Email address",
+        "an email address",
         "name@example.com",
         plain=True,
     ),
-    "uri": ValueKind("URL", gettext_noop("a URL"), "https://example.com", plain=True),
-    "uuid": ValueKind(
-        "UUID", gettext_noop("a UUID"), "6b1f6c5e-2a53-4d0e-9c55-0f3f4f1f7a10", plain=True
-    ),
-    "ipv4": ValueKind(gettext_noop("IPv4 address"), gettext_noop("an IPv4 address"), "192.0.2.1"),
-    "ipv6": ValueKind(gettext_noop("IPv6 address"), gettext_noop("an IPv6 address"), "2001:db8::1"),
-    "ip": ValueKind(
-        gettext_noop("IPv4 or IPv6 address"), gettext_noop("an IPv4 or IPv6 address"), "192.0.2.1"
-    ),
-    "byte": ValueKind(gettext_noop("Base64 encoded"), "base64", TEXT),
-    "binary": ValueKind(
-        gettext_noop("File content, base64 encoded"), gettext_noop("a file as base64"), TEXT
-    ),
+    "uri": ValueKind("URL", "a URL", "https://example.com", plain=True),
+    "uuid": ValueKind("UUID", "a UUID", "6b1f6c5e-2a53-4d0e-9c55-0f3f4f1f7a10", plain=True),
+    "ipv4": ValueKind("IPv4 address", "an IPv4 address", "192.0.2.1"),
+    "ipv6": ValueKind("IPv6 address", "an IPv6 address", "2001:db8::1"),
+    "ip": ValueKind("IPv4 or IPv6 address", "an IPv4 or IPv6 address", "192.0.2.1"),
+    "byte": ValueKind("Base64 encoded", "base64", TEXT),
+    "binary": ValueKind("File content, base64 encoded", "a file as base64", TEXT),
 }
 # The forms that people write. They are short, since every list has them. A text that fits is read,
 # except for dates such as 30 February and host names that are too long. Django and REST framework
@@ -114,26 +105,20 @@ PATTERNS = {
     "ipv6": IPV6,
     "ip": f"({IPV4}|{IPV6})",
 }
-WHOLE_NUMBER = ValueKind(gettext_noop("Whole number"), gettext_noop("a whole number"), "1")
-DECIMAL = ValueKind(
-    gettext_noop("Decimal number"), gettext_noop("a decimal number"), "1", plain=True
-)
-FILE = ValueKind(
-    gettext_noop("File as base64 or data URI"), gettext_noop("a file as base64 or data URI"), TEXT
-)
+WHOLE_NUMBER = ValueKind("Whole number", "a whole number", "1")
+DECIMAL = ValueKind("Decimal number", "a decimal number", "1", plain=True)
+FILE = ValueKind("File as base64 or data URI", "a file as base64 or data URI", TEXT)
 IMAGE = ValueKind(
-    gettext_noop("Image as base64 or data URI"),
-    gettext_noop("an image as base64 or data URI"),
+    "Image as base64 or data URI",
+    "an image as base64 or data URI",
     f"data:image/png;base64,{PNG}",
 )
 FILES = (FILE, IMAGE, FORMATS["binary"])
 
 
 def make_own_format(format_name: str) -> ValueKind:
-    sentence = _("Format: %(format)s") % {"format": format_name}
-    return ValueKind(
-        sentence, gettext_noop("a string in the format %(format)s"), format=format_name
-    )
+    sentence = f"Format: {format_name}"
+    return ValueKind(sentence, "a string in the format %(format)s", format=format_name)
 
 
 @dataclass(frozen=True)
@@ -185,7 +170,7 @@ class FieldSchema(dict[str, Any]):
         return written.with_meaning(examples=(value,))
 
     def with_kind(self, kind: ValueKind) -> FieldSchema:
-        return FieldSchema(explain(self, _(kind.sentence)), replace(self.meaning, kind=kind))
+        return FieldSchema(explain(self, kind.sentence), replace(self.meaning, kind=kind))
 
     @property
     def types(self) -> list[str]:

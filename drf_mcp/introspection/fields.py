@@ -9,7 +9,6 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from django.template.defaultfilters import filesizeformat
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
 from rest_framework import ISO_8601, fields
 from rest_framework.settings import api_settings
@@ -137,7 +136,7 @@ class DecimalDescriber(FieldDescriber):
             number = f"0{part}" if digits == places else f"{whole}({part})?" if places else whole
             pattern = f"^{sign}{number}$"
         # The sentence has the limits, since write_text drops it where the pattern says the same.
-        sentence = join_sentences(_(DECIMAL.sentence), ", ".join(words))
+        sentence = join_sentences(DECIMAL.sentence, ", ".join(words))
         kind = replace(DECIMAL, sentence=sentence, pattern=pattern)
         schema = FieldSchema(self.get_output_schema()).with_kind(kind)
         return schema.with_meaning(limits=tuple(limits))
@@ -204,8 +203,8 @@ class FileDescriber(FieldDescriber):
     def get_input_schema(self) -> Schema:
         kind = IMAGE if isinstance(self.field, fields.ImageField) else FILE
         limit = filesizeformat(mcp_settings.MAX_UPLOAD_BYTES).replace("\xa0", " ")
-        facts = {"kind": _(kind.sentence), "size": limit}
-        words = _("%(kind)s (data:TYPE;name=NAME;base64,...), at most %(size)s") % facts
+        facts = {"kind": kind.sentence, "size": limit}
+        words = "{kind} (data:TYPE;name=NAME;base64,...), at most {size}".format(**facts)
         return explain(FieldSchema(STRING).with_meaning(kind=kind), words)
 
     def get_output_schema(self) -> Schema:
@@ -291,7 +290,7 @@ class JSONDescriber(FieldDescriber):
     field_classes = (fields.JSONField,)
 
     def get_input_schema(self) -> Schema:
-        return {"type": "string", "description": _("JSON as text")} if self.field.binary else {}
+        return {"type": "string", "description": "JSON as text"} if self.field.binary else {}
 
     get_output_schema = get_input_schema
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from django.utils.translation import gettext
-
 Value = TypeVar("Value")
 Default = TypeVar("Default")
 PACKAGE = str(Path(__file__).parents[1])
@@ -66,7 +64,7 @@ def make_finding(place: str, exc: Exception, remedy: str) -> Finding:
     (code, number), line = (own or frames)[-1], next(iter(str(exc).strip().splitlines()), "")
     message = f"{type(exc).__name__}: {line} ({code.co_filename}:{number} in {code.co_name})"
     source = write_line(code.co_filename, number or 1) if own else ""
-    return Finding(place, message, gettext(remedy), source)
+    return Finding(place, message, remedy, source)
 
 
 def is_project_file(path: str) -> bool:

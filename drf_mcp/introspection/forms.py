@@ -7,7 +7,6 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.encoding import force_str
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.fields import empty
 
@@ -74,18 +73,16 @@ def find_faults(serializer: Any) -> Iterator[str]:
 def find_fault(field: Any) -> str:
     place = f"{type(field.parent).__name__}.{field.field_name}"
     if field.write_only or sounds_secret(field.field_name):
-        words = _(
-            "%(field)s is secret, and a form must not ask for secrets: send the user to a page with"
-            " visit() instead."
+        return (
+            f"{place} is secret, and a form must not ask for secrets: send the user to a page "
+            "with visit() instead."
         )
-        return words % {"field": place}
     if any(base in TYPES for base in type(field).__mro__):
         return ""
-    words = _(
-        "%(field)s is a %(class)s, for which a form has no input: ask for text, numbers, dates,"
-        " choices and yes or no."
+    return (
+        f"{place} is a {type(field).__name__}, for which a form has no input: ask for text, "
+        "numbers, dates, choices and yes or no."
     )
-    return words % {"field": place, "class": type(field).__name__}
 
 
 def describe_field(field: Any) -> dict[str, Any]:

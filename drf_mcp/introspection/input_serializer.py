@@ -6,8 +6,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework.serializers import ListSerializer, Serializer
 
 from drf_mcp.introspection.findings import attempt, make_finding
@@ -16,8 +14,8 @@ from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection
 from drf_mcp.introspection.source.handlers import SerializerCall
 from drf_mcp.introspection.source.members import is_drf_code
 
-UNKNOWN = gettext_noop("The handler reads its body without a known serializer.")
-DECLARE = gettext_noop(
+UNKNOWN = "The handler reads its body without a known serializer."
+DECLARE = (
     "Give the view a serializer_class, construct a serializer with data=request.data in the"
     " handler itself, or declare the members with @mcp_tool(body={...})."
 )
@@ -73,7 +71,7 @@ class InputSerializer:
             return inspection.attempt(lambda: self.construct(call), RETURN_EARLY, None)
         if call is None and not self.is_inherited:
             if self.reading is None or not self.reading.ignores_body:
-                inspection.add_finding(_(UNKNOWN), DECLARE)
+                inspection.add_finding(UNKNOWN, DECLARE)
             return None
         serializer = self.get_view_serializer()
         # A serializer without fields does not describe a body that the handler reads as a whole.
@@ -96,10 +94,7 @@ class InputSerializer:
                 return serializer
         # The project itself uses the first way.
         for exc in failures[:1]:
-            remedy = _("%(advice)s Or: %(other)s") % {
-                "advice": _(RETURN_EARLY),
-                "other": _(DECLARE),
-            }
+            remedy = f"{RETURN_EARLY} Or: {DECLARE}"
             self.inspection.findings.append(make_finding(self.inspection.place, exc, remedy))
         return None
 

@@ -18,7 +18,6 @@ from django.db import DatabaseError, connections
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 from django.utils.module_loading import import_string
-from django.utils.translation import gettext, gettext_noop
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.schemas import DefaultSchema
@@ -37,12 +36,12 @@ from drf_mcp.introspection.text import clean_text
 from drf_mcp.introspection.types import Parameter, Parameters, Schema
 
 Value = TypeVar("Value")
-RETURN_EARLY = gettext_noop(
+RETURN_EARLY = (
     "Return early from what needs a caller or a URL when"
     " getattr(self, 'swagger_fake_view', False) is true."
 )
-CHECK_ANNOTATION = gettext_noop("Check what @extend_schema says of the handler.")
-WRITE_PLAINLY = gettext_noop("Write the handler as a plain method.")
+CHECK_ANNOTATION = "Check what @extend_schema says of the handler."
+WRITE_PLAINLY = "Write the handler as a plain method."
 JSON = "application/json"
 # The actions of REST framework's mixins; a partial update is an update as well.
 STANDARD = ("list", "retrieve", "create", "partial_update", "update", "destroy")
@@ -206,7 +205,7 @@ class Inspection:
         return attempt(step, default, report)
 
     def add_finding(self, message: str, remedy: str) -> None:
-        self.findings.append(Finding(self.place, message, gettext(remedy)))
+        self.findings.append(Finding(self.place, message, remedy))
 
 
 class RefusedQuery(DatabaseError):

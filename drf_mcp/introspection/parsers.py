@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 from rest_framework.parsers import FileUploadParser, FormParser, JSONParser, MultiPartParser
 from rest_framework.renderers import JSONRenderer
@@ -79,8 +78,8 @@ class ViewParsers:
         names = join_values(parameter.name for parameter in body.fields)
         schema = explain(
             {"type": "string"} if parser is self.text_parser else {},
-            _("The request body: a document of %(type)s") % {"type": parser.media_type},
-            _("It holds %(names)s") % {"names": names} if names else "",
+            f"The request body: a document of {parser.media_type}",
+            f"It holds {names}" if names else "",
         )
         return Body("open", schema=schema)
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from django.db import models
 from django.urls import converters
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework.versioning import (
     NamespaceVersioning,
     QueryParameterVersioning,
@@ -129,7 +127,7 @@ def describe_version(versioning: Any) -> Schema:
         schema["enum"] = list(known)
     if default is not None:
         schema["default"] = str(default)
-    return explain(schema, _("Version of the API"))
+    return explain(schema, "Version of the API")
 
 
 def make_placeholders(view: Any, kwargs: PathKwargs) -> dict[str, Any]:
@@ -155,7 +153,7 @@ CONVERTERS: dict[type, Schema] = {
         "pattern": f"^{converters.UUIDConverter.regex}$",
     },
     converters.SlugConverter: {**STRING, "pattern": "^[-a-zA-Z0-9_]+$"},
-    converters.PathConverter: {**STRING, "description": gettext_noop("May contain slashes")},
+    converters.PathConverter: {**STRING, "description": "May contain slashes"},
 }
 
 
@@ -225,9 +223,9 @@ class PathParameters:
         owner = "" if named.names_own_row else get_model_name(model)
         words = clean_text(getattr(field, "help_text", ""))
         if not words and not named.says(key, owner):
-            title = _("Primary key") if key is None else f"{key[:1].upper()}{key[1:]}"
+            title = "Primary key" if key is None else f"{key[:1].upper()}{key[1:]}"
             facts = {"key": title, "model": get_model_name(model)}
-            words = _("%(key)s of the %(model)s") % facts
+            words = "{key} of the {model}".format(**facts)
         return explain(describe_input(field) or STRING, words)
 
     def looks_up_row(self) -> bool:
@@ -245,7 +243,7 @@ class PathParameters:
 def describe_route(kwarg: PathKwarg) -> Schema:
     if known := CONVERTERS.get(type(kwarg.converter)):
         words = known.get("description")
-        return {**known, "description": _(words)} if words else dict(known)
+        return {**known, "description": words} if words else dict(known)
     pattern = kwarg.pattern or getattr(kwarg.converter, "regex", None)
     if pattern is None or pattern in ANYTHING:
         return {}

@@ -8,7 +8,6 @@ import re
 from dataclasses import replace
 from typing import Any, TypeGuard
 
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
 from drf_mcp.introspection.field_schema import (
@@ -82,8 +81,8 @@ def write_part(given: Any) -> FieldSchema:
             shown = ", ".join(str(value) for value, label in choices[:SHOWN_VALUES])
             facts = {"count": len(unique), "values": shown}
             meaning, schema["enum"] = replace(meaning, choices=choices), None
-            schema = explain(schema, _("One of %(count)d values, such as %(values)s") % facts)
-        schema = explain(schema, _("May be blank") if "" in values else "")
+            schema = explain(schema, "One of {count} values, such as {values}".format(**facts))
+        schema = explain(schema, "May be blank" if "" in values else "")
     # Read before write_text turns the format into words.
     kind = meaning.kind or FieldSchema(schema).kind
     schema = write_parts(explain_others(write_bounds(write_text(schema, meaning.kind))))
@@ -105,7 +104,7 @@ def combine(given: Any) -> Schema:
         parts = [combine(part) for part in schema.get(keyword) or () if isinstance(part, dict)]
         others = [part for part in parts if part.get("type") != "null"]
         if len(others) < len(parts):
-            schema = explain(schema, _("May be null"))
+            schema = explain(schema, "May be null")
         types = {str(part.get("type")) for part in others}
         if len(others) == 1:
             schema = add_to(others[0], schema)
@@ -115,8 +114,8 @@ def combine(given: Any) -> Schema:
         elif others:
             if len(types) == 1 and "type" in others[0]:
                 schema["type"] = others[0]["type"]
-            names = dict.fromkeys(describe_intention(part) or _("any value") for part in others)
-            schema = explain(schema, _("Either %(types)s") % {"types": join_alternatives(names)})
+            names = dict.fromkeys(describe_intention(part) or "any value" for part in others)
+            schema = explain(schema, f"Either {join_alternatives(names)}")
     return schema
 
 
@@ -141,13 +140,13 @@ def settle_type(schema: Schema) -> Schema:
             schema["type"] = "object"
         return schema
     if len(types) < len(written):
-        schema = explain(schema, _("May be null"))
+        schema = explain(schema, "May be null")
     if len(types) < 2:
         return {**schema, "type": types[0] if types else None}
     # A schema for values of several types has no keyword that is about one type.
     kinds = [describe_intention({**schema, "type": name, "enum": None}) for name in types]
     schema = {name: value for name, value in schema.items() if name not in TYPED}
-    return explain(schema, _("Either %(types)s") % {"types": join_alternatives(kinds)})
+    return explain(schema, f"Either {join_alternatives(kinds)}")
 
 
 def write_text(schema: Schema, kind: ValueKind | None) -> Schema:
@@ -162,15 +161,15 @@ def write_text(schema: Schema, kind: ValueKind | None) -> Schema:
     if name is not None and not (name == "date-time" and is_text):
         schema["format"] = None
         if name in FORMATS:
-            schema = explain(schema, "" if is_plain else _(FORMATS[name].sentence))
+            schema = explain(schema, "" if is_plain else FORMATS[name].sentence)
         elif is_text:
             schema = explain(schema, make_own_format(name).sentence)
     if pattern and not portable:
-        schema = explain(schema, _("Must match %(pattern)s") % {"pattern": pattern})
+        schema = explain(schema, f"Must match {pattern}")
     if form is not None:
         portable = form.pattern
         if is_plain:
-            schema = {**FieldSchema.of(schema).without_words(_(form.sentence))}
+            schema = {**FieldSchema.of(schema).without_words(form.sentence)}
     schema["pattern"] = portable
     # A minLength that the pattern implies is left out, and the maxLength of dates and the like.
     if portable and schema.get("minLength", 0) <= 1 and re.search(portable, "") is None:
@@ -194,7 +193,7 @@ def write_bounds(schema: Schema) -> Schema:
         if not is_finite_number(limit):
             continue
         if schema.get("type") != "integer":
-            words = _("Greater than %(limit)s") if step > 0 else _("Less than %(limit)s")
+            words = "Greater than %(limit)s" if step > 0 else "Less than %(limit)s"
             schema = explain(schema, words % {"limit": limit})
             continue
         whole = step + (math.floor(limit) if step > 0 else math.ceil(limit))
@@ -216,11 +215,11 @@ def explain_others(schema: Schema) -> Schema:
     return explain(
         schema,
         "" if schema.get("description") else clean_text(schema.get("title")),
-        _("Values: %(type)s") % {"type": describe_intention(values)} if values else "",
-        _("A multiple of %(multipleOf)s") % schema if schema.get("multipleOf") else "",
-        _("No duplicates") if schema.get("uniqueItems") is True else "",
+        f"Values: {describe_intention(values)}" if values else "",
+        "A multiple of {multipleOf}".format(**schema) if schema.get("multipleOf") else "",
+        "No duplicates" if schema.get("uniqueItems") is True else "",
         *counts,
-        _("Example: %(value)s") % {"value": example} if example else "",
+        f"Example: {example}" if example else "",
     )
 
 
@@ -235,7 +234,7 @@ def write_parts(schema: Schema) -> Schema:
         schema["properties"] = properties or None
         schema["required"] = [name for name in required if name in properties] or None
         others = join_values(name for name in members if name not in properties)
-        schema = explain(schema, _("Also takes %(names)s") % {"names": others} if others else "")
+        schema = explain(schema, f"Also takes {others}" if others else "")
     return schema
 
 

@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import cached_property, partial, reduce
 from typing import Any, NamedTuple
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 from drf_mcp.introspection.described_field import DescribedField
@@ -58,27 +56,21 @@ from drf_mcp.introspection.value_info import (
 METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 NONE = Body("none")
 OPEN = Body("open", schema={})
-RENAMED = gettext_noop("Let the view's parser and renderer work without a request that was sent.")
+RENAMED = "Let the view's parser and renderer work without a request that was sent."
 # What views override to give different callers different fields.
 VIEW_HOOKS = ("serializer_class", "get_serializer_class", "get_serializer")
-OTHERS = gettext_noop("Name the members of other callers with @mcp_tool(body={...}).")
-NAME_MEMBERS = gettext_noop("Name them with @mcp_tool(body={...}).")
-FURTHER = gettext_noop("Read in addition to the fields of the serializer.")
-ANYTHING = gettext_noop("The request body, any JSON value.")
-PARSE_JSON = gettext_noop("Add rest_framework.parsers.JSONParser to the view's parser_classes.")
-PARSE_FILES = gettext_noop(
-    "Add rest_framework.parsers.MultiPartParser to the view's parser_classes."
-)
-DOCUMENT = gettext_noop(
+OTHERS = "Name the members of other callers with @mcp_tool(body={...})."
+NAME_MEMBERS = "Name them with @mcp_tool(body={...})."
+FURTHER = "Read in addition to the fields of the serializer."
+ANYTHING = "The request body, any JSON value."
+PARSE_JSON = "Add rest_framework.parsers.JSONParser to the view's parser_classes."
+PARSE_FILES = "Add rest_framework.parsers.MultiPartParser to the view's parser_classes."
+DOCUMENT = (
     "Say what they look like with @mcp_tool(input_schema={...}), or let it take plain members."
 )
-FLAT = gettext_noop(
-    "Give ask() a flat serializer without secrets; visit() sends the user to a page."
-)
-ASK_FIRST = gettext_noop(
-    "Ask before the first write: the view runs again from its start with the answer."
-)
-HANDED_ON_ADVICE = gettext_noop(
+FLAT = "Give ask() a flat serializer without secrets; visit() sends the user to a page."
+ASK_FIRST = "Ask before the first write: the view runs again from its start with the answer."
+HANDED_ON_ADVICE = (
     "Describe the body with @mcp_tool(body=...), or begin to_internal_value() and"
     " run_validation() with super() and their argument, unchanged."
 )
@@ -176,13 +168,13 @@ class RequestBody:
         members = tuple(map(self.keys.get_parameter, self.keys.names))
         if members:
             names = join_values(member.name for member in members)
-            words = _("The handler reads %(names)s") % {"names": names}
+            words = f"The handler reads {names}"
         else:
             words = ""
         form, any_member = "", dict[Place, ValueInfo]()
         if self.keys.takes_forms:
-            form, any_member = _(ANY_FILE), {(ANY,): ValueInfo(Upload(sure=False))}
-        schema = explain({}, _(ANYTHING), words, form) if words or form else {}
+            form, any_member = ANY_FILE, {(ANY,): ValueInfo(Upload(sure=False))}
+        schema = explain({}, ANYTHING, words, form) if words or form else {}
         body = Body("open", fields=members, schema=schema, value_info=any_member)
         return body if self.keeps_keys else replace(body, fields=(), value_info=body.all_value_info)
 
@@ -215,7 +207,7 @@ class RequestBody:
         other = attempt(RequestBody(privileged).get_undeclared_body, None)
         if other is not None and body.kind == other.kind == "object":
             return body.join(other)
-        words = _("%(serializer)s is described for an anonymous caller.")
+        words = "%(serializer)s is described for an anonymous caller."
         name = type(getattr(serializer, "child", serializer)).__name__
         self.inspection.add_finding(words % {"serializer": name}, OTHERS)
         return body
@@ -228,9 +220,7 @@ class RequestBody:
         # Without a parser of files the value is sent as it is, and refused as over HTTP.
         if body.is_file or self.parsers.reads_files or not find_uploads(body.all_value_info):
             return body
-        self.inspection.add_finding(
-            _("The view takes files but has no parser for them."), PARSE_FILES
-        )
+        self.inspection.add_finding("The view takes files but has no parser for them.", PARSE_FILES)
 
         def without_files(known: ValueInfos) -> ValueInfos:
             return keep_uploads(known, lambda place, upload: False)
@@ -242,14 +232,14 @@ class RequestBody:
         inspection, parsers = self.inspection, self.parsers
         text = None if body.is_file else parsers.text_parser
         if text is not None and body.kind != "none":
-            words = _("The view reads no JSON, but %(type)s.") % {"type": text.media_type}
+            words = f"The view reads no JSON, but {text.media_type}."
             inspection.add_finding(words, PARSE_JSON)
             return parsers.get_document(text, body)
         # A parser that fails here fails again in rename_body, which leaves the finding.
         refusal = attempt(lambda: parsers.get_refusal(body), None)
         if not refusal:
             return body
-        words = _("The view's parser reads documents of its own: %(refusal)s")
+        words = "The view's parser reads documents of its own: %(refusal)s"
         inspection.add_finding(words % {"refusal": refusal}, DOCUMENT)
         return parsers.get_document(parsers.json_parser, body)
 
@@ -283,7 +273,7 @@ class SerializerBody:
             return body
         keys, known = KeyParameters(inspection), {field.name for field in body.fields}
         names = dict.fromkeys((*described.further_keys, *keys.names))
-        further = (keys.get_parameter(name, _(FURTHER)) for name in names if name not in known)
+        further = (keys.get_parameter(name, FURTHER) for name in names if name not in known)
         return replace(body, fields=(*body.fields, *further))
 
     def describe(self) -> DescribedBody:
@@ -294,7 +284,7 @@ class SerializerBody:
         if body.kind == "object":
             for name, field in get_writable_fields(self.serializer).items():
                 if not is_drf_code(type(field), "get_value"):
-                    words = _("The field '%(name)s' may read other members of the body, too.")
+                    words = "The field '%(name)s' may read other members of the body, too."
                     self.inspection.add_finding(words % {"name": name}, NAME_MEMBERS)
             find = partial(find_further_keys, self.serializer)
             keys = self.inspection.attempt(find, RETURN_EARLY, keys)
@@ -310,14 +300,14 @@ class SerializerBody:
             )
             return Body("list", schema=schema, value_info=self.get_value_info(serializer))
         if not isinstance(serializer, Serializer):
-            words = _("The serializer declares no fields.")
-            inspection.add_finding(words, gettext_noop("Derive it from Serializer."))
+            words = "The serializer declares no fields."
+            inspection.add_finding(words, "Derive it from Serializer.")
             return OPEN
         is_closed = converts_like_drf(serializer)
         if not is_closed:
             facts = {"serializer": type(serializer).__name__}
             inspection.add_finding(
-                _("%(serializer)s reads its input itself.") % facts, HANDED_ON_ADVICE
+                "{serializer} reads its input itself.".format(**facts), HANDED_ON_ADVICE
             )
             if not self.is_built_on_fields():
                 return OPEN
@@ -342,10 +332,10 @@ class SerializerBody:
         listed = find_listed(self.serializer)
         for name, field in get_writable_fields(self.serializer).items():
             describe = partial(self.describe_field, field, rules.get(name, ""), is_closed)
-            let = _("Let the field '%(name)s' be built without a caller.") % {"name": name}
+            let = f"Let the field '{name}' be built without a caller."
             yield Parameter(
                 name,
-                inspection.attempt(describe, f"{let} {_(RETURN_EARLY)}", {}),
+                inspection.attempt(describe, f"{let} {RETURN_EARLY}", {}),
                 is_closed and is_required(field),
                 value_info=self.get_value_info(field),
                 listed=name in listed,
@@ -356,7 +346,7 @@ class SerializerBody:
             schema = explain(DescribedField(field).input_schema, rule)
         else:
             # The serializer may take other values, or require none of the fields.
-            needed = _("Meant to be required") if is_required(field) else ""
+            needed = "Meant to be required" if is_required(field) else ""
             schema = explain(DescribedField(field).intended_schema, needed)
         return self.inspection.write_schema(schema)
 
@@ -374,7 +364,7 @@ def add_form_fields(inspection: Inspection, body: Body) -> Body:
     if reading is None or not reading.asked:
         return body
     if reading.writes_before_asking:
-        inspection.add_finding(_("The view writes before it asks."), ASK_FIRST)
+        inspection.add_finding("The view writes before it asks.", ASK_FIRST)
     further: list[Parameter] = []
     for serializer_class in reading.asked:
         serializer: Serializer[Any] = serializer_class(partial=True)
@@ -399,7 +389,7 @@ def describe_declared(inspection: Inspection, schema: Schema) -> Body:
     if len(choices) == 1:
         return describe_declared(inspection, choices[0])
     if choices:
-        inspection.add_finding(_("The body is declared as one of several schemas."), NAME_MEMBERS)
+        inspection.add_finding("The body is declared as one of several schemas.", NAME_MEMBERS)
         value_info = reduce(join_value_info, map(read_value_info, choices))
         return Body("open", schema=inspection.write_schema(schema), value_info=value_info)
     if schema.get("type") == "array":

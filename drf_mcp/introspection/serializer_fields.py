@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
 from rest_framework import relations, serializers, validators
 from rest_framework.validators import BaseUniqueForValidator
 
@@ -59,7 +57,7 @@ def describe_uniqueness(serializer: Any) -> dict[str, str]:
         if isinstance(validator, validators.UniqueTogetherValidator):
             for name in validator.fields:
                 others = join_values(other for other in validator.fields if other != name)
-                words = _("Unique together with %(names)s") if others else _("Unique")
+                words = "Unique together with %(names)s" if others else "Unique"
                 rules.setdefault(name, []).append(words % {"names": others})
         elif isinstance(validator, BaseUniqueForValidator):
             words = clean_text(validator.message).format(date_field=validator.date_field)
@@ -72,7 +70,7 @@ class SerializerDescriber(FieldDescriber):
 
     def get_input_schema(self) -> Schema:
         if is_recursive(self.field):
-            return explain({"type": "object"}, _("Members as of the object around it"))
+            return explain({"type": "object"}, "Members as of the object around it")
         fields, rules = find_listed(self.field), describe_uniqueness(self.field)
         properties = {
             name: explain(self.describe(field).input_schema, rules.get(name, ""))
@@ -132,10 +130,9 @@ class RelationDescriber(FieldDescriber):
         if self.field.help_text:
             return schema
         model = find_related_model(self.field)
-        # Translators: what an unknown model is called, in "Primary key of the object".
-        unknown = pgettext("of the", "object")
+        unknown = "object"
         name = unknown if model is None else get_model_name(model)
-        identity = _("%(key)s of the %(model)s") % {"key": key, "model": name}
+        identity = f"{key} of the {name}"
         return FieldSchema.of(explain(schema, identity)).with_meaning(identity=identity)
 
 
@@ -147,7 +144,7 @@ class PrimaryKeyDescriber(RelationDescriber):
         model = find_related_model(self.field) if key is None else None
         described = describe_input(find_model_field(model, "pk"))
         schema = described if key is None else self.describe(key).input_schema
-        return self.identify(schema, _("Primary key"))
+        return self.identify(schema, "Primary key")
 
     def get_output_schema(self) -> Schema:
         if self.field.pk_field is not None:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import html
 import re
 from collections.abc import Iterable
 from typing import Any
 
-from django.core.signals import setting_changed
-from django.dispatch import receiver
 from django.utils import translation
 from django.utils.encoding import force_str
 from django.utils.text import camel_case_to_spaces
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop, ngettext_lazy
+from django.utils.translation import ngettext_lazy
 
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.option_types.spelling import find_nearest
@@ -64,45 +60,24 @@ def says_more(label: str, name: str) -> bool:
     return bool(label) and re.sub(r"\W+", "_", label).lower() != name.lower()
 
 
-@functools.lru_cache(maxsize=1024)
-def look_up_text(text: str, language: str | None) -> str:
-    return translation.gettext(text)
-
-
-def translate(text: str, language: str | None = None) -> str:
-    """Return a text in the language of the thread; each text is looked up once a language.
-
-    For texts of the package that every refusal repeats: Django asks the catalogs of all apps.
-
-    Args:
-        language: the language of the thread, where it is known: Django's takes a while to read.
-    """
-    return look_up_text(text, language or translation.get_language())
-
-
-@receiver(setting_changed)
-def _forget_translations(**kwargs: Any) -> None:
-    look_up_text.cache_clear()
-
-
 NOUNS = {
-    "array": gettext_noop("an array"),
-    "boolean": gettext_noop("a boolean"),
-    "integer": gettext_noop("an integer"),
-    "number": gettext_noop("a number"),
-    "object": gettext_noop("an object"),
-    "string": gettext_noop("a string"),
+    "array": "an array",
+    "boolean": "a boolean",
+    "integer": "an integer",
+    "number": "a number",
+    "object": "an object",
+    "string": "a string",
 }
 MOST_CHOICES, MOST_NEAREST = 20, 5
 
 
 VALUE_BOUNDS = (
-    gettext_lazy("%(value)s from %(low)s to %(high)s"),
-    gettext_lazy("%(value)s of at least %(low)s"),
-    gettext_lazy("%(value)s of at most %(high)s"),
+    "%(value)s from %(low)s to %(high)s",
+    "%(value)s of at least %(low)s",
+    "%(value)s of at most %(high)s",
 )
 LENGTH_BOUNDS = (
-    gettext_lazy("%(value)s from %(low)s to %(high)s characters"),
+    "%(value)s from %(low)s to %(high)s characters",
     ngettext_lazy(
         "%(value)s of at least %(low)s character",
         "%(value)s of at least %(low)s characters",
@@ -126,17 +101,17 @@ def describe_accepted(schema: Any, near: Any = None) -> str | None:
     choices, kind = schema.get("enum"), next(iter(schema.types), None)
     if schema.meaning.choices:
         alike = join_values(find_alike(schema.meaning.choices, near))
-        return _("one of %(values)s, …") % {"values": alike}
+        return f"one of {alike}, …"
     if choices:
         facts = {"values": join_values(choices[:MOST_CHOICES])}
         is_cut = len(choices) > MOST_CHOICES
-        return (_("one of %(values)s, …") if is_cut else _("one of %(values)s")) % facts
+        return ("one of %(values)s, …" if is_cut else "one of %(values)s") % facts
     if kind == "array":
         return describe_array(describe_accepted(schema.get("items"), near))
     if kind is None:
         return None
     name = name_kind(schema) if kind in ("string", "number") else ""
-    words = name or translate(NOUNS.get(kind, f"a {kind}"))
+    words = name or NOUNS.get(kind, f"a {kind}")
     # That a text must not be empty goes without saying.
     least, most = schema.get("minLength"), schema.get("maxLength")
     shortest = None if name or (least == 1 and most is None) else least
@@ -151,9 +126,9 @@ def describe_accepted(schema: Any, near: Any = None) -> str | None:
     # A pattern of the kind itself is in the words already.
     pattern, known = schema.get("pattern"), schema.kind
     if pattern is not None and (known is None or known.pattern != pattern):
-        words = _("%(value)s matching %(pattern)s") % {"value": words, "pattern": pattern}
+        words = f"{words} matching {pattern}"
     if finder := schema.meaning.finder:
-        words = _("%(value)s that %(tool)s gives") % {"value": words, "tool": finder}
+        words = f"{words} that {finder} gives"
     return words
 
 
@@ -165,7 +140,7 @@ def describes_choices(schema: Any) -> bool:
 
 
 def describe_array(item: str | None) -> str:
-    return _("an array, each item %(item)s") % {"item": item} if item else _("an array")
+    return f"an array, each item {item}" if item else "an array"
 
 
 def find_alike(labelled: Iterable[tuple[Any, Any]], near: Any) -> list[str]:
@@ -188,7 +163,7 @@ def name_kind(schema: FieldSchema) -> str:
     kind, limits = schema.kind, schema.meaning.limits
     if kind is None:
         return ""
-    words = translate(kind.words)
+    words = kind.words
     words = words % {"format": kind.format} if kind.format else words
     if not limits:
         return words
@@ -203,5 +178,5 @@ def describe_intention(schema: Any) -> str:
         return describe_array(describe_intention(schema.get("items")))
     names = join_values(schema.get("properties", ()))
     if names and schema.types[:1] in ([], ["object"]):
-        return _("an object with %(names)s") % {"names": names}
+        return f"an object with {names}"
     return describe_accepted(schema) or schema.meaning.intention

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from django.utils.translation import gettext as _
-
 from drf_mcp.introspection.closed_sets import ClosedSet, FilterPart
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.findings import Finding
@@ -261,7 +259,7 @@ class Body:
         # One object, or a list of them: what one object needs is required by words alone.
         fields = []
         for each in self.fields:
-            words = _("Required for one object") if each.required else ""
+            words = "Required for one object" if each.required else ""
             fields.append(replace(each, schema=explain(each.schema, words), required=False))
         infos, keys = join_value_info(self.value_info, rows.value_info), {**rows.keys, **self.keys}
         return Body("either", tuple(fields), rows.schema, infos, keys)

@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework import fields, relations, serializers
 
 from drf_mcp.introspection.described_field import DescribedField, is_extension_validator
@@ -164,7 +162,7 @@ def walk_fields(field: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
         yield from walk_fields(child, (*place, ANY))
 
 
-ANY_FILE = gettext_noop("A file is sent as a data URI: data:TYPE;name=FILE_NAME;base64,CONTENT")
+ANY_FILE = "A file is sent as a data URI: data:TYPE;name=FILE_NAME;base64,CONTENT"
 # Keys that name a file, where bodies are sent as forms in order to carry files.
 FILE_NAME = re.compile(
     r"(?:^|_)(?:file|image|photo|picture|upload|attachment|avatar)s?\Z", re.IGNORECASE
@@ -238,7 +236,7 @@ class KeyParameters:
             return make_file_parameter(key, Upload(by_name=not is_known))
         if self.takes_forms:
             info = ValueInfo(Upload(sure=False))
-            return Parameter(key, explain({}, words, _(ANY_FILE)), value_info={(): info})
+            return Parameter(key, explain({}, words, ANY_FILE), value_info={(): info})
         return Parameter(key, explain({}, words))
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
-from django.utils.translation import gettext as _
 from django.utils.translation import override
 from rest_framework.exceptions import APIException
 
@@ -60,7 +59,7 @@ class MCPCommand(BaseCommand):
             if path:
                 endpoint.make_caller()
         except LookupError as exc:
-            message = _("The URLconf has no MCP endpoint at %(path)s.") % {"path": path}
+            message = f"The URLconf has no MCP endpoint at {path}."
             raise UsageError(message) from exc
         except Refused as exc:
             raise UsageError(exc.message) from exc
@@ -97,7 +96,7 @@ class MCPCommand(BaseCommand):
             narrowing = self.endpoint.make_caller().find_narrowing(tool)
             if narrowing is not None:
                 facts = {"tool": name, "reason": narrowing.get_reason(tool)}
-                raise UsageError(_("%(tool)s is not among the tools: %(reason)s.") % facts)
+                raise UsageError("{tool} is not among the tools: {reason}.".format(**facts))
             tools = {name: tool}
         if username is None:
             return tools
@@ -107,13 +106,13 @@ class MCPCommand(BaseCommand):
             )
         except APIException as exc:
             facts = {"user": username, "reason": find_sentence(exc.detail)}
-            message = _("The endpoint does not let %(user)s in: %(reason)s") % facts
+            message = "The endpoint does not let {user} in: {reason}".format(**facts)
             raise UsageError(message) from exc
         offered = (t for t in tools.values() if visibility.caller.find_narrowing(t) is None)
         visible = {tool.name: tool for tool in visibility.of(offered)}
         if name is not None and not visible:
             question = f"mcp_tools why {name} --as {username}"
-            message = _("%(user)s does not see %(tool)s. To find out why: %(command)s")
+            message = "%(user)s does not see %(tool)s. To find out why: %(command)s"
             raise UsageError(message % {"user": username, "tool": name, "command": question})
         return visible
 
@@ -151,21 +150,21 @@ def read_call_arguments(texts: Iterable[str]) -> dict[str, Any]:
             try:
                 arguments.update(json.loads(text))
             except (ValueError, RecursionError) as exc:
-                message = _("The arguments are not JSON: %(error)s") % {"error": exc}
+                message = f"The arguments are not JSON: {exc}"
                 raise UsageError(message) from exc
         elif equals and last and all(parents):
             place = arguments
             for depth, parent in enumerate(parents, start=1):
                 place = place.setdefault(parent, {})
                 if not isinstance(place, dict):
-                    message = _("%(name)s is given twice: as a value, and as an object.")
+                    message = "%(name)s is given twice: as a value, and as an object."
                     raise UsageError(message % {"name": ".".join(parents[:depth])})
             try:
                 place[last] = json.loads(value, parse_constant=reject_constant)
             except (ValueError, RecursionError):
                 place[last] = value
         else:
-            message = _("%(text)r is neither KEY=VALUE nor a JSON object.")
+            message = "%(text)r is neither KEY=VALUE nor a JSON object."
             raise UsageError(message % {"text": text[:60]})
     return arguments
 

@@ -10,18 +10,16 @@ from typing import Any, TypeVar
 from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.formats import number_format
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 
 # The exit code of a command that could not do what it was asked.
 USAGE = 2
 UNKNOWN: Mapping[str, str] = {
-    "user": gettext_noop("There is no user %(name)r."),
-    "client": gettext_noop("There is no client %(name)r."),
-    "envelope": gettext_noop("There is no envelope %(name)r."),
-    "token": gettext_noop("There is no token %(name)r."),
+    "user": "There is no user %(name)r.",
+    "client": "There is no client %(name)r.",
+    "envelope": "There is no envelope %(name)r.",
+    "token": "There is no token %(name)r.",
 }
 
 
@@ -41,12 +39,12 @@ class UsageError(CommandError):
         """
         known = [*known]
         nearest = find_nearest(name, known, 3)
-        sentences = [_(UNKNOWN[noun]) % {"name": name[:128]}]
+        sentences = [UNKNOWN[noun] % {"name": name[:128]}]
         if nearest:
             sentences.append(ask_nearest(nearest))
         elif complete:
             listed = ", ".join(known)
-            sentences.append(_("Choose from %(names)s.") % {"names": listed})
+            sentences.append(f"Choose from {listed}.")
         return cls(" ".join(sentences))
 
 
@@ -140,7 +138,7 @@ def show_progress(stream: Any, doing: str, items: Collection[T]) -> Iterator[T]:
     for done, item in enumerate(items):
         if time.monotonic() >= due:
             facts = {"done": group_digits(done), "total": group_digits(len(items)), "doing": doing}
-            write(_("%(doing)s: %(done)s of %(total)s") % facts)
+            write("{doing}: {done} of {total}".format(**facts))
             due, shown = time.monotonic() + INTERVAL, True
         yield item
     if shown:

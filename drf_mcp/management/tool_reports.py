@@ -12,8 +12,7 @@ from itertools import groupby
 from typing import Any, ClassVar
 
 from django.utils.module_loading import import_string
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext_lazy
+from django.utils.translation import ngettext_lazy
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import find_view_classes
@@ -35,11 +34,11 @@ MIN_REQUEST_WIDTH = 24
 MIN_ARGUMENTS_WIDTH = 20
 COMMAND = "python manage.py mcp_tools"
 # A lock file has the English words.
-CHOSEN_BY_VIEW = gettext_noop("chosen by the view")
+CHOSEN_BY_VIEW = "chosen by the view"
 MODULES = re.compile(r"[\w<>]+\.")
-TOOLS = ngettext_lazy("%(count)d tool", "%(count)d tools", "count")
-ENDPOINTS = ngettext_lazy("%(count)d endpoint", "%(count)d endpoints", "count")
-VIEWS = ngettext_lazy("%(count)d view", "%(count)d views", "count")
+TOOLS = ngettext_lazy("%(count)s tool", "%(count)s tools", "count")
+ENDPOINTS = ngettext_lazy("%(count)s endpoint", "%(count)s endpoints", "count")
+VIEWS = ngettext_lazy("%(count)s view", "%(count)s views", "count")
 
 
 @override_language()
@@ -94,7 +93,7 @@ class ToolList:
                 yield from self._list_row(tool, *widths)
             yield ""
         facts = {"tools": TOOLS % {"count": len(tools)}, "command": f"{COMMAND} show NAME"}
-        yield from self.screen.wrap(_("%(tools)s. Show one whole: %(command)s") % facts)
+        yield from self.screen.wrap("{tools}. Show one whole: {command}".format(**facts))
 
     def _measure(self, tools: Iterable[Tool]) -> tuple[int, int]:
         widths = [(len(tool.name) + 4, len(self._write_request(tool)) + 2) for tool in tools]
@@ -104,27 +103,27 @@ class ToolList:
     def show_exposing(self, endpoints: Sequence[Endpoint]) -> Iterator[str]:
         views = list(dict.fromkeys(endpoint.view_class for endpoint in endpoints))
         if not views:
-            yield _("No tools: the URLconf has no REST framework endpoints.")
-            remedy = _("Add a router's urls or a view to the urlpatterns first.")
+            yield "No tools: the URLconf has no REST framework endpoints."
+            remedy = "Add a router's urls or a view to the urlpatterns first."
             yield from self.screen.wrap(remedy)
             return
         counts = {
             "endpoints": ENDPOINTS % {"count": len(endpoints)},
             "views": VIEWS % {"count": len(views)},
         }
-        found = _("No tools yet. The URLconf has REST framework's %(endpoints)s of %(views)s.")
+        found = "No tools yet. The URLconf has REST framework's %(endpoints)s of %(views)s."
         yield found % counts
         if mcp_settings.EXPOSE == "urlconf":
-            yield _("INCLUDE, EXCLUDE or EXPOSURE_CLASS in DRF_MCP leaves all of them out.")
+            yield "INCLUDE, EXCLUDE or EXPOSURE_CLASS in DRF_MCP leaves all of them out."
         else:
             # The view with the most endpoints is one that agents have use for, not the API's root.
             counted = Counter(endpoint.view_class for endpoint in endpoints)
             module, _dot, name = locate_view(counted.most_common(1)[0][0]).rpartition(".")
             yield ""
-            yield self.style.MIGRATE_HEADING(_("Expose all of them, in the settings"))
+            yield self.style.MIGRATE_HEADING("Expose all of them, in the settings")
             yield '  DRF_MCP = {"EXPOSE": "urlconf"}'
             yield ""
-            yield self.style.MIGRATE_HEADING(_("Or choose views, in the file mcp.py of an app"))
+            yield self.style.MIGRATE_HEADING("Or choose views, in the file mcp.py of an app")
             yield "  from drf_mcp import registry"
             yield f"  from {module} import {name}"
             yield ""
@@ -132,7 +131,7 @@ class ToolList:
         # The app of that report may not be installed.
         if "unexposed" in features.tool_reports:
             yield ""
-            each = _("Each of them, and why it is not a tool: %(command)s")
+            each = "Each of them, and why it is not a tool: %(command)s"
             yield each % {"command": f"{COMMAND} unexposed"}
 
     def _list_row(self, tool: Tool, names: int, requests: int) -> Iterator[str]:
@@ -178,11 +177,11 @@ class ToolList:
         yield f"  {self._write_request(tool)}"
         yield f"  {tool.endpoint.place}"
         permissions = name_permissions(tool)
-        names = (_(p) if p == CHOSEN_BY_VIEW else MODULES.sub("", p) for p in permissions)
-        text = _("permissions: %(names)s") if permissions else _("permissions: none")
+        names = (p if p == CHOSEN_BY_VIEW else MODULES.sub("", p) for p in permissions)
+        text = "permissions: %(names)s" if permissions else "permissions: none"
         yield f"  {text % {'names': ', '.join(names)}}"
         facts = {"bytes": len(to_bytes(definition)), "tokens": estimate_tokens(definition)}
-        yield "  " + _("size: %(bytes)d bytes, about %(tokens)d tokens") % facts
+        yield "  " + "size: {bytes} bytes, about {tokens} tokens".format(**facts)
         yield ""
         for paragraph in tool.description.split("\n\n"):
             yield from self.screen.wrap(paragraph)
@@ -193,7 +192,7 @@ class ToolList:
         written = (f"{name}={str(on).lower()}" for name, on in hints.items())
         yield from self.screen.wrap(", ".join(written))
         yield ""
-        heading = _("Example") if hints["readOnlyHint"] else _("Example, which changes data")
+        heading = "Example" if hints["readOnlyHint"] else "Example, which changes data"
         yield self.style.MIGRATE_LABEL(heading)
         yield f"  {write_call(tool, find_example_call(tool, user))}"
         for finding in tool.findings:
@@ -272,7 +271,7 @@ def find_report(verb: str) -> Any:
     if path := features.tool_reports.get(verb):
         return import_string(path)()
     app = find_apps("tool_reports")[verb]
-    raise UsageError(_('Add "%(app)s" to INSTALLED_APPS.') % {"app": app})
+    raise UsageError(f'Add "{app}" to INSTALLED_APPS.')
 
 
 def add_reports(verbs: Any) -> Iterator[ArgumentParser]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import reduce
 
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 # The most names in a sentence.
@@ -77,14 +76,14 @@ def find_synonym(name: str, names: Iterable[str]) -> str:
 
 def ask_nearest(names: Sequence[str]) -> str:
     """Return the sentence that suggests the names, "" for none."""
-    return _("Did you mean %(names)s?") % {"names": join_alternatives(names)} if names else ""
+    return f"Did you mean {join_alternatives(names)}?" if names else ""
 
 
 def join_alternatives(names: Iterable[str]) -> str:
     """Return names joined by "or", "" for none."""
 
     def join(first: str, last: str) -> str:
-        return _("%(first)s or %(last)s") % {"first": first, "last": last}
+        return f"{first} or {last}"
 
     return reduce(join, [*names] or [""])
 

@@ -9,8 +9,6 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar, final
 
-from django.utils.translation import gettext as _
-
 from drf_mcp.exceptions import InvalidParams, MissingClientCapability
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.protocol.eras import Era
@@ -102,7 +100,7 @@ def cut_page(
         try:
             start = list(map(key, items)).index(base64.urlsafe_b64decode(cursor).decode()) + 1
         except (TypeError, ValueError, binascii.Error):
-            raise InvalidParams(_("Invalid cursor.")) from None
+            raise InvalidParams("Invalid cursor.") from None
     most = None if size is None else size + 1
     seen = items[start:][:most] if see is None else see(start, most)
     if size is None or len(seen) <= size:

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext as _
-
 from drf_mcp.exceptions import (
     InternalError,
     InvalidParams,
@@ -97,10 +95,10 @@ def read_responses(params: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]
     """Return the answers of a request by the key of their question."""
     responses = params.get(RESPONSES, {})
     if not isinstance(responses, Mapping):
-        raise InvalidParams(_('The member "inputResponses" must be an object.'))
+        raise InvalidParams('The member "inputResponses" must be an object.')
     for key, response in responses.items():
         if not isinstance(response, Mapping):
-            text = _('The answer "%(key)s" of "inputResponses" must be an object.')
+            text = 'The answer "%(key)s" of "inputResponses" must be an object.'
             raise InvalidParams(text % {"key": key[:100]})
     return responses
 
@@ -146,7 +144,7 @@ class Era(ABC):
         if type(result) is dict or not isinstance(result, Unfinished):
             return self.finish(result, defined, server_info)
         if not self.asks_for_input:
-            text = _("%(revision)s has results of one kind.")
+            text = "%(revision)s has results of one kind."
             raise InternalError(text % {"revision": self.revision})
         return {**result.members, "_meta": {constants.SERVER_INFO_KEY: server_info}}
 
@@ -185,7 +183,7 @@ class HandshakeEra(Era):
     def validate(self, message: Message, headers: Headers, name_parameters: Names) -> None:
         requested = message.params.get("protocolVersion")
         if message.method == "initialize" and not isinstance(requested, str):
-            raise InvalidParams(_('The params of initialize must name a "protocolVersion".'))
+            raise InvalidParams('The params of initialize must name a "protocolVersion".')
 
     def finish(
         self, members: Members, defined: frozenset[str], server_info: Members
@@ -220,15 +218,15 @@ class StatelessEra(Era):
             return
         for key, kind in ((PROTOCOL_VERSION_KEY, str), (CLIENT_CAPABILITIES_KEY, dict)):
             if key not in meta:
-                raise InvalidParams(_('The "_meta" of the params lacks "%(key)s".') % {"key": key})
+                raise InvalidParams(f'The "_meta" of the params lacks "{key}".')
             if not isinstance(meta[key], kind):
-                text = _('The member "%(key)s" of "_meta" must be an object.')
+                text = 'The member "%(key)s" of "_meta" must be an object.'
                 if kind is str:
-                    text = _('The member "%(key)s" of "_meta" must be a string.')
+                    text = 'The member "%(key)s" of "_meta" must be a string.'
                 raise InvalidParams(text % {"key": key})
         level, levels = constants.LOG_LEVEL_KEY, constants.LOG_LEVELS
         if level in meta and meta[level] not in levels:
-            text = _('The member "%(key)s" must be one of %(levels)s.')
+            text = 'The member "%(key)s" must be one of %(levels)s.'
             raise InvalidParams(text % {"key": level, "levels": ", ".join(levels)})
 
     def check_headers(

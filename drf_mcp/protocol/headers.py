@@ -14,8 +14,6 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from drf_mcp.exceptions import HeaderMismatch
 
 # Begins the name of a header that repeats an argument.
@@ -38,7 +36,7 @@ class HeaderValue(str):
     def __new__(cls, value: str) -> HeaderValue:
         stripped = value.strip(" \t")
         if _FORBIDDEN.search(stripped):
-            text = _(
+            text = (
                 "Header mismatch: header value %(value)s holds characters other than visible ASCII,"
                 " space and tab"
             )
@@ -69,7 +67,7 @@ class HeaderValue(str):
                 return decoded.decode()
         except (binascii.Error, UnicodeDecodeError):
             pass
-        text = _("Header mismatch: header value %(value)s is not the Base64 of UTF-8 text")
+        text = "Header mismatch: header value %(value)s is not the Base64 of UTF-8 text"
         raise HeaderMismatch(text % {"value": _short.repr(encoded[1])})
 
 
@@ -126,9 +124,9 @@ def check_header(
 
 def compare_header(name: str, value: str | None, expected: Any) -> None:
     if value is None:
-        text = _("Header mismatch: the %(name)s header is missing, body value %(expected)s")
+        text = "Header mismatch: the %(name)s header is missing, body value %(expected)s"
     elif value != expected:
-        text = _(
+        text = (
             "Header mismatch: %(name)s header value %(value)s does not match body value"
             " %(expected)s"
         )

@@ -13,7 +13,6 @@ from types import NoneType
 from typing import Any, NoReturn
 
 from django.utils.functional import cached_property
-from django.utils.translation import gettext as _
 
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ParseError, ProtocolError
 from drf_mcp.json_text import encode_ascii, encode_plain, is_nested_deeper
@@ -36,25 +35,25 @@ class Message:
     @classmethod
     def from_json(cls, value: Any) -> Message | ClientResponse:
         if not isinstance(value, dict):
-            raise InvalidRequest(_("A message must be a JSON object."))
+            raise InvalidRequest("A message must be a JSON object.")
         if value.get("jsonrpc") != "2.0":
-            raise InvalidRequest(_('The member "jsonrpc" must be "2.0".'))
+            raise InvalidRequest('The member "jsonrpc" must be "2.0".')
         if "method" not in value and ("result" in value or "error" in value):
             return ClientResponse(read_id(value), value.get("result"))
         id = to_request_id(value.get("id"))
         if "id" in value and id is None:
-            raise InvalidRequest(_('The member "id" must be a string or an integer.'))
+            raise InvalidRequest('The member "id" must be a string or an integer.')
         method = value.get("method")
         if not isinstance(method, str):
-            raise InvalidRequest(_('The member "method" must be a string.'))
+            raise InvalidRequest('The member "method" must be a string.')
         params = value.get("params")
         # Some serializers write null for missing params.
         if params is None:
             return cls(id, method)
         if not isinstance(params, dict):
-            raise InvalidParams(_('The member "params" must be an object.'))
+            raise InvalidParams('The member "params" must be an object.')
         if "_meta" in params and not isinstance(params["_meta"], (dict, NoneType)):
-            raise InvalidParams(_('The member "_meta" of the params must be an object.'))
+            raise InvalidParams('The member "_meta" of the params must be an object.')
         return cls(id, method, params)
 
     @property
@@ -103,11 +102,11 @@ class StrictDecoder(json.JSONDecoder):
         try:
             return self.decode(text)
         except json.JSONDecodeError as exc:
-            text = _("The body is not JSON: %(msg)s (line %(lineno)d, column %(colno)d).")
+            text = "The body is not JSON: %(msg)s (line %(lineno)s, column %(colno)s)."
             raise ParseError(text % vars(exc)) from None
         except ValueError:
             # Python refuses to convert an integer of more than some thousand digits.
-            raise ParseError(_("An integer of the body has too many digits.")) from None
+            raise ParseError("An integer of the body has too many digits.") from None
         except RecursionError:
             raise ParseError(say_bound("MAX_LEVELS")) from None
 
@@ -118,25 +117,25 @@ class StrictDecoder(json.JSONDecoder):
         # takes a tenth of the time.
         is_escaped = "\\" in text and ("\\ud" in text or "\\uD" in text)
         if is_escaped and _SURROGATE.search(encode_plain(value)):
-            raise ParseError(_("A string of the body holds half of a surrogate pair."))
+            raise ParseError("A string of the body holds half of a surrogate pair.")
 
     def make_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(pairs)
         if len(members) < len(pairs):
             counts = Counter(name for name, _value in pairs)
             name = next(name for name, count in counts.items() if count > 1)
-            text = _("The key %(name)s appears twice in one object.")
+            text = "The key %(name)s appears twice in one object."
             raise ParseError(text % {"name": json.dumps(name[:100])})
         return members
 
     def make_number(self, literal: str) -> float:
         number = float(literal)
         if math.isinf(number):
-            raise ParseError(_("A number of the body is too large."))
+            raise ParseError("A number of the body is too large.")
         return number
 
     def refuse_constant(self, literal: str) -> NoReturn:
-        text = _("The body is not JSON: %(literal)s is no JSON number.")
+        text = "The body is not JSON: %(literal)s is no JSON number."
         raise ParseError(text % {"literal": literal})
 
 
@@ -149,7 +148,7 @@ def decode(body: bytes) -> Message | ClientResponse:
     try:
         text = body.decode()
     except UnicodeDecodeError as exc:
-        reason = _("The body is not UTF-8: invalid byte at %(place)d.") % {"place": exc.start}
+        reason = f"The body is not UTF-8: invalid byte at {exc.start}."
         raise ParseError(reason) from None
     try:
         value = _DECODER.read(text)

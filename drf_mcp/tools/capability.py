@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from django.utils.translation import gettext as _
 from rest_framework.permissions import AllowAny
 
 from drf_mcp.access.authentication import make_scope_error
@@ -295,7 +294,7 @@ class ToolsCapability(Capability):
         """
         name = context.message.params.get("name")
         if type(name) is not str:
-            raise InvalidParams(_('The params of tools/call must name a tool: "name", a string.'))
+            raise InvalidParams('The params of tools/call must name a tool: "name", a string.')
         tools = self.get_tools(context)
         tool = tools.get(name)
         for feature in () if tool else features.hooks["find_tool"]:

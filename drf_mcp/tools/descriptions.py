@@ -9,8 +9,6 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from django.db import models
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.field_selection import SelectableFields
@@ -26,13 +24,13 @@ from drf_mcp.tools.tool import Tool
 # --- Titles: verb and noun, from the action and the model ------------------------------------
 
 VERBS = {
-    "list": gettext_noop("List {plural}"),
-    "retrieve": gettext_noop("Get one {single}"),
-    "retrieve_many": gettext_noop("Get several {plural}"),
-    "create": gettext_noop("Create {one}"),
-    "update": gettext_noop("Replace {one}"),
-    "partial_update": gettext_noop("Change fields of {one}"),
-    "destroy": gettext_noop("Delete {one}"),
+    "list": "List {plural}",
+    "retrieve": "Get one {single}",
+    "retrieve_many": "Get several {plural}",
+    "create": "Create {one}",
+    "update": "Replace {one}",
+    "partial_update": "Change fields of {one}",
+    "destroy": "Delete {one}",
 }
 # Verbs with which the name of a GET action may begin; other names, such as "summary", are nouns.
 READ_VERBS = frozenset(
@@ -44,16 +42,16 @@ READ_VERBS = frozenset(
 )
 # Titles of actions whose name is a noun, by method.
 METHOD_VERBS = {
-    "GET": gettext_noop("{name} of {one}"),
-    "POST": gettext_noop("Add {name} to {one}"),
-    "PUT": gettext_noop("Set the {name} of {one}"),
-    "PATCH": gettext_noop("Change the {name} of {one}"),
-    "DELETE": gettext_noop("Delete the {name} of {one}"),
+    "GET": "{name} of {one}",
+    "POST": "Add {name} to {one}",
+    "PUT": "Set the {name} of {one}",
+    "PATCH": "Change the {name} of {one}",
+    "DELETE": "Delete the {name} of {one}",
 }
 # Titles of actions on the caller's own object, by method.
 OWN_VERBS = {
-    "GET": gettext_noop("Get the caller's {single}"),
-    "DELETE": gettext_noop("Delete the caller's {single}"),
+    "GET": "Get the caller's {single}",
+    "DELETE": "Delete the caller's {single}",
 }
 OWN = frozenset({"me", "mine", "my", "current", "self", "own"})
 PARTICLES = frozenset({"again", "away", "back", "down", "in", "off", "on", "out", "over", "up"})
@@ -97,13 +95,12 @@ class Subject:
         return "" if parent is None else with_article(get_model_name(parent))
 
     def of_owner(self, noun: str) -> str:
-        # Translators: such as "orders of a customer".
-        return _("{noun} of {owner}").format(noun=noun, owner=self.owner) if self.owner else noun
+        return f"{noun} of {self.owner}" if self.owner else noun
 
     def fill(self, text: str) -> str:
         """Return a marked text in the active language, with ``single``, ``plural`` and ``one``."""
         nouns = {"single": self.single, "plural": self.plural, "one": self.one}
-        return _(text).format(**{name: self.of_owner(noun) for name, noun in nouns.items()})
+        return text.format(**{name: self.of_owner(noun) for name, noun in nouns.items()})
 
     def get_title(self) -> str:
         """Return the title of the endpoint, "" without a model or an action."""
@@ -117,22 +114,20 @@ class Subject:
         fields = {each.name: each for each in self.model._meta.get_fields()}
         field, is_shared = fields.get(action), endpoint.action_has_other_methods
         if action in OWN:
-            text = OWN_VERBS.get(method, gettext_noop("Change the caller's {single}"))
-            title = _(text).format(single=self.single)
+            text = OWN_VERBS.get(method, "Change the caller's {single}")
+            title = text.format(single=self.single)
         elif not (field or is_shared) and (method != "GET" or words[0] in READ_VERBS):
             known = {word for noun in get_names(self.model) for word in noun.lower().split()}
             verb, *rest = words
             rest = [word for word in rest if word not in known]
-            # Translators: the verb and the words are those of the name of an action.
-            text = _("{verb} {words} of {objects}")
+            text = "{verb} {words} of {objects}"
             if PARTICLES.issuperset(rest):
-                text = _("{verb} {words} {objects}") if rest else _("{verb} {objects}")
+                text = "{verb} {words} {objects}" if rest else "{verb} {objects}"
             elif rest[0] in PREPOSITIONS:
-                text = _("{verb} {objects} {words}")
+                text = "{verb} {objects} {words}"
             title = text.format(verb=verb, words=" ".join(rest), objects=objects)
         elif method == "GET" and endpoint.is_of_many and Inspection(self.view, method).calls & ROWS:
-            # Translators: the name is that of an action, such as "overdue".
-            title = _("{name} {plural}").format(name=" ".join(words), plural=self.plural)
+            title = "{name} {plural}".format(name=" ".join(words), plural=self.plural)
         else:
             # To a relation with many objects one is added, any other field is set.
             is_many = getattr(field, "many_to_many", 0) or getattr(field, "one_to_many", 0)
@@ -140,15 +135,14 @@ class Subject:
                 method = "PUT"
             text = METHOD_VERBS.get(method, METHOD_VERBS["GET"])
             if isinstance(field, models.FileField) and method in ("POST", "PUT", "PATCH"):
-                text = gettext_noop("Upload the {name} of {one}")
-            title = _(text).format(name=" ".join(words), one=objects)
+                text = "Upload the {name} of {one}"
+            title = text.format(name=" ".join(words), one=objects)
         # `str.capitalize` would lower the other letters.
         return f"{title[:1].upper()}{title[1:]}"
 
 
 def with_article(noun: str) -> str:
-    # Translators: the name of a model; without an article where that depends on the noun.
-    text = _("an {noun}") if noun[:1].lower() in "aeio" else _("a {noun}")
+    text = "an {noun}" if noun[:1].lower() in "aeio" else "a {noun}"
     return text.format(noun=noun)
 
 
@@ -156,13 +150,13 @@ def with_article(noun: str) -> str:
 
 # With several verbs, since people ask in other words than that of the tool's name.
 SENTENCES = {
-    "list": gettext_noop("Find, show or count {plural}"),
-    "retrieve": gettext_noop("Get or show one {single}"),
-    "retrieve_many": gettext_noop("Get or show several {plural}"),
-    "create": gettext_noop("Add or register a new {single}"),
-    "update": gettext_noop("Replace or change {one}"),
-    "partial_update": gettext_noop("Change, edit or mark {one}"),
-    "destroy": gettext_noop("Delete or remove {one}"),
+    "list": "Find, show or count {plural}",
+    "retrieve": "Get or show one {single}",
+    "retrieve_many": "Get or show several {plural}",
+    "create": "Add or register a new {single}",
+    "update": "Replace or change {one}",
+    "partial_update": "Change, edit or mark {one}",
+    "destroy": "Delete or remove {one}",
 }
 # Clients cut longer descriptions and instructions.
 MAX_LENGTH = 2048
@@ -286,7 +280,7 @@ def describe_tool(tool: Tool) -> str:
                 about = texts.get_about(subject.nouns) if is_first else ""
             description = f"{make_sentence(tool, subject, is_first)} {about}".strip()
     if getattr(texts.annotations, "is_deprecated", False):
-        description = _("Deprecated. %(description)s") % {"description": description}
+        description = f"Deprecated. {description}"
     if len(description) <= MAX_LENGTH:
         return description
     return description[: MAX_LENGTH - 1].rsplit(None, 1)[0].rstrip(".,;:") + "…"
@@ -304,8 +298,7 @@ def make_sentence(tool: Tool, subject: Subject, is_first: bool) -> str:
         if names := join_names(speak(name) for name in row if name not in looked_up):
             return f"{title}: {names}."
     elif endpoint.method == "GET" and (filters := join_names(name_filters(schema.query))):
-        # Translators: such as "Find, show or count orders by status, customer.".
-        return _("%(title)s by %(names)s.") % {"title": title, "names": filters}
+        return f"{title} by {filters}."
     return f"{title}."
 
 

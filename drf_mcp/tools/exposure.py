@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.utils.translation import gettext as _
 from rest_framework.renderers import BrowsableAPIRenderer, TemplateHTMLRenderer
 from rest_framework.routers import APIRootView, BaseRouter
 from rest_framework.views import APIView
@@ -209,9 +208,7 @@ class Exposure:
         # Where the annotation cannot be read, the endpoint is not exposed.
         if attempt(annotations.schema.is_excluded, True, failures.append):
             if not failures:
-                return _("@extend_schema(exclude=True) leaves it out")
-            text = _(
-                "@extend_schema(exclude=True) leaves it out, as far as can be seen: %(failure)s"
-            )
+                return "@extend_schema(exclude=True) leaves it out"
+            text = "@extend_schema(exclude=True) leaves it out, as far as can be seen: %(failure)s"
             return text % {"failure": make_finding(endpoint.place, failures[0], "").message}
         return ""

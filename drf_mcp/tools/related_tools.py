@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.inspection import STANDARD
 from drf_mcp.introspection.names import make_portable_name
@@ -159,9 +157,9 @@ class ArgumentSources:
 
     def explain_object_id(self, schema: Schema, place: Place, type_member: str) -> Schema:
         lists = list(self.related.by_model.values())
-        words = _("Key of an object of the type in %(argument)s")
+        words = "Key of an object of the type in %(argument)s"
         if lists:
-            words = _(
+            words = (
                 "Key of an object of the type in %(argument)s, found with the list of that "
                 "type: %(tools)s"
             )
@@ -194,10 +192,10 @@ class ArgumentSources:
             if is_named:
                 text = "%(key)s"
             elif facts["key"]:
-                by = _("%(key)s from %(tool)s by %(arguments)s")
-                text = by if further else _("%(key)s from %(tool)s")
+                by = "%(key)s from %(tool)s by %(arguments)s"
+                text = by if further else "%(key)s from %(tool)s"
             else:
-                text = _("From %(tool)s by %(arguments)s") if further else _("From %(tool)s")
+                text = "From %(tool)s by %(arguments)s" if further else "From %(tool)s"
             return FieldSchema.of(explain(known, text % facts)).with_meaning(finder=finder)
 
         return explain_place(schema, place, explain_one)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from json.encoder import encode_basestring
 from typing import Any
 
-from django.utils.translation import gettext as _
 from rest_framework.settings import api_settings
 
 from drf_mcp import envelopes
@@ -95,7 +94,7 @@ class ResultWriter:
             return failure
         if isinstance(exc, (NestedTooDeep, RecursionError)):
             # To find the place, the value would be encoded again at each level.
-            fault = self.describe_fault(_("The answer"), "", str(NestedTooDeep(MAX_DEPTH)))
+            fault = self.describe_fault("The answer", "", str(NestedTooDeep(MAX_DEPTH)))
         else:
             fault = next(self.find_faults(outcome), "")
         if not fault:
@@ -103,32 +102,30 @@ class ResultWriter:
         advice = UNWRITABLE_TRIAL if outcome.is_trial else UNWRITABLE
         explained = replace(
             failure.failure,
-            message=_("%(fault)s. It was logged under the id %(id)s.")
-            % {"fault": fault, "id": failure.request_id},
+            message=f"{fault}. It was logged under the id {failure.request_id}.",
             remediation=advice.remediation,
             recoverable=advice.recoverable,
         )
         return replace(failure, failure=explained)
 
     def find_faults(self, outcome: Outcome) -> Iterator[str]:
-        of_warning = _("The context of the warning %(code)s")
+        of_warning = "The context of the warning %(code)s"
         parts = [
-            (_("The answer"), outcome.data),
-            (_("The telemetry"), outcome.telemetry),
-            (_("The meta"), outcome.meta),
+            ("The answer", outcome.data),
+            ("The telemetry", outcome.telemetry),
+            ("The meta", outcome.meta),
             *((of_warning % {"code": w.code}, w.context) for w in outcome.warnings),
         ]
         if outcome.failure is not None:
-            parts.append((_("The context of the failure"), outcome.failure.context))
+            parts.append(("The context of the failure", outcome.failure.context))
         for name, part in parts:
             found = self.encoder.find_fault(part)
             if found is not None:
                 yield self.describe_fault(name, *found)
 
     def describe_fault(self, part: str, pointer: str, fault: str) -> str:
-        # Translators: the part is one such as "The answer", the fault such as "of type object".
-        whole = _("%(part)s cannot be written as JSON: it is %(fault)s")
-        inner = _("%(part)s cannot be written as JSON: %(pointer)s is %(fault)s")
+        whole = "%(part)s cannot be written as JSON: it is %(fault)s"
+        inner = "%(part)s cannot be written as JSON: %(pointer)s is %(fault)s"
         return (inner if pointer else whole) % {"part": part, "pointer": pointer, "fault": fault}
 
 

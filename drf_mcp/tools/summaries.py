@@ -7,7 +7,6 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from drf_mcp.json_text import encode_plain
@@ -130,9 +129,9 @@ class Instructions:
         room = MAX_LENGTH - len(hints) - 1
         groups = {noun: actions for noun, actions in self.groups.items() if actions}
         if alone := [noun for noun in self.groups if noun not in groups]:
-            groups[_("Others")] = alone
+            groups["Others"] = alone
         lines = (f"{noun}: {', '.join(members)}" for noun, members in groups.items())
-        text = "\n".join([_("Tools by what they are about:"), *lines])
+        text = "\n".join(["Tools by what they are about:", *lines])
         if len(text) > room:
             count = len(self.tools)
             some = ngettext(
@@ -156,15 +155,15 @@ class Instructions:
         tools = self.tools.values()
         names = (f"{noun}_{action}" for noun in self.groups for action in self.groups[noun])
         if example := next(names, ""):
-            text = _(
+            text = (
                 "Names are noun and action, such as %(name)s: search for both words where not "
                 "every tool is shown."
             )
             yield text % {"name": example}
         if any(tool.endpoint.standard_action == "list" for tool in tools):
-            yield _("Long lists come in pages: filter them before you read on.")
+            yield "Long lists come in pages: filter them before you read on."
         if any(tool.takes_fields for tool in tools):
-            yield _("In reads, `fields` names what you need of the answer, nested fields by dots.")
+            yield "In reads, `fields` names what you need of the answer, nested fields by dots."
         if self.retrieval_tool:
-            text = _("%(tool)s fetches what a shortened result left out.")
+            text = "%(tool)s fetches what a shortened result left out."
             yield text % {"tool": self.retrieval_tool}

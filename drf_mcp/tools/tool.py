@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.utils.translation import gettext as _
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.field_selection import SelectableFields
@@ -253,7 +252,7 @@ class Tool:
         actions = self.related.find_actions(self.endpoint) if problem.code == "read_only" else ()
         if not actions:
             return problem
-        text = _("Leave it out. %(tool)s may change it.") % {"tool": join_alternatives(actions)}
+        text = f"Leave it out. {join_alternatives(actions)} may change it."
         return replace(problem, remediation=text)
 
     def explain_state(self, message: str) -> str:
@@ -274,7 +273,7 @@ class Tool:
                     and not any(options.destructive for options in endpoints[name].decorations)
                 ]
                 facts = {"tool": join_alternatives(harmless), "name": model_field.name}
-                return _("%(tool)s may change its %(name)s.") % facts if harmless else ""
+                return "{tool} may change its {name}.".format(**facts) if harmless else ""
         return ""
 
     def bind(self, arguments: Any) -> Call:

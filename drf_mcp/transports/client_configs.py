@@ -15,8 +15,6 @@ from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
 
 from django.http import HttpRequest
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework.authentication import BaseAuthentication, TokenAuthentication
 from rest_framework.request import Request
 
@@ -74,7 +72,7 @@ class ClientConfig:
         authorization: str | None = None,
         command: ServerCommand | None = None,
     ) -> None:
-        self.place = _(self.place)
+        self.place = self.place
         self.server_name = server_name
         self.url = url
         self.headers = {} if authorization is None else {"Authorization": authorization}
@@ -95,8 +93,7 @@ class ClientConfig:
 
 class ClaudeCode(ClientConfig):
     name, title, language = "claude-code", "Claude Code", "console"
-    # Translators: after "Paste into" on a page, as the names of files are.
-    place = gettext_noop("a terminal")
+    place = "a terminal"
 
     @property
     def text(self) -> str:
@@ -112,7 +109,7 @@ class ClaudeCode(ClientConfig):
 
 class ClaudeDesktop(ClientConfig):
     name, title, host = "claude-desktop", "Claude Desktop", "Claude"
-    place = gettext_noop("claude_desktop_config.json (Settings, Developer, Edit Config)")
+    place = "claude_desktop_config.json (Settings, Developer, Edit Config)"
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -139,7 +136,7 @@ class ClaudeDesktop(ClientConfig):
 
 class Cursor(ClientConfig):
     name, title = "cursor", "Cursor"
-    place = gettext_noop(".cursor/mcp.json in the project, or ~/.cursor/mcp.json")
+    place = ".cursor/mcp.json in the project, or ~/.cursor/mcp.json"
 
     @property
     def link(self) -> str:  # type: ignore[override]
@@ -151,7 +148,7 @@ class Cursor(ClientConfig):
 
 class VSCode(ClientConfig):
     name, title = "vscode", "VS Code"
-    place = gettext_noop(".vscode/mcp.json in the workspace")
+    place = ".vscode/mcp.json in the workspace"
     key = "servers"
 
     @property
@@ -187,7 +184,7 @@ class Codex(ClientConfig):
 
 class Gemini(ClientConfig):
     name, title = "gemini", "Gemini CLI"
-    place = gettext_noop("~/.gemini/settings.json, or .gemini/settings.json in the project")
+    place = "~/.gemini/settings.json, or .gemini/settings.json in the project"
     url_key = "httpUrl"
 
 

@@ -22,7 +22,6 @@ from django.db import connections
 from django.http import HttpRequest, HttpResponse, RawPostDataException, StreamingHttpResponse
 from django.urls import get_urlconf, set_urlconf
 from django.utils import timezone, translation
-from django.utils.translation import gettext as _
 
 from drf_mcp.exceptions import Refused, contain
 from drf_mcp.interaction.exchange import Channel
@@ -49,7 +48,7 @@ def _open_chunked_body(request: HttpRequest, limit: int) -> int:
         request._stream = LimitedStream(stream, limit + 1)  # type: ignore[assignment]
     elif request.META.get("HTTP_TRANSFER_ENCODING"):
         # The WSGI server does not mark the end of the chunks.
-        raise Refused(411, _("Send the body with a Content-Length header."))
+        raise Refused(411, "Send the body with a Content-Length header.")
     return limit
 
 
@@ -58,7 +57,7 @@ def read_body(request: HttpRequest) -> bytes:
     try:
         length = int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:
-        raise Refused(400, _("The Content-Length header is not a number.")) from None
+        raise Refused(400, "The Content-Length header is not a number.") from None
     if length > limit:
         raise _make_length_error(limit)
     if not length:
@@ -81,11 +80,11 @@ def _refuse_body(exc: Exception) -> NoReturn:
         raise exc
     # A broken stream raises UnreadablePostError; malformed chunks raise exceptions of the server,
     # of which those of gunicorn are no OSError.
-    raise Refused(400, _("The request body could not be read.")) from exc
+    raise Refused(400, "The request body could not be read.") from exc
 
 
 def _make_length_error(limit: int | None) -> Refused:
-    text = _("The request body is larger than %(limit)s bytes.")
+    text = "The request body is larger than %(limit)s bytes."
     return Refused(413, text % {"limit": limit})
 
 

@@ -32,7 +32,7 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.server import Server
-from drf_mcp.settings import chosen_language, mcp_settings
+from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.registry import Registry, registry
 from drf_mcp.tools.tool import Tool
 
@@ -174,8 +174,7 @@ class InProcessClient:
         caller = self.endpoint.make_caller(self.user)
         if (tell := self.on_progress) is not None:
             caller.channel = Channel(lambda method, params: tell(params))
-        with chosen_language():
-            return server.handle_body(json.dumps(message).encode(), headers, caller).body
+        return server.handle_body(json.dumps(message).encode(), headers, caller).body
 
     @property
     def meta(self) -> dict[str, Any]:

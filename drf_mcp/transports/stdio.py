@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, BinaryIO, TypeAlias
 
 from django.core.signals import request_finished, request_started
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
 from drf_mcp.access.authentication import Caller
@@ -26,7 +25,7 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.server import Server
-from drf_mcp.settings import chosen_language, mcp_settings
+from drf_mcp.settings import mcp_settings
 
 Item: TypeAlias = Message | ClientResponse | ProtocolError
 
@@ -196,23 +195,21 @@ class StdioServer:
         for worker in self.workers:
             worker.start()
         try:
-            with chosen_language():
-                for line in self.read_lines(stream):
-                    work = self.connection.receive(line)
-                    if work is not None:
-                        self.waiting.put(work)
+            for line in self.read_lines(stream):
+                work = self.connection.receive(line)
+                if work is not None:
+                    self.waiting.put(work)
             self.finish(None)
         except Stopped:
             self.connection.cancel_waiting()
             self.finish(SECONDS_TO_FINISH)
 
     def work(self) -> None:
-        with chosen_language():
-            while (work := self.waiting.get()) is not None:
-                try:
-                    self.connection.answer(work)
-                except OSError:  # The client is gone.
-                    self.connection.cancel_waiting()
+        while (work := self.waiting.get()) is not None:
+            try:
+                self.connection.answer(work)
+            except OSError:  # The client is gone.
+                self.connection.cancel_waiting()
 
     def finish(self, seconds: float | None) -> None:
         for _worker in self.workers:
@@ -229,5 +226,5 @@ class StdioServer:
                 continue
             while line and not line.endswith(b"\n"):
                 line = stream.readline(limit)
-            text = _("The line is longer than %(limit)d bytes.")
+            text = "The line is longer than %(limit)d bytes."
             yield ParseError(text % {"limit": limit})

@@ -6,9 +6,6 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
-from django.utils.translation import gettext
-
-from drf_mcp.codes import gettext_noop
 from drf_mcp.exceptions import contain
 from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
@@ -19,7 +16,7 @@ from drf_mcp.truncation.tokens import count_tokens, is_within
 
 logger = logging.getLogger("drf_mcp")
 
-FIELDS_HINT = gettext_noop("Or ask for the fields you need only, in the argument 'fields'.")
+FIELDS_HINT = "Or ask for the fields you need only, in the argument 'fields'."
 SEARCH_ARGUMENTS = ("search", "query", "q")
 CLIENT_LIMIT_KEY = "io.github.drf-mcp/max-result-tokens"
 """The member of a request's ``_meta`` in which a client says how many tokens it takes."""
@@ -123,7 +120,7 @@ class Budget:
     @property
     def fields_hint(self) -> str:
         """The sentence that says how to ask for less, "" where there is no way."""
-        return gettext(FIELDS_HINT) if self.tool.arguments.fields else ""
+        return FIELDS_HINT if self.tool.arguments.fields else ""
 
     def is_exceeded(self, outcome: Outcome, text: str) -> bool:
         """Return whether the texts of a result may be too long."""

@@ -11,10 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, zip_longest
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from drf_mcp.codes import gettext_noop
 from drf_mcp.truncation.digests import (
     ITEM_LENGTH,
     MAX_ITEMS,
@@ -84,7 +82,7 @@ class LeadDigester(Digester):
     def _describe_data(self, text: str) -> str:
         start = text[:4000]
         if start.count("\ufffd") * 20 > len(start):
-            return _("Data that is no text, %(count)d characters.") % {"count": len(text)}
+            return f"Data that is no text, {len(text)} characters."
         if not _BASE64.fullmatch(start):
             return ""
         try:
@@ -93,10 +91,9 @@ class LeadDigester(Digester):
         except binascii.Error:
             content = b""
         kinds = (kind for magic, kind in _MAGIC.items() if content.startswith(magic))
-        kind = next(kinds, gettext_noop("data of an unknown type"))
-        facts = {"kind": _(kind), "count": len(text), "size": len(text) * 3 // 4}
-        # Translators: the kind is such as "a PNG image".
-        return _("Base64 of %(kind)s, %(count)d characters, some %(size)d bytes.") % facts
+        kind = next(kinds, "data of an unknown type")
+        facts = {"kind": kind, "count": len(text), "size": len(text) * 3 // 4}
+        return "Base64 of {kind}, {count} characters, some {size} bytes.".format(**facts)
 
     def _find_beginning(self, head: str) -> str:
         # Whole sentences or lines.
@@ -112,7 +109,7 @@ class LeadDigester(Digester):
         for key, value in _JSON_MEMBER.findall("\n".join(lines)) if text[:1] in ("{", "[") else ():
             values.setdefault(key, []).append(value.strip('"'))
         facts = {"keys": ", ".join(list(values)[:60])}
-        points = [_("JSON with the keys %(keys)s") % facts] if values else []
+        points = ["JSON with the keys {keys}".format(**facts)] if values else []
         for key, found in sorted(values.items(), key=lambda each: len(each[1])):
             shown = clip_text(next(filter(None, found), ""), 80)
             if shown:
@@ -128,10 +125,10 @@ class LeadDigester(Digester):
         else:
             return []
         rows = text.count("\n")
-        title = _("Table with the columns %(columns)s") % {"columns": lines[0]}
+        title = f"Table with the columns {lines[0]}"
         cells = [row.split(separator) for row in lines[1:]]
         columns = zip(lines[0].split(separator), zip_longest(*cells, fillvalue=""), strict=False)
-        number = ngettext("%(count)d row", "%(count)d rows", rows) % {"count": rows}
+        number = ngettext("%(count)s row", "%(count)s rows", rows) % {"count": rows}
         held = [f"{name.strip()}: {describe_column(column)}" for name, column in columns]
         return [title, number, *held, lines[-1]]
 
@@ -169,7 +166,7 @@ class LeadDigester(Digester):
                 errors[kind] = clip_text(line, 300)
         kinds = len(errors)
         title = ngettext(
-            "Log of %(count)d kind of error", "Log of %(count)d kinds of errors", kinds
+            "Log of %(count)s kind of error", "Log of %(count)s kinds of errors", kinds
         )
         *others, last = [lines[-1], *errors.values()]
         return [title % {"count": kinds}, last, *reversed(others)]
@@ -227,12 +224,12 @@ class LeadDigester(Digester):
 _STANDARD = str.maketrans("-_", "+/")
 _BASE64 = re.compile(r"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_-]{400,}={0,2}[A-Za-z0-9+/_=-]*")
 _MAGIC = {
-    b"\x89PNG": gettext_noop("a PNG image"),
-    b"\xff\xd8\xff": gettext_noop("a JPEG image"),
-    b"GIF8": gettext_noop("a GIF image"),
-    b"%PDF": gettext_noop("a PDF document"),
-    b"PK\x03\x04": gettext_noop("a ZIP archive or an office document"),
-    b"\x1f\x8b": gettext_noop("a gzip archive"),
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"GIF8": "a GIF image",
+    b"%PDF": "a PDF document",
+    b"PK\x03\x04": "a ZIP archive or an office document",
+    b"\x1f\x8b": "a gzip archive",
 }
 # A key, and its value unless that is an object or an array.
 _JSON_MEMBER = re.compile(r'"([^"\\\n]{1,60})"\s?:\s?("(?:[^"\\\n]|\\.){0,200}"|[-+.\w]{1,40}|)')

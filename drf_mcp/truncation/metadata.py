@@ -7,18 +7,15 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
 from typing import Any
 
-from django.utils.translation import gettext as _
-
-from drf_mcp.codes import gettext_noop
 from drf_mcp.outcomes import MISSING, Failure, Fidelity, Outcome, Problem, Severity, Warning
 from drf_mcp.truncation.tokens import clip_text
 
 # The members of an outcome that can lose entries.
 OMITTED = {
-    "telemetry": gettext_noop("%(count)d of %(total)d telemetry entries left out"),
-    "meta": gettext_noop("%(count)d of %(total)d meta entries left out"),
-    "suggestions": gettext_noop("%(count)d of %(total)d suggestions left out"),
-    "warnings": gettext_noop("%(count)d of %(total)d warnings left out"),
+    "telemetry": "%(count)s of %(total)s telemetry entries left out",
+    "meta": "%(count)s of %(total)s meta entries left out",
+    "suggestions": "%(count)s of %(total)s suggestions left out",
+    "warnings": "%(count)s of %(total)s warnings left out",
 }
 # Each of them may keep a fifth of the room.
 SHARE = 5
@@ -49,15 +46,14 @@ class OmittedMetadata:
     def loss(self) -> str:
         """A phrase for `summarise`."""
         if self.name == "next":
-            return _("the arguments of the next page left out")
-        return _(OMITTED[self.name]) % {"count": self.count, "total": self.total}
+            return "the arguments of the next page left out"
+        return OMITTED[self.name] % {"count": self.count, "total": self.total}
 
 
 def summarise(losses: Iterable[str], limit: int) -> str:
     """Return the sentence that says what was lost, and why."""
     facts = {"losses": ", ".join(losses), "limit": limit}
-    # Translators: a list such as "3 of 9 items left out, 1 long text digested".
-    return _("%(losses)s, to fit %(limit)d tokens.") % facts
+    return "{losses}, to fit {limit} tokens.".format(**facts)
 
 
 class MetadataCutter:
@@ -156,7 +152,7 @@ class FailureCutter(MetadataCutter):
             advice = f"{failure.remediation} {self.next_call}".strip()
             failure = replace(failure, remediation=advice)
         outcome, omitted = self.cut(outcome.changed(failure=failure, data=data), room // 2)
-        losses = [_("long values cut")] if has_clipped else []
+        losses = ["long values cut"] if has_clipped else []
         losses += [each.loss for each in omitted]
 
         def with_problems(count: int) -> Outcome:
@@ -180,10 +176,10 @@ class FailureCutter(MetadataCutter):
         total = len(failure.problems)
         parts, sentences = list(losses), []
         if count < total:
-            shown = _("%(count)d of %(total)d problems shown") % {"count": count, "total": total}
+            shown = f"{count} of {total} problems shown"
             parts.insert(0, shown)
-            sentences = [_("Correct these problems, then call again for the rest.")]
-        parts = parts or [_("long values cut")]
+            sentences = ["Correct these problems, then call again for the rest."]
+        parts = parts or ["long values cut"]
         message = " ".join([summarise(parts, limit), *sentences])
         context = {
             "dropped_count": total - count,

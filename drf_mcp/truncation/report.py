@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from drf_mcp.codes import LESS, NOT_AGAIN, gettext_noop
+from drf_mcp.codes import LESS, NOT_AGAIN
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Fidelity, Outcome, Severity, Warning
 from drf_mcp.truncation.metadata import OmittedMetadata, summarise
@@ -34,12 +33,12 @@ MAX_VALUE_LENGTH = 200
 
 UNAVAILABLE = Warning(
     "ARCHIVE_UNAVAILABLE",
-    gettext_noop("What is left out of this result could not be kept for later."),
+    "What is left out of this result could not be kept for later.",
     Severity.WARNING,
 )
 FULL = Warning(
     "ARCHIVE_FULL",
-    gettext_noop(
+    (
         "What is left out of this result was not kept: as much as one caller may have is kept "
         "already, until it expires."
     ),
@@ -150,8 +149,8 @@ class Reporter:
         counted: list[OmittedEntries | OmittedMetadata] = [*reduction.omitted, *self.metadata]
         losses = list(self._find_losses(reduction))
         if reduction.is_empty:
-            nothing = _("Nothing of the answer fits")
-            more = _("Nothing of the answer fits, nor all that stood beside it")
+            nothing = "Nothing of the answer fits"
+            more = "Nothing of the answer fits, nor all that stood beside it"
             losses = [more if self.metadata else nothing]
         summary = summarise(losses, self.limit)
         context = {
@@ -167,11 +166,11 @@ class Reporter:
     def _find_losses(self, reduction: Reduction) -> Iterator[str]:
         if total := sum(each.total for each in reduction.omitted):
             count = sum(each.count for each in reduction.omitted)
-            yield _("%(count)d of %(total)d items left out") % {"count": count, "total": total}
+            yield f"{count} of {total} items left out"
         if count := len(reduction.reduced):
             yield ngettext(
-                "%(count)d item reduced to identifier and label",
-                "%(count)d items reduced to identifier and label",
+                "%(count)s item reduced to identifier and label",
+                "%(count)s items reduced to identifier and label",
                 count,
             ) % {"count": count}
         heads = [excerpt for excerpt in reduction.excerpts if excerpt.shown is not None]
@@ -179,16 +178,16 @@ class Reporter:
             (head,) = heads
             count, name = head.total - (head.shown or 0), self._name(head.path)
             facts = {"count": count, "total": head.total, "name": name}
-            yield _("%(count)d of %(total)d characters of %(name)s left out") % facts
+            yield "{count} of {total} characters of {name} left out".format(**facts)
         elif count := len(heads):
             yield ngettext(
-                "%(count)d long text cut to its beginning",
-                "%(count)d long texts cut to their beginnings",
+                "%(count)s long text cut to its beginning",
+                "%(count)s long texts cut to their beginnings",
                 count,
             ) % {"count": count}
         if count := len(reduction.excerpts) - len(heads):
             yield ngettext(
-                "%(count)d long text digested", "%(count)d long texts digested", count
+                "%(count)s long text digested", "%(count)s long texts digested", count
             ) % {"count": count}
         yield from (each.loss for each in self.metadata)
 

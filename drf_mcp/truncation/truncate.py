@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from django.utils.translation import gettext
-
 from drf_mcp.json_text import encode_plain
 from drf_mcp.outcomes import PAGE_MEMBERS, Fidelity, Outcome, Warning
 from drf_mcp.truncation.budget import Budget, Storage
@@ -142,7 +140,7 @@ class Truncation:
             return self._shorten(outcome, archive)
         except NotKept:
             warning = FULL if archive.is_full else UNAVAILABLE
-            return self._shorten(outcome, None, replace(warning, message=gettext(warning.message)))
+            return self._shorten(outcome, None, replace(warning, message=warning.message))
 
     def _cut_failure(self, outcome: Outcome, room: int) -> Outcome:
         """Return a failure that fits; what a hard one loses is kept and named like an answer."""

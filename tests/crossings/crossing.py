@@ -253,7 +253,6 @@ class ServedCase:
             "TIME_LIMIT": 60 if self.is_on("time limit") else None,
             "MAX_RESULT_TOKENS": {OFF: None, ON: SMALL}.get(self.case["over budget"], 10_000),
             "OUTPUT_SCHEMA": "full" if self.is_on("output schema") else None,
-            "LANGUAGE": "de" if self.case["language"] == "of the setting" else None,
         }
 
     # --- Callers -------------------------------------------------------------------------------

@@ -35,8 +35,8 @@ FEATURES: Mapping[str, Sequence[str]] = {
     "versioning": (OFF, "path", "header", "query"),
     # The path also has the customer.
     "nested": (OFF, ON),
-    # The language is German, by the request or by LANGUAGE.
-    "language": (OFF, "of the client", "of the setting"),
+    # The request asks for German.
+    "language": (OFF, "of the client"),
     # Each tool that reads is also a resource.
     "resources": (OFF, ON),
     "middleware": (OFF, ON),

@@ -295,7 +295,7 @@ def test_a_closed_connection_of_a_thread_cancels_an_async_view():
 @pytest.mark.django_db(transaction=True)
 def test_a_call_on_a_thread_has_the_language_and_the_time_zone_of_its_request(settings):
     timezone.activate("Asia/Tokyo")
-    settings.DRF_MCP = {**settings.DRF_MCP, "LANGUAGE": "de"}
+    translation.activate("de")
     connection = WSGIConnection("language")
     *_, answer = read_events(b"".join(connection.parts))
     data = answer["result"]["structuredContent"]["data"]

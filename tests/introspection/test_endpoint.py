@@ -7,9 +7,6 @@ from itertools import product
 import django_filters.rest_framework as django_filters
 import pytest
 from django.contrib.auth.models import User
-from django.test import override_settings
-from django.utils import translation
-from django.utils.translation import gettext_lazy
 from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework import filters, serializers, viewsets
@@ -138,17 +135,6 @@ def test_a_finding_names_the_line_that_needs_a_caller():
 @given(st.text())
 def test_a_view_is_described_for_any_http_method(method):
     assert isinstance(describe(view_of(Users, "GET", "list"), method, {}), EndpointSchema)
-
-
-def test_help_texts_are_in_the_language_of_the_project():
-    class Own(serializers.Serializer):
-        name = serializers.CharField(help_text=gettext_lazy("Monday"))
-
-    view = type("View", (Users,), {"serializer_class": Own})
-    with override_settings(LANGUAGE_CODE="de"), translation.override("fr"):
-        (name,) = described(view, action="create").body.fields
-        assert translation.get_language() == "fr"
-    assert name.schema["description"] == "Montag."
 
 
 def test_describing_runs_no_query(django_assert_num_queries, db):

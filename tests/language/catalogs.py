@@ -7,6 +7,7 @@ compiles the catalogs.
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,11 @@ KEYWORDS: dict[str, tuple | None] = {
     "npgettext": ((1, "c"), 2, 3),
 }
 COMMENTS = ["Translators:"]
+# What people read: pages, mails and the admin. Models and commands read English.
+FOR_PEOPLE = re.compile(
+    r"browsable/|(admin|forms|models|apps)\.py$|operators/(page|permission_trace)"
+    r"|(tokens|rules|oauth)/views\.py$|rules/mail"
+)
 # The catalogs by their domain: texts of scripts are in a catalog of their own.
 CATALOGS = {path.stem: path for path in sorted(PACKAGE.glob("**/locale/de/LC_MESSAGES/*.po"))}
 
@@ -37,7 +43,7 @@ def read_marked(domain: str) -> Iterator[tuple]:
             yield from extract_javascript(io.BytesIO(path.read_bytes()), KEYWORDS, COMMENTS, {})
         return
     for path in sorted(PACKAGE.rglob("*.py")):
-        if "migrations" not in path.parts:
+        if FOR_PEOPLE.search(str(path)) and "migrations" not in path.parts:
             yield from extract_python(io.BytesIO(path.read_bytes()), KEYWORDS, COMMENTS, {})
     for path in sorted(PACKAGE.rglob("templates/**/*.*")):
         # Babel reads Python, and ``templatize`` leaves the indentation of the template.

@@ -81,7 +81,7 @@ def test_instructions_explain_fields_if_tools_take_the_argument(write_instructio
 
 
 def tools_of(settings, *patterns):
-    settings.DRF_MCP = {"EXPOSE": "urlconf"}
+    settings.DRF_MCP = {"EXPOSE": "urlconf", "ARCHIVE_CLASS": None}
     urlconf = type("URLConf", (), {"urlpatterns": list(patterns)})
     return Registry().tools(urlconf)
 

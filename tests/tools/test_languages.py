@@ -59,19 +59,12 @@ def test_a_description_has_the_projects_language(tools_of, german):
     assert tool.description.startswith("Find, show or count users")
 
 
-def test_arguments_have_the_projects_language(tools_of, german, monkeypatch):
-    def translate(text):
-        return f"{translation.get_language()}: {text}"
-
-    for module, options, name in [
-        ("guards", {"dry_run": True}, "dry_run"),
-        ("items", {"bulk": True}, "items"),
-    ]:
-        monkeypatch.setattr(f"drf_mcp.contrib.writes.{module}._", translate)
-        view = mcp_viewset(**options)(type("NewUser", (NewUser,), {}))
-        tool = tools_of(path("users/", view.as_view()))["users_create"]
-        tool.bind({"username": "ada"})
-        assert tool.input_schema["properties"][name]["description"].startswith("en")
+def test_a_help_text_has_the_projects_language(tools_of, german):
+    name = serializers.CharField(help_text=gettext_lazy("Monday"))
+    serializer = type("Own", (serializers.Serializer,), {"name": name})
+    view = type("NewUser", (NewUser,), {"serializer_class": serializer})
+    tool = tools_of(path("users/", view.as_view()))["users_create"]
+    assert tool.input_schema["properties"]["name"]["description"] == "Monday."
 
 
 def test_lazy_texts_in_options_have_the_projects_language(tools_of, german):

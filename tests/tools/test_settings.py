@@ -82,7 +82,6 @@ WRONG: list[tuple[str, Any, str]] = [
     ("SERVER_INFO", {"name": "shop"}, "a dict with description"),
     ("SERVER_INFO", {"websiteUrl": "ftp://shop.example"}, "a dict with description"),
     ("INSTRUCTIONS", ["Ask first."], "a text, or None"),
-    ("LANGUAGE", "tlh", "a language that Django has texts in"),
     ("ARGUMENTS", "nested", "'flat' or 'grouped'"),
     ("EXTRA_QUERY", "no", "True or False"),
     ("PORTABLE", None, "True or False"),

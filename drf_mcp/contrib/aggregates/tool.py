@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, cast
 
 from django.core.checks import CheckMessage, Error
-from django.utils.translation import gettext as _
 
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.aggregates.columns import AMOUNTS, Column, Columns, NotAColumn
@@ -107,7 +106,7 @@ class Declaration:
         place = self.inspection.place
         if not self.is_known:
             unknown = "The model and serializer of the list are not known without a caller."
-            return [Finding(place, unknown, _(RETURN_EARLY))]
+            return [Finding(place, unknown, RETURN_EARLY)]
         return [Finding(place, f"{fault}.", REMEDY) for fault in self.find_faults()]
 
     def find_faults(self) -> Iterator[str]:

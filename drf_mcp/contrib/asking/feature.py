@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 from django.core import signing
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
 from drf_mcp.contrib.asking.open_questions import HEADER, OpenQuestions, Session
@@ -162,9 +161,9 @@ class InputRequests:
             loaded = signing.loads(str(text), salt=SALT, max_age=ANSWER_SECONDS)
             binding, number, answers, memory = loaded
         except signing.SignatureExpired:
-            raise InvalidParams(_("The requestState has expired: make the call anew.")) from None
+            raise InvalidParams("The requestState has expired: make the call anew.") from None
         except (signing.BadSignature, ValueError):
-            raise InvalidParams(_("The requestState is not one of this server.")) from None
+            raise InvalidParams("The requestState is not one of this server.") from None
         if binding != own:
-            raise InvalidParams(_("The requestState belongs to another call or caller."))
+            raise InvalidParams("The requestState belongs to another call or caller.")
         return number, answers, memory

@@ -18,7 +18,6 @@ from typing import Any
 from django.core import signing
 from django.db import connections
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from drf_mcp.dispatch.failures import close_idle_connections
 from drf_mcp.exceptions import Refused, contain
@@ -90,7 +89,7 @@ class SessionNotFound(Refused):
     """The session id is no session of the caller (HTTP 404): the client initializes anew."""
 
     def __init__(self) -> None:
-        super().__init__(404, _("There is no such session: initialize anew."))
+        super().__init__(404, "There is no such session: initialize anew.")
 
 
 # Seconds between two looks for answers that other processes were given.

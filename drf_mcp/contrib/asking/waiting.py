@@ -142,7 +142,6 @@ class WaitingGuard(Guard):
             channel.callbacks.remove(news.set)
             close(ids)
         if answers is None and not channel.is_cancelled:
-            # Translators: for a model, why its call was not made.
             text = ngettext(
                 "The user was asked, and did not answer within %(seconds)d second.",
                 "The user was asked, and did not answer within %(seconds)d seconds.",

@@ -10,7 +10,6 @@ from typing import Any
 
 from django.apps import apps
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
@@ -108,7 +107,7 @@ class Audit(MessageObserver):
         logger.error(
             "A call was refused: its audit could not be written", exc_info=caught.exception
         )
-        text = _("The call was not made, because it could not be recorded.")
+        text = "The call was not made, because it could not be recorded."
         raise Unavailable(text) from caught.exception
 
     def close(self) -> None:

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from django.http import HttpRequest
 from django.urls import Resolver404, get_script_prefix, resolve
 from django.utils.crypto import constant_time_compare
-from django.utils.translation import gettext
 from oauth2_provider.models import get_application_model, get_grant_model, get_refresh_token_model
 from oauth2_provider.oauth2_backends import OAuthLibCore
 from oauth2_provider.oauth2_validators import OAuth2Validator, validate_resource_as_url_prefix
@@ -53,7 +52,7 @@ class EndpointCore(OAuthLibCore):  # type: ignore[misc]
         valid, found = super().verify_request(called, scopes)
         if valid and belongs_to_client(found.access_token):
             if not is_for_endpoint(called) and not opens_address(called, found.access_token):
-                text = gettext(OTHER_AUDIENCE)
+                text = OTHER_AUDIENCE
                 found.oauth2_error = {"error": "invalid_token", "error_description": text}
                 return False, found
             token = found.access_token

@@ -13,8 +13,6 @@ from itertools import groupby
 from typing import Any
 
 from django.conf import settings
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework.routers import APIRootView
 from rest_framework.settings import api_settings
 from rest_framework.throttling import ScopedRateThrottle
@@ -37,7 +35,7 @@ from drf_mcp.tools.routes import find_routes
 from drf_mcp.tools.tool import Tool
 
 GUARDED, LACKING, NEEDLESS, UNKNOWN = "yes", "no", "not needed", "not known"
-MARKS = {GUARDED: gettext_noop("yes"), LACKING: gettext_noop("no"), NEEDLESS: "-", UNKNOWN: "?"}
+MARKS = {GUARDED: "yes", LACKING: "no", NEEDLESS: "-", UNKNOWN: "?"}
 # Where names have less room than this, a line names what each tool lacks.
 MIN_NAMES_WIDTH = 20
 
@@ -70,35 +68,35 @@ def find_unexposed(registry: Registry) -> Iterator[Unexposed]:
     if routes:
         request = routes[0].path
         if len(routes) > 1:
-            request = _("%(count)d routes, such as %(path)s")
+            request = "%(count)d routes, such as %(path)s"
             request %= {"count": len(routes), "path": routes[0].path}
-        reason = _("format suffix: the route without the suffix is used")
+        reason = "format suffix: the route without the suffix is used"
         yield Unexposed(f"{'':<7}{request}", locate_view(routes[0].view_class), reason)
 
 
 def find_reason(endpoint: Endpoint, registry: Registry) -> str:
     exposure, view_class = registry.exposure, endpoint.view_class
     if exposure.renders_only_html(endpoint):
-        return _("HTML only: the view renders pages for people and no data")
+        return "HTML only: the view renders pages for people and no data"
     if not endpoint.route.templates[0][0]:
-        return _("no path can be built from the pattern of the route")
+        return "no path can be built from the pattern of the route"
     choice = exposure.get_choice(endpoint)
     if choice is not None:
         for pattern in mcp_settings.EXCLUDE:
             if choice.matches([pattern]):
-                return _("excluded: EXCLUDE has %(pattern)r") % {"pattern": pattern}
+                return f"excluded: EXCLUDE has {pattern!r}"
         if endpoint.standard_action == "update" and not choice.named:
-            return _(
+            return (
                 "PATCH at the same route is a tool: name update in actions=, or INCLUDE"
                 ' "PUT *", for PUT too'
             )
-        return _("trailing slash: another route differs in the slash alone, and is used")
+        return "trailing slash: another route differs in the slash alone, and is used"
     conditions = [options.condition for options in endpoint.decorations if options.condition]
     if not all(condition() for condition in conditions):
-        return _("switched off: condition= of the decorator returned False")
+        return "switched off: condition= of the decorator returned False"
     is_exposed = Exposure(registry.registrations).is_exposed(endpoint)
     if is_exposed and not exposure.is_exposed(endpoint):
-        reason = _("not exposed: %(name)s of EXPOSURE_CLASS leaves the endpoint out")
+        reason = "not exposed: %(name)s of EXPOSURE_CLASS leaves the endpoint out"
         return reason % {"name": type(exposure).__name__}
     is_root, registrations = issubclass(view_class, APIRootView), registry.registrations
     routers = [registration.router for registration in registrations if registration.router]
@@ -108,18 +106,18 @@ def find_reason(endpoint: Endpoint, registry: Registry) -> str:
         or any(registration.view_class is view_class for registration in registrations)
         or (endpoint.route.callback in callbacks and not is_root)
     ):
-        return _("left out: actions= or exclude= where the view is registered or decorated")
-    not_chosen = _("not chosen: decorate the view with @mcp_tool, or register it in mcp.py")
+        return "left out: actions= or exclude= where the view is registered or decorated"
+    not_chosen = "not chosen: decorate the view with @mcp_tool, or register it in mcp.py"
     if mcp_settings.EXPOSE != "urlconf" or exposure.is_taken_from_urlconf(endpoint):
-        root = _("a router's root, which only lists the other routes")
+        root = "a router's root, which only lists the other routes"
         return root if is_root else not_chosen
     if find_class_attribute(view_class, "schema") is None:
-        return _("schema = None on the view, which leaves it out of every description of the API")
+        return "schema = None on the view, which leaves it out of every description of the API"
     if not endpoint.is_described:
-        return _("a description of the API; agents read tools/list instead")
+        return "a description of the API; agents read tools/list instead"
     include = mcp_settings.INCLUDE
     if include and not ToolChoice(endpoint, ToolOptions()).matches(include):
-        return _("not included: no pattern of INCLUDE matches")
+        return "not included: no pattern of INCLUDE matches"
     return exposure.get_annotated_exclusion(endpoint) or not_chosen
 
 
@@ -135,7 +133,7 @@ class UnexposedReport(ToolReport):
             yield command.format_json([asdict(each) for each in found])
             return
         if not found:
-            yield _("Every REST framework endpoint is a tool.")
+            yield "Every REST framework endpoint is a tool."
             return
         ordered = sorted(found, key=lambda endpoint: endpoint.reason)
         for reason, group in groupby(ordered, key=lambda endpoint: endpoint.reason):
@@ -145,7 +143,7 @@ class UnexposedReport(ToolReport):
                 yield f"           {endpoint.place}"
             yield ""
         counts = {"endpoints": ENDPOINTS % {"count": len(found)}}
-        yield _("Not exposed: %(endpoints)s.") % counts
+        yield "Not exposed: {endpoints}.".format(**counts)
 
 
 # --- Guards of the tools that write ------------------------------------------------------------
@@ -252,10 +250,10 @@ class RisksReport(ToolReport):
     ) -> Iterator[str]:
         """Yield a table, the worst tool first, and how many tools lack each guard."""
         if not every:
-            yield _("None of the tools writes.")
+            yield "None of the tools writes."
             return
         headings = {each.name: each.heading for each in every[0].safeguards}
-        longest = max(len(_(mark)) for mark in MARKS.values())
+        longest = max(len(mark) for mark in MARKS.values())
         widths = {name: max(len(heading), longest) for name, heading in headings.items()}
         room = screen.width - sum(width + 1 for width in widths.values())
         width = min(max(len(risks.tool.name) for risks in every) + 2, room)
@@ -268,15 +266,15 @@ class RisksReport(ToolReport):
             yield from lines
             if not is_table:
                 names = [n.upper() if n in risks.grave else n for n in risks.lacking]
-                text = _("lacking: %(guards)s") if names else _("lacking: none")
+                text = "lacking: %(guards)s" if names else "lacking: none"
                 yield from screen.wrap(text % {"guards": ", ".join(names)}, 2)
             for says in risks.says.values():
                 yield from screen.wrap(says, 4)
         yield ""
         counts = ", ".join(f"{name} {number}" for name, number in sums.items() if number)
-        text = _("%(tools)s that may write. Lacking: %(guards)s.")
+        text = "%(tools)s that may write. Lacking: %(guards)s."
         if not counts:
-            text = _("%(tools)s that may write. Lacking: none.")
+            text = "%(tools)s that may write. Lacking: none."
         facts = {"tools": TOOLS % {"count": len(every)}, "guards": counts}
         yield from screen.wrap(text % facts)
 
@@ -290,7 +288,7 @@ class RisksReport(ToolReport):
         colours = {GUARDED: style.SUCCESS, NEEDLESS: str}
         line = style.MIGRATE_LABEL(f"{name:<{width}}")
         for guard, state in risks.guards.items():
-            is_grave, mark = guard in risks.grave, _(MARKS[state])
+            is_grave, mark = guard in risks.grave, MARKS[state]
             colour = colours.get(state, style.ERROR if is_grave else style.WARNING)
             text = f"{mark.upper() if is_grave else mark:<{widths[guard]}}"
             line += f" {colour(text)}"

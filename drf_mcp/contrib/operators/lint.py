@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework.generics import GenericAPIView
 
 from drf_mcp.contrib.operators.source_lines import ArgumentSearch, EndpointLines
@@ -70,91 +68,87 @@ class Cause:
 
 LOST_ARGUMENTS = Cause(
     "lost-arguments",
-    gettext_noop("Arguments that HTTP takes and the tool does not"),
-    gettext_noop("An agent cannot send what is no argument."),
-    gettext_noop("The code of {tools} computes names of query parameters: %(names)s."),
-    gettext_noop('Declare them: @mcp_tool(query={"...": {"type": "string"}}), or set EXTRA_QUERY.'),
+    "Arguments that HTTP takes and the tool does not",
+    "An agent cannot send what is no argument.",
+    "The code of {tools} computes names of query parameters: %(names)s.",
+    'Declare them: @mcp_tool(query={"...": {"type": "string"}}), or set EXTRA_QUERY.',
     is_brief=False,
 )
-OWN_PAGES = gettext_noop("{tools} answers in pages, and takes no argument for the next one.")
-DECLARE_PAGES = gettext_noop('Declare it: @mcp_tool(query={"page": {"type": "integer"}}).')
+OWN_PAGES = "{tools} answers in pages, and takes no argument for the next one."
+DECLARE_PAGES = 'Declare it: @mcp_tool(query={"page": {"type": "integer"}}).'
 NOT_DESCRIBED = Cause(
     "not-described",
-    gettext_noop("Parts that could not be described"),
-    gettext_noop("The tools work, but agents do not learn what they take or return there."),
+    "Parts that could not be described",
+    "The tools work, but agents do not learn what they take or return there.",
     is_brief=False,
 )
 OPEN_BODY = Cause(
     "open-body",
-    gettext_noop("Bodies without a description"),
-    gettext_noop("An agent has to guess every field of the body."),
-    gettext_noop("The body of {tools} is open: any JSON is taken."),
-    gettext_noop("Give the view a serializer_class, or @mcp_tool(input_schema={...})."),
+    "Bodies without a description",
+    "An agent has to guess every field of the body.",
+    "The body of {tools} is open: any JSON is taken.",
+    "Give the view a serializer_class, or @mcp_tool(input_schema={...}).",
     is_brief=False,
     is_of_view=False,
 )
 UNGUARDED_WRITE = Cause(
     "unguarded-write",
-    gettext_noop("Writes without a permission"),
-    gettext_noop("Every client that reaches the endpoint may change data."),
-    gettext_noop("{tools} changes data, and its view asks for no permission."),
-    gettext_noop("Set permission_classes on the view."),
+    "Writes without a permission",
+    "Every client that reaches the endpoint may change data.",
+    "{tools} changes data, and its view asks for no permission.",
+    "Set permission_classes on the view.",
     is_of_view=False,
 )
 NO_DESCRIPTION = Cause(
     "no-description",
-    gettext_noop("Tools about which nothing was written"),
-    gettext_noop("The model reads a sentence made of the name and the model, and nothing else."),
-    gettext_noop("Nothing was written about {tools}."),
-    gettext_noop("Write a docstring on the class, or on each of its methods."),
+    "Tools about which nothing was written",
+    "The model reads a sentence made of the name and the model, and nothing else.",
+    "Nothing was written about {tools}.",
+    "Write a docstring on the class, or on each of its methods.",
 )
 STOCK_DOCSTRING = Cause(
     "stock-docstring",
-    gettext_noop("Docstrings that say nothing of the project"),
-    gettext_noop('Models never see words such as "This viewset automatically provides `list`".'),
-    gettext_noop(
-        "The docstring of the view of {tools} says nothing besides its actions and its model."
-    ),
-    gettext_noop("Write what the objects are, and when to use the tools."),
+    "Docstrings that say nothing of the project",
+    'Models never see words such as "This viewset automatically provides `list`".',
+    "The docstring of the view of {tools} says nothing besides its actions and its model.",
+    "Write what the objects are, and when to use the tools.",
 )
 INHERITED_DESCRIPTION = Cause(
     "inherited-description",
-    gettext_noop("Descriptions inherited from another view"),
-    gettext_noop("The words are about the parent's objects."),
-    gettext_noop("The description of {tools} is inherited from %(base)s."),
-    gettext_noop("Write a docstring on the method, or @mcp_tool(description=...)."),
+    "Descriptions inherited from another view",
+    "The words are about the parent's objects.",
+    "The description of {tools} is inherited from %(base)s.",
+    "Write a docstring on the method, or @mcp_tool(description=...).",
 )
 NO_HELP_TEXT = Cause(
     "no-help-text",
-    gettext_noop("Arguments without a description"),
-    gettext_noop("Clients search these words, and models fill arguments in by them."),
-    gettext_noop("Argument `{name}` of {tools} has no description."),
+    "Arguments without a description",
+    "Clients search these words, and models fill arguments in by them.",
+    "Argument `{name}` of {tools} has no description.",
 )
 LARGE_ENUM = Cause(
     "large-enum",
-    gettext_noop("Enumerations of more than a thousand bytes"),
-    gettext_noop("Each list of tools carries all of the values."),
-    gettext_noop("The values of argument `{name}` of {tools} are a long list."),
-    gettext_noop(
+    "Enumerations of more than a thousand bytes",
+    "Each list of tools carries all of the values.",
+    "The values of argument `{name}` of {tools} are a long list.",
+    (
         'Describe the values in words: @mcp_tool(query={"NAME": {"type": "string", "description":'
         ' "..."}}), with body= for a field of the body.'
     ),
 )
 NO_PAGES = Cause(
     "no-pages",
-    gettext_noop("Lists without pages"),
-    gettext_noop("Each answer holds every row, and a long one is shortened."),
-    gettext_noop("{tools} answers with every row at once."),
-    gettext_noop(
-        "Set pagination_class on the view, or DEFAULT_PAGINATION_CLASS in REST_FRAMEWORK."
-    ),
+    "Lists without pages",
+    "Each answer holds every row, and a long one is shortened.",
+    "{tools} answers with every row at once.",
+    "Set pagination_class on the view, or DEFAULT_PAGINATION_CLASS in REST_FRAMEWORK.",
 )
 UNCLEAR_FILES = Cause(
     "unclear-files",
-    gettext_noop("Arguments that are a text or a file"),
-    gettext_noop("Nothing says which of the two the view expects."),
-    gettext_noop("{tools} takes %(names)s as a text, or as a file that is a data URI."),
-    gettext_noop(
+    "Arguments that are a text or a file",
+    "Nothing says which of the two the view expects.",
+    "{tools} takes %(names)s as a text, or as a file that is a data URI.",
+    (
         'Say which: @mcp_tool(body={"%(name)s": {"type": "string"}}), with "format": "binary" '
         "for a file."
     ),
@@ -163,29 +157,28 @@ UNCLEAR_FILES = Cause(
 )
 MIXED_TRUST = Cause(
     "foreign-text",
-    gettext_noop("Tools that reach outside, together with texts that others wrote"),
-    gettext_noop("A text can ask a model to send what it has read."),
-    gettext_noop("{tools} reaches beyond this API, and %(readers)s shows what others wrote."),
-    gettext_noop("Serve the two at different endpoints, or to different callers."),
+    "Tools that reach outside, together with texts that others wrote",
+    "A text can ask a model to send what it has read.",
+    "{tools} reaches beyond this API, and %(readers)s shows what others wrote.",
+    "Serve the two at different endpoints, or to different callers.",
     is_brief=False,
 )
 CONFUSED_TOOLS = Cause(
     "confused-tools",
-    gettext_noop("Tools that a search confuses"),
-    gettext_noop("A search for the words of the first tool finds the second as well."),
-    gettext_noop("A search for %(query)r finds %(found)s as well as %(wanted)s."),
-    gettext_noop(
+    "Tools that a search confuses",
+    "A search for the words of the first tool finds the second as well.",
+    "A search for %(query)r finds %(found)s as well as %(wanted)s.",
+    (
         "Name in each description what the other tool does not do, or give one of them another "
         "title: @mcp_tool(title=..., description=...)."
     ),
 )
 PASSED_LIMITS = Cause(
     "client-limits",
-    gettext_noop("Limits of known clients"),
-    gettext_noop("These clients leave tools out, or cut their texts."),
-    # Translators: the excess is what the client takes, or cuts.
-    gettext_noop("%(client)s %(excess)s."),
-    gettext_noop("Expose less: actions=, exclude=, or EXCLUDE in DRF_MCP."),
+    "Limits of known clients",
+    "These clients leave tools out, or cut their texts.",
+    "%(client)s %(excess)s.",
+    "Expose less: actions=, exclude=, or EXCLUDE in DRF_MCP.",
     is_brief=False,
 )
 
@@ -234,8 +227,8 @@ class ToolLint:
         made = {"place": self.lines.handler, "subject": f"{name}.{self.endpoint.handler_name}"}
         if cause.is_of_view:
             made = {"place": self.lines.view, "subject": name}
-        made["remedy"] = _(cause.remedy) if cause.remedy else ""
-        about = {**made, "sentence": sentence or _(cause.sentence), "tools": (self.tool.name,)}
+        made["remedy"] = cause.remedy if cause.remedy else ""
+        about = {**made, "sentence": sentence or cause.sentence, "tools": (self.tool.name,)}
         return LintFinding(cause.cause, **{**about, **facts})
 
     def make_failure(self, cause: Cause, finding: Finding) -> LintFinding:
@@ -256,9 +249,9 @@ class ToolLint:
         yield from (self.make_failure(LOST_ARGUMENTS, each) for each in lost)
         if schema.computed_query and not (tool.extra_query or is_described or options.query):
             names = {"names": ", ".join(schema.computed_query)}
-            yield self.make(LOST_ARGUMENTS, _(LOST_ARGUMENTS.sentence) % names)
+            yield self.make(LOST_ARGUMENTS, LOST_ARGUMENTS.sentence % names)
         if self.has_unknown_pages() and not (tool.extra_query or is_described or options.query):
-            yield self.make(LOST_ARGUMENTS, _(OWN_PAGES), remedy=_(DECLARE_PAGES))
+            yield self.make(LOST_ARGUMENTS, OWN_PAGES, remedy=DECLARE_PAGES)
         has_open_body = schema.body.kind == "open" and not is_described
         # Where a description failed, the failure says more than that the body is open.
         failed = OPEN_BODY if has_open_body else NOT_DESCRIBED
@@ -267,8 +260,8 @@ class ToolLint:
             yield self.make(OPEN_BODY)
         if self.is_unguarded():
             # The project does not edit the views of an installed package.
-            leave_out = _("Leave it out with EXCLUDE in DRF_MCP, unless everybody may call it.")
-            own = _(UNGUARDED_WRITE.remedy) if self.lines.classes.line else ""
+            leave_out = "Leave it out with EXCLUDE in DRF_MCP, unless everybody may call it."
+            own = UNGUARDED_WRITE.remedy if self.lines.classes.line else ""
             yield self.make(UNGUARDED_WRITE, remedy=own or leave_out)
         yield from self.find_descriptions()
         if not is_described:
@@ -281,8 +274,8 @@ class ToolLint:
             if not all(upload.sure for upload in find_uploads(parameter.value_info).values())
         ]
         if unclear and not is_described:
-            sentence = _(UNCLEAR_FILES.sentence) % {"names": ", ".join(unclear)}
-            remedy = _(UNCLEAR_FILES.remedy) % {"name": unclear[0]}
+            sentence = UNCLEAR_FILES.sentence % {"names": ", ".join(unclear)}
+            remedy = UNCLEAR_FILES.remedy % {"name": unclear[0]}
             yield self.make(UNCLEAR_FILES, sentence, remedy=remedy)
 
     def has_unknown_pages(self) -> bool:
@@ -317,7 +310,7 @@ class ToolLint:
         if own and endpoint.handler.__name__ not in vars(view_class):
             base = endpoint.handler.__qualname__.rpartition(".")[0]
             if base not in ("", getattr(view_class, "__name__", "")):
-                sentence = _(INHERITED_DESCRIPTION.sentence) % {"base": base}
+                sentence = INHERITED_DESCRIPTION.sentence % {"base": base}
                 yield self.make(INHERITED_DESCRIPTION, sentence)
 
     def find_arguments(self) -> Iterator[LintFinding]:
@@ -330,13 +323,13 @@ class ToolLint:
             if not argument.listed or argument.whole or not isinstance(schema, Mapping):
                 continue
             if self.has_no_words(argument, schema):
-                sentence = _(NO_HELP_TEXT.sentence).replace("{name}", argument.name)
+                sentence = NO_HELP_TEXT.sentence.replace("{name}", argument.name)
                 yield self.make(NO_HELP_TEXT, sentence, **search.find(argument))
             enums = [encode_plain(values) for values in find_enums(schema)]
             if sum(map(len, enums)) >= LARGE_ENUM_BYTES:
-                sentence = _(LARGE_ENUM.sentence).replace("{name}", argument.name)
+                sentence = LARGE_ENUM.sentence.replace("{name}", argument.name)
                 saves = max(sum(map(estimate_tokens, enums)) - WORDS, 0)
-                facts = {**search.find(argument), "remedy": _(LARGE_ENUM.remedy), "saves": saves}
+                facts = {**search.find(argument), "remedy": LARGE_ENUM.remedy, "saves": saves}
                 yield self.make(LARGE_ENUM, sentence, **facts)
 
     def has_no_words(self, argument: Argument, schema: Mapping[str, Any]) -> bool:
@@ -430,8 +423,8 @@ class Lint:
         readers = [name for name, tool in self.tools.items() if tool.hints.untrusted]
         shown = ", ".join(readers[:NAMED])
         if len(readers) > NAMED:
-            shown = _("%(names)s and others") % {"names": shown}
-        sentence = _(MIXED_TRUST.sentence) % {"readers": shown}
+            shown = f"{shown} and others"
+        sentence = MIXED_TRUST.sentence % {"readers": shown}
         for name, tool in self.tools.items() if readers else ():
             if tool.annotations["openWorldHint"]:
                 found = ToolLint(tool)
@@ -452,7 +445,7 @@ class Lint:
             names = (pair[name] for pair in confusions for name in ("wanted", "found"))
             yield ToolLint(self.tools[first["wanted"]]).make(
                 CONFUSED_TOOLS,
-                _(CONFUSED_TOOLS.sentence) % first,
+                CONFUSED_TOOLS.sentence % first,
                 subject=f"{first['wanted']} ~ {first['found']}",
                 tools=tuple(dict.fromkeys(names)),
             )
@@ -460,9 +453,9 @@ class Lint:
     def find_limits(self) -> Iterator[LintFinding]:
         for limit in CLIENT_LIMITS:
             for excess in limit.find_excesses(self.all_tools):
-                sentence = _(PASSED_LIMITS.sentence) % {"client": limit.client, "excess": excess}
+                sentence = PASSED_LIMITS.sentence % {"client": limit.client, "excess": excess}
                 about = (PASSED_LIMITS.cause, SETTINGS_PLACE, limit.client, sentence)
-                yield LintFinding(*about, _(PASSED_LIMITS.remedy), ())
+                yield LintFinding(*about, PASSED_LIMITS.remedy, ())
 
     def as_data(self) -> dict[str, Any]:
         """Return the report as JSON values."""

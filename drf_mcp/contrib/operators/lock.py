@@ -10,8 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, ngettext_lazy, pgettext
+from django.utils.translation import ngettext, ngettext_lazy
 
 from drf_mcp.contrib.operators.tool_costs import ToolCost
 from drf_mcp.introspection.field_schema import FieldSchema
@@ -26,8 +25,8 @@ ANY = "any"
 GROWTH = 0.25
 # The exit code for a breaking change.
 BREAKING = 1
-BREAKING_CHANGES = ngettext_lazy("%(count)d breaking change", "%(count)d breaking changes", "count")
-NOTES = ngettext_lazy("%(count)d note", "%(count)d notes", "count")
+BREAKING_CHANGES = ngettext_lazy("%(count)s breaking change", "%(count)s breaking changes", "count")
+NOTES = ngettext_lazy("%(count)s note", "%(count)s notes", "count")
 
 Entry = dict[str, Any]
 
@@ -48,11 +47,11 @@ class Change:
 
 def compare_tools(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[Change]:
     """Return the changes of tools, the breaking ones first."""
-    changes = [Change(name, _("removed"), True) for name in old if name not in new]
+    changes = [Change(name, "removed", True) for name in old if name not in new]
     for name in old:
         if name in new:
             changes += [Change(name, *each) for each in compare_entries(old[name], new[name])]
-    changes += [Change(name, _("added"), False) for name in new if name not in old]
+    changes += [Change(name, "added", False) for name in new if name not in old]
     return sorted(changes, key=lambda change: not change.breaking)
 
 
@@ -61,46 +60,45 @@ def compare_entries(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
     if old["permissions"] != new["permissions"]:
         # A name without a dot is the sentence of a view that chooses its permissions.
         facts = {
-            place: ", ".join(n.rpartition(".")[2] if "." in n else _(n) for n in names)
-            or pgettext("permissions", "none")
+            place: ", ".join(n.rpartition(".")[2] if "." in n else n for n in names) or "none"
             for place, names in {"old": old["permissions"], "new": new["permissions"]}.items()
         }
-        yield _("permissions %(old)s became %(new)s") % facts, True
+        yield "permissions {old} became {new}".format(**facts), True
     yield from compare_arguments(old["arguments"], new["arguments"])
     yield from compare_answers(old["answers"], new["answers"])
     if old["request"] != new["request"]:
         facts = {"old": old["request"], "new": new["request"]}
-        yield _("request %(old)s became %(new)s") % facts, False
+        yield "request {old} became {new}".format(**facts), False
     if new["size"] > old["size"] * (1 + GROWTH):
         sizes = {"old": old["size"], "new": new["size"]}
-        yield _("grew from %(old)d to %(new)d bytes") % sizes, False
+        yield "grew from {old} to {new} bytes".format(**sizes), False
 
 
 def compare_arguments(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
     for name in old:
         if name not in new:
-            yield _("argument %(name)s removed") % {"name": name}, True
+            yield f"argument {name} removed", True
             continue
         was, is_now = old[name], new[name]
         if was["type"] != is_now["type"]:
             facts = {"name": name, "old": was["type"], "new": is_now["type"]}
-            changed = _("argument %(name)s changed from %(old)s to %(new)s") % facts
+            changed = "argument {name} changed from {old} to {new}".format(**facts)
             yield changed, not accepts(is_now["type"], was["type"])
         yield from compare_choices(name, was.get("enum"), is_now.get("enum"))
         required = is_now.get("required", False)
         if required != was.get("required", False):
-            became = _("argument %(name)s became optional")
+            became = "argument %(name)s became optional"
             if required:
-                became = _("argument %(name)s became required")
+                became = "argument %(name)s became required"
             yield became % {"name": name}, required
     for name in new:
         if name not in old:
             # A required member of an object that is new and optional breaks no call.
             parent = name.rpartition(".")[0].removesuffix("[]")
             required = new[name].get("required", False) and parent in {"", *old}
-            added = _("argument %(name)s added")
+            added = "argument %(name)s added"
             if required:
-                added = _("required argument %(name)s added")
+                added = "required argument %(name)s added"
             yield added % {"name": name}, required
 
 
@@ -114,26 +112,26 @@ def compare_choices(
     if new is None:
         return
     if old is None:
-        yield write(_("argument %(name)s takes only %(values)s now"), new), True
+        yield write("argument %(name)s takes only %(values)s now", new), True
         return
     if removed := [value for value in old if value not in new]:
-        yield write(_("argument %(name)s no longer takes %(values)s"), removed), True
+        yield write("argument %(name)s no longer takes %(values)s", removed), True
     if added := [value for value in new if value not in old]:
-        yield write(_("argument %(name)s takes %(values)s as well"), added), False
+        yield write("argument %(name)s takes %(values)s as well", added), False
 
 
 def compare_answers(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
     for name in old:
         if name not in new:
-            yield _("field %(name)s of the answer removed") % {"name": name}, True
+            yield f"field {name} of the answer removed", True
         elif old[name]["type"] != new[name]["type"]:
             was, is_now = old[name]["type"], new[name]["type"]
             facts = {"name": name, "old": was, "new": is_now}
-            changed = _("field %(name)s of the answer changed from %(old)s to %(new)s") % facts
+            changed = "field {name} of the answer changed from {old} to {new}".format(**facts)
             yield changed, not accepts(was, is_now)
     for name in new:
         if name not in old:
-            yield _("field %(name)s of the answer added") % {"name": name}, False
+            yield f"field {name} of the answer added", False
 
 
 def accepts(new: str, old: str) -> bool:
@@ -206,13 +204,13 @@ class LockFile:
             document = json.loads(self.path.read_text(encoding="utf-8"))
             known = document["format"] == FORMAT and isinstance(document["tools"], dict)
         except FileNotFoundError:
-            message = _("There is no %(path)s. Write the file with mcp_tools lock.")
+            message = "There is no %(path)s. Write the file with mcp_tools lock."
             raise LockFileError(message % {"path": self.path}) from None
         except (OSError, ValueError, KeyError, TypeError) as exc:
-            message = _("%(path)s cannot be read: %(error)r") % {"path": self.path, "error": exc}
+            message = f"{self.path} cannot be read: {exc!r}"
             raise LockFileError(message) from exc
         if not known:
-            message = _("%(path)s has another format. Write the file again with mcp_tools lock.")
+            message = "%(path)s has another format. Write the file again with mcp_tools lock."
             raise LockFileError(message % {"path": self.path})
         entries: dict[str, Entry] = document["tools"]
         return entries
@@ -234,7 +232,7 @@ class LockReport(ToolReport):
         path = self._find_path(options["file"], command.endpoint)
         count = LockFile(path, command.endpoint.tools).write()
         locked = {"file": path, "tools": count}
-        text = ngettext("%(file)s holds %(tools)d tool.", "%(file)s holds %(tools)d tools.", count)
+        text = ngettext("%(file)s holds %(tools)s tool.", "%(file)s holds %(tools)s tools.", count)
         return [command.format_json(locked) if options["json"] else text % locked]
 
     def _find_path(self, path: str, endpoint: Any) -> str:
@@ -265,9 +263,9 @@ class CheckReport(LockReport):
 
     def list_changes(self, changes: Sequence[Change], screen: Screen) -> Iterator[str]:
         if not changes:
-            yield _("The tools are the same as in the lock file.")
+            yield "The tools are the same as in the lock file."
             return
-        breaking, note = _("BREAKING"), _("note")
+        breaking, note = "BREAKING", "note"
         width = max(len(breaking), len(note)) + 2
         for change in changes:
             line = f"{breaking if change.breaking else note:<{width}}{change}"

@@ -31,7 +31,6 @@ from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_KEY,
     STATELESS_REVISION,
 )
-from drf_mcp.settings import chosen_language
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.http import read_body
 from drf_mcp.transports.in_process import LocalEndpoint
@@ -184,9 +183,7 @@ def call_as(
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     started = time.perf_counter()
     try:
-        # As the endpoint does, whatever language the reader of the page has.
-        with chosen_language():
-            reply = server.handle_body(json.dumps(message).encode(), None, other)
+        reply = server.handle_body(json.dumps(message).encode(), None, other)
         body = json.loads(reply.body)
     except APIException as exc:
         # The endpoint's own permissions refuse the other user.

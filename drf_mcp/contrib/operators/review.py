@@ -7,7 +7,6 @@ from itertools import groupby
 from typing import Any
 
 from django.core.checks import CheckMessage, Warning
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
 
 from drf_mcp.checks.project import Project, register_check
@@ -45,9 +44,9 @@ class FindingsReport(ToolReport):
             places = PLACES % {"count": len({finding.place for finding in findings})}
             saves = sum(finding.saves for finding in findings)
             facts = [places, *([write_tokens(saves)] if saves else [])]
-            heading = f"{number}. {_(cause.title)} ({', '.join(facts)})"
+            heading = f"{number}. {cause.title} ({', '.join(facts)})"
             yield from map(style.MIGRATE_HEADING, screen.wrap(heading))
-            yield from screen.wrap(_(cause.why), 3)
+            yield from screen.wrap(cause.why, 3)
             by_remedy: dict[str, list[LintFinding]] = {}
             for finding in findings:
                 by_remedy.setdefault(finding.remedy, []).append(finding)
@@ -68,10 +67,10 @@ class SizeReport(FindingsReport):
         style = screen.style
         yield from list_costs(lint.costs, lint, screen)
         yield ""
-        yield style.MIGRATE_HEADING(_("Limits of known clients"))
+        yield style.MIGRATE_HEADING("Limits of known clients")
         for limit in CLIENT_LIMITS:
             excesses = [*limit.find_excesses(lint.all_tools)]
-            verdict = excesses[-1] if excesses else _("fits")
+            verdict = excesses[-1] if excesses else "fits"
             line = f"  {limit.client}: {verdict}"
             yield from map(style.WARNING, screen.wrap(line, 2)) if excesses else [line]
         yield ""
@@ -112,7 +111,7 @@ def write_subjects(findings: Sequence[LintFinding]) -> str:
 
 
 def write_tokens(tokens: int) -> str:
-    return _("%(tokens)s tokens") % {"tokens": group_digits(tokens)}
+    return f"{group_digits(tokens)} tokens"
 
 
 def write_message(finding: LintFinding) -> str:
@@ -120,16 +119,16 @@ def write_message(finding: LintFinding) -> str:
 
 
 def list_costs(costs: Sequence[ToolCost], lint: Lint, screen: Screen) -> Iterator[str]:
-    heading = _("Tokens of all tools, and of their largest parts")
+    heading = "Tokens of all tools, and of their largest parts"
     if len(costs) < len(lint.costs):
-        heading = _("Tokens of the %(count)d largest tools, and of their largest parts")
+        heading = "Tokens of the %(count)d largest tools, and of their largest parts"
         heading %= {"count": len(costs)}
     yield from map(screen.style.MIGRATE_HEADING, screen.wrap(heading))
     names = max(len(cost.tool.name) for cost in costs)
     digits = max(len(group_digits(cost.tokens)) for cost in costs)
     for cost in costs:
         head = f"  {cost.tool.name:<{names}}  {group_digits(cost.tokens):>{digits}}"
-        parts = ", ".join(f"{_(part.name)} {part.tokens}" for part in cost.largest)
+        parts = ", ".join(f"{part.name} {part.tokens}" for part in cost.largest)
         if len(head) + len(parts) + 2 <= screen.width:
             yield f"{head}  {parts}"
         else:
@@ -143,10 +142,10 @@ def write_sums(lint: Lint) -> str:
     for name, noun in {"tools": TOOL_COUNT, "places": PLACES, "causes": CAUSES}.items():
         facts[name] = noun % {"count": sums[name]}
     if not sums["findings"]:
-        return _("%(tools)s, about %(tokens)s tokens: nothing to mend.") % facts
+        return "{tools}, about {tokens} tokens: nothing to mend.".format(**facts)
     if not sums["saves"]:
-        return _("%(tools)s, about %(tokens)s tokens: %(places)s to mend, of %(causes)s.") % facts
-    text = _(
+        return "{tools}, about {tokens} tokens: {places} to mend, of {causes}.".format(**facts)
+    text = (
         "%(tools)s, about %(tokens)s tokens: %(places)s to mend, of %(causes)s; the edits save "
         "about %(saves)s tokens."
     )

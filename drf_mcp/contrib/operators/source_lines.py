@@ -12,8 +12,6 @@ from typing import Any
 
 from django.conf import settings
 from django.urls import get_resolver
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.findings import attempt, is_project_file, write_line
@@ -24,22 +22,20 @@ from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.tool import Tool
 
-HELP_TEXT = gettext_noop('Give the field a help_text: help_text="..."')
-EXTRA_KWARGS = gettext_noop(
+HELP_TEXT = 'Give the field a help_text: help_text="..."'
+EXTRA_KWARGS = (
     'Name the field in Meta of the serializer: extra_kwargs = {"NAME": {"help_text": "..."}}'
 )
-DECLARED_FILTER = gettext_noop(
-    'Give the filter a help_text: NAME = filters.CharFilter(help_text="...")'
-)
-MADE_FILTER = gettext_noop(
+DECLARED_FILTER = 'Give the filter a help_text: NAME = filters.CharFilter(help_text="...")'
+MADE_FILTER = (
     'Declare the filter in a FilterSet, of its own kind: NAME = filters.CharFilter(help_text="...")'
 )
-PARAMETER = gettext_noop('Describe the parameter: OpenApiParameter("NAME", description="...")')
-PATH_PARAMETER = gettext_noop(
+PARAMETER = 'Describe the parameter: OpenApiParameter("NAME", description="...")'
+PATH_PARAMETER = (
     "Describe the parameter: @extend_schema(parameters=[OpenApiParameter("
     '"NAME", location="path", description="...")])'
 )
-DECLARED = gettext_noop(
+DECLARED = (
     'Describe it on the view: @mcp_tool({location}={{"NAME": {{"type": "string", '
     '"description": "..."}}}})'
 )
@@ -212,7 +208,7 @@ class ArgumentSearch:
         line = OwnClasses(*owners).find_text(name)
         if line is not None and line.call == "OpenApiParameter":
             return make_source(line.place, f"{line.owner}.{name}", PARAMETER)
-        remedy = _(DECLARED).format(location=BODY if location == BODY else QUERY)
+        remedy = DECLARED.format(location=BODY if location == BODY else QUERY)
         if line is None:
             return {"place": self.lines.handler, "subject": subject, "remedy": remedy}
         return {"place": line.place, "subject": f"{line.owner}.{name}", "remedy": remedy}
@@ -255,4 +251,4 @@ class ArgumentSearch:
 
 
 def make_source(place: str, subject: str, remedy: str) -> dict[str, str]:
-    return {"place": place, "subject": subject, "remedy": _(remedy)}
+    return {"place": place, "subject": subject, "remedy": remedy}

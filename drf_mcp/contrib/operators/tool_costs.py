@@ -9,9 +9,6 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
-
 from drf_mcp.archive.slices import PassageSearch
 from drf_mcp.json_text import encode_plain, to_bytes
 from drf_mcp.management.tool_reports import write_definition
@@ -21,7 +18,7 @@ from drf_mcp.truncation.tokens import estimate_tokens
 
 # Parts of a tool that are shown.
 MAX_PARTS = 3
-DESCRIPTION, OTHERS = gettext_noop("description"), gettext_noop("title and hints")
+DESCRIPTION, OTHERS = "description", "title and hints"
 OUTPUT = "outputSchema"
 
 
@@ -99,18 +96,17 @@ class ClientLimit:
     def find_excesses(self, tools: Mapping[str, Tool]) -> Iterator[str]:
         if self.tools is not None and len(tools) > self.tools:
             limits = {"limit": self.tools, "count": len(tools)}
-            # Translators: the name of a client comes before each of these three.
-            yield _("takes %(limit)d tools, and there are %(count)d") % limits
+            yield "takes {limit} tools, and there are {count}".format(**limits)
         longest = self.name - len(self.prefix.format(server=mcp_settings.SERVER_NAME))
         long = [name for name in tools if len(name) > longest]
         if long:
             facts = {"longest": longest, "names": ", ".join(long)}
-            yield _("takes names of %(longest)d characters, which %(names)s passes") % facts
+            yield "takes names of {longest} characters, which {names} passes".format(**facts)
         kept = self.description
         for name, tool in tools.items():
             if kept is not None and len(tool.description) > kept:
                 facts = {"name": name, "kept": kept}
-                yield _("cuts the description of %(name)s at %(kept)d characters") % facts
+                yield "cuts the description of {name} at {kept} characters".format(**facts)
 
 
 # When the limits were read; docs/clients.md has the whole table.

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.encoding import force_str
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from drf_mcp.access.throttles import count_once
@@ -88,7 +87,7 @@ class PromptsCapability(Capability):
         prompt = self.find_prompt(params.get("name"))
         arguments = params.get("arguments", {})
         if not isinstance(arguments, Mapping):
-            raise InvalidParams(_("The arguments of prompts/get must be an object."))
+            raise InvalidParams("The arguments of prompts/get must be an object.")
         started = time.perf_counter()
         read = PromptArguments(self.server, context, prompt).read(arguments)
         if isinstance(read, InputRequired):
@@ -102,10 +101,10 @@ class PromptsCapability(Capability):
 
     def find_prompt(self, name: Any) -> Prompt:
         if not isinstance(name, str):
-            raise InvalidParams(_('The params must name a prompt: "name", a string.'))
+            raise InvalidParams('The params must name a prompt: "name", a string.')
         prompts = self.get_prompts()
         if name not in prompts:
-            message = _("Unknown prompt: %(name)s.") % {"name": name[:128]}
+            message = f"Unknown prompt: {name[:128]}."
             asked = ask_nearest(find_nearest(name, prompts))
             raise InvalidParams(f"{message} {asked}".strip(), http_status=200)
         return prompts[name]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
 
@@ -171,10 +170,10 @@ class CompletionCapability(Capability):
         params = context.message.params
         ref, argument = params.get("ref"), params.get("argument")
         if not isinstance(ref, Mapping) or not isinstance(argument, Mapping):
-            raise InvalidParams(_('completion/complete needs a "ref" and an "argument".'))
+            raise InvalidParams('completion/complete needs a "ref" and an "argument".')
         name, typed = argument.get("name"), argument.get("value")
         if not isinstance(name, str) or not isinstance(typed, str):
-            raise InvalidParams(_('The argument to complete needs "name" and "value", strings.'))
+            raise InvalidParams('The argument to complete needs "name" and "value", strings.')
         known = params.get("context")
         chosen = known.get("arguments") if isinstance(known, Mapping) else None
         rows = ListedRows(context.caller, self.server.tools_capability.get_offered_tools(context))
@@ -193,7 +192,7 @@ class CompletionCapability(Capability):
             return completion.complete_field(fields[name])
         uri = ref.get("uri")
         if ref.get("type") != "ref/resource" or resources is None or not isinstance(uri, str):
-            raise InvalidParams(_('The "ref" names a prompt ("name") or a resource ("uri").'))
+            raise InvalidParams('The "ref" names a prompt ("name") or a resource ("uri").')
         route = resources.find_template(uri, context)
         if route is not None:
             return completion.complete_variable(route.tool, name)

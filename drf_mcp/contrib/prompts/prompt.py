@@ -12,7 +12,6 @@ from django.template.backends.django import Template
 from django.template.context import make_context
 from django.template.loader import get_template
 from django.utils.encoding import force_str
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.fields import HiddenField
 
@@ -159,7 +158,7 @@ class Prompt:
         for name in arguments:
             if name not in known:
                 facts = {"prompt": self.name, "name": name[:64]}
-                message = _("The prompt %(prompt)s has no argument %(name)r.") % facts
+                message = "The prompt {prompt} has no argument {name!r}.".format(**facts)
                 asked = ask_nearest(find_nearest(name, known))
                 raise InvalidParams(f"{message} {asked}".strip(), http_status=200)
 

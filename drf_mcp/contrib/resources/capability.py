@@ -5,10 +5,8 @@ from __future__ import annotations
 import base64
 import copy
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-
-from django.utils.translation import gettext as _
 
 from drf_mcp.access.authentication import make_scope_error
 from drf_mcp.contrib.resources.documents import Annotations, Document, Folder
@@ -30,7 +28,7 @@ from drf_mcp.outcomes import Category, Outcome
 from drf_mcp.protocol import REVISIONS, Capability, Encoded, jsonrpc
 from drf_mcp.protocol.capability import RequestContext, cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS, STATELESS_REVISION
-from drf_mcp.settings import mcp_settings, override_language
+from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.results import ResultWriter
 from drf_mcp.tools.tool import Tool
 
@@ -94,12 +92,12 @@ class ResourcesCapability(Capability):
         routes = [route for route in self.get_visible_routes(context) if route.is_single]
         documents = [*self.get_documents(context), *(f.main for f in self.get_folders(context))]
         listed = [document.get_resource(self.uris) for document in documents]
-        listed += describe_in_own_language(routes, RouteResource.get_resource)
+        listed += map(RouteResource.get_resource, routes)
         return self.get_list("resources", listed, "uri", context)
 
     def list_templates(self, context: RequestContext) -> dict[str, Any]:
         routes = [route for route in self.get_visible_routes(context) if route.is_template]
-        listed = describe_in_own_language(routes, RouteResource.get_template)
+        listed = [route.get_template() for route in routes]
         return self.get_list("resourceTemplates", listed, "uriTemplate", context)
 
     def get_visible_routes(self, context: RequestContext) -> list[RouteResource]:
@@ -122,7 +120,7 @@ class ResourcesCapability(Capability):
     def read_resource(self, context: RequestContext) -> dict[str, Any]:
         uri = context.message.params.get("uri")
         if not isinstance(uri, str):
-            message = _('The params of resources/read must name a resource: "uri", a string.')
+            message = 'The params of resources/read must name a resource: "uri", a string.'
             raise InvalidParams(message)
         return self.read(uri, context)
 
@@ -181,14 +179,6 @@ class ResourcesCapability(Capability):
         record = {"content": content.get("text") or content.get("blob", "")}
         record_call(context, document, outcome, record, started)
         return [content]
-
-
-def describe_in_own_language(
-    routes: Iterable[RouteResource], describe: Callable[[RouteResource], dict[str, Any]]
-) -> list[dict[str, Any]]:
-    # A tool keeps its texts, in the project's own language and not in the first caller's.
-    with override_language():
-        return [describe(route) for route in routes]
 
 
 class BodyEnvelope(PlainEnvelope):
@@ -273,7 +263,7 @@ class Reading:
         failure = outcome.failure
         if failure is None:
             limit = mcp_settings.MAX_CONTENT_BYTES
-            message = _("The resource has more than %(limit)d bytes.") % {"limit": limit}
+            message = f"The resource has more than {limit} bytes."
             return InternalError(message, http_status=200)
         if failure.category in HIDDEN or outcome.status in (404, 405, 410):
             return make_not_found(self.uri, self.context)

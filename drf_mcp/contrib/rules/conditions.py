@@ -11,7 +11,6 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from drf_mcp.introspection.findings import attempt
@@ -146,7 +145,7 @@ class Place:
         """Raise ValueError with the operators that fit, unless the operator fits the argument."""
         if operator not in (fitting := FITTING[self.kind]):
             words = join_names((each.replace("_", " ") for each in fitting), len(fitting))
-            raise ValueError(_("The argument takes the operators %s.") % words)
+            raise ValueError(f"The argument takes the operators {words}.")
 
     def read_rule(self, operator: str, text: str) -> Any:
         """Return the value that a rule compares with.
@@ -183,7 +182,7 @@ class Place:
         bound = getattr(field, "min_value" if operator in (LESS, AT_MOST) else "max_value", None)
         is_bound = operator in COMPARISONS and bound is not None
         if is_bound and not COMPARISONS[operator](convert(bound), value):
-            raise ValueError(_("No value of the argument is that: its bound is %s.") % bound)
+            raise ValueError(f"No value of the argument is that: its bound is {bound}.")
         return value
 
     def explain(self, field: Any, text: str, exc: Exception) -> str:
@@ -256,9 +255,9 @@ class ToolPlaces:
 
     def require(self, name: str, known: Iterable[str], place: str) -> None:
         if name not in known:
-            said = _("%(place)s has no argument %(name)s.") % {"place": place, "name": name or "''"}
+            said = "{place} has no argument {name}.".format(place=place, name=name or "''")
             nearest = ask_nearest(find_nearest(name, known))
-            names = _("It has: %s.") % join_names(known) if known else ""
+            names = f"It has: {join_names(known)}." if known else ""
             raise ValueError(f"{said} {nearest or names}".strip())
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.core.checks import CheckMessage, Warning
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, PermissionDenied
@@ -139,7 +138,7 @@ class RulesFeature(Feature):
         for each in find_rules(tool):
             # None: it depends on the call.
             allows = {ALLOW: True, REFUSE: False}.get(each.effect) if each.decides_always else None
-            steps.append(AccessStep(_("rule"), each.name, allows, each.label))
+            steps.append(AccessStep("rule", each.name, allows, each.label))
             if each.decides_always:
                 break
         return steps

@@ -17,7 +17,6 @@ from django.core.mail import EmailMessage
 from django.db import transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied
 
 from drf_mcp.access.scopes import get_user_key
@@ -107,13 +106,13 @@ class ProposalStore:
             PermissionDenied: if the user may not.
         """
         if not user.is_active or not user.has_perm(PERMISSION):
-            raise PermissionDenied(_("You have no permission to approve calls."))
+            raise PermissionDenied("You have no permission to approve calls.")
         if get_user_key(user) in row.people:
-            raise PermissionDenied(_("You cannot approve a call of your own."))
+            raise PermissionDenied("You cannot approve a call of your own.")
         if tenant is not None and tenant != row.tenant:
-            raise PermissionDenied(_("The call is one of another tenant."))
+            raise PermissionDenied("The call is one of another tenant.")
         if row.group and not user.groups.filter(name=row.group).exists():
-            raise PermissionDenied(_("Members of %(group)s approve it.") % {"group": row.group})
+            raise PermissionDenied(f"Members of {row.group} approve it.")
 
     def approve(self, row: Any, user: Any, fingerprint: str, tenant: str | None = None) -> Any:
         """Approve a proposal as it was shown; after the last approval a worker makes the call.
@@ -129,7 +128,7 @@ class ProposalStore:
         with transaction.atomic(using=self.rows.db):
             row = self.lock(row, user, tenant)
             if fingerprint != row.fingerprint:
-                raise Conflict(_("What the call is about has changed since it was proposed."))
+                raise Conflict("What the call is about has changed since it was proposed.")
             row.approvals.get_or_create(user_id=user.pk, defaults={"created": timezone.now()})
             if len(self.find_approvals(row)) >= row.approvals_needed:
                 self.change(row, WAITING, status=APPROVED)
@@ -219,7 +218,7 @@ class ProposalStore:
     def create_task(self, owner: str, tool: str) -> str:
         """Return the id of a task that ends as the proposal of a call does, and no worker runs."""
         task = tasks.TaskStore().create(owner, tool, {})
-        task.message, task.expires = _("Waits for an approval."), timezone.now() + self.open_for
+        task.message, task.expires = "Waits for an approval.", timezone.now() + self.open_for
         task.save(update_fields=["message", "expires"])
         return str(task.task_id)
 
@@ -246,8 +245,8 @@ class ProposalStore:
             if row.tenant or not hasattr(users, "with_perm"):
                 return
             facts = {"title": row.title, "user": row.user_label, "reason": row.reason}
-            subject = _("To be approved: %(title)s, for %(user)s") % facts
-            text = _("%(user)s asks for a call: %(title)s. %(reason)s") % facts
+            subject = "To be approved: {title}, for {user}".format(**facts)
+            text = "{user} asks for a call: {title}. {reason}".format(**facts)
             addresses = []
             for user in users.with_perm(PERMISSION, backend=BACKEND).exclude(email=""):
                 with suppress(PermissionDenied):

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypeAlias
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.db import router
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import BasePermission
@@ -434,7 +433,7 @@ class FollowsRules(BasePermission):
         except CallCrashed as exc:
             raise exc.cause from exc
         if ruling.verdict == APPROVE:
-            reason = _("It has to be approved, which only calls of agents can be.")
+            reason = "It has to be approved, which only calls of agents can be."
             raise PermissionDenied(f"{ruling.reason} {reason}")
         if ruling.verdict != ALLOW:
             raise PermissionDenied(ruling.reason)

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from drf_mcp.contrib.search.words import GUESS, READ, get_vocabulary, split_words
 from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.text import get_names
@@ -79,7 +77,7 @@ def describe_for_search(tool: Tool) -> dict[str, Any]:
 def find_verbs() -> set[str]:
     """Return the words of the sentences that describe standard actions, and of their names."""
     names = "_".join(ACTIONS).split("_")
-    sentences = (_(text).format(plural="", single="", one="") for text in SENTENCES.values())
+    sentences = (text.format(plural="", single="", one="") for text in SENTENCES.values())
     return {*names, *(word.strip(",.").lower() for text in sentences for word in text.split())}
 
 

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 from django.core.checks import CheckMessage, Error
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -27,7 +26,7 @@ from drf_mcp.json_text import JSONPointer
 from drf_mcp.option_types.spelling import ask_nearest
 from drf_mcp.outcomes import Outcome, Problem
 from drf_mcp.protocol.capability import RequestContext
-from drf_mcp.settings import mcp_settings, override_language
+from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.server_tools import RedirectingTool, ServerTool, ServerToolView
 from drf_mcp.tools.tool import Tool
 
@@ -64,7 +63,7 @@ class ToolSearchView(ServerToolView):
             return Response(index.list_groups(asked["offset"]))
         answer = index.search(asked["query"], asked["offset"], asked["definitions"])
         if "groups" in answer:
-            advice = _(
+            advice = (
                 "No tool has a word of the query. These are the nearest, and the groups that there"
                 " are: try other words."
             )
@@ -84,35 +83,33 @@ class RunTool(RedirectingTool):
 
 
 def make_tool(name: str, **options: Any) -> Tool:
-    # Made once, in the project's own language, whichever caller asks first.
-    with override_language():
-        if name == SEARCH:
-            types = {"query": "string", "definitions": "boolean", "offset": "integer"}
-            return SearchTool.make(
-                name,
-                ToolSearchView,
-                title=_("Find tools"),
-                description=_("Find tools by words or names. No query: all groups."),
-                query={each: {"type": types[each]} for each in types},
-            )
-        title, description = _("Run a tool that changes something"), _("Run a tool that writes.")
-        if name == READ:
-            title, description = _("Run a tool that reads"), _("Run a tool that reads.")
-        input_schema = {
-            "type": "object",
-            "properties": {"name": {"type": "string"}, INNER: {"type": "object"}},
-            "required": ["name"],
-            "additionalProperties": False,
-        }
-        return RunTool.make(
+    if name == SEARCH:
+        types = {"query": "string", "definitions": "boolean", "offset": "integer"}
+        return SearchTool.make(
             name,
-            method="GET" if name == READ else "POST",
-            title=title,
-            description=description,
-            input_schema=input_schema,
-            output_schema=None,
-            **options,
+            ToolSearchView,
+            title="Find tools",
+            description="Find tools by words or names. No query: all groups.",
+            query={each: {"type": types[each]} for each in types},
         )
+    title, description = "Run a tool that changes something", "Run a tool that writes."
+    if name == READ:
+        title, description = "Run a tool that reads", "Run a tool that reads."
+    input_schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, INNER: {"type": "object"}},
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+    return RunTool.make(
+        name,
+        method="GET" if name == READ else "POST",
+        title=title,
+        description=description,
+        input_schema=input_schema,
+        output_schema=None,
+        **options,
+    )
 
 
 # --- What a caller sees ------------------------------------------------------------------------
@@ -148,11 +145,11 @@ class ToolSearch:
 
     @property
     def hint(self) -> str:
-        return _(
-            "Few of them are listed: %(search)s finds the others, and without a query what there "
-            "is. Run a tool by its name, with its own arguments in `%(arguments)s`: %(read)s runs "
-            "those that read, %(write)s those that change something. So run what answers name, too."
-        ) % {"search": SEARCH, "arguments": INNER, "read": READ, "write": WRITE}
+        return (
+            f"Few of them are listed: {SEARCH} finds the others, and without a query what there "
+            f"is. Run a tool by its name, with its own arguments in `{INNER}`: {READ} runs "
+            f"those that read, {WRITE} those that change something. So run what answers name, too."
+        )
 
     @property
     def listed(self) -> list[Tool]:
@@ -201,8 +198,8 @@ class ToolSearch:
         sent, problems = runner.read(call.arguments)
         name: Any = sent.get("name")
         if name is not None and not isinstance(name, str):
-            advice = _("Send the name of a tool, as %(search)s gives it.") % {"search": SEARCH}
-            wrong = Problem("invalid", _("Must be a string."), "/name", name, remediation=advice)
+            advice = f"Send the name of a tool, as {SEARCH} gives it."
+            wrong = Problem("invalid", "Must be a string.", "/name", name, remediation=advice)
             problems.insert(0, wrong)
         if problems:
             call.tool = runner.refusing(*problems)
@@ -217,17 +214,17 @@ class ToolSearch:
 
     def refuse_name(self, name: str) -> Problem:
         if name in SEARCH_TOOLS:
-            message = _("%(tool)s runs by itself.") % {"tool": name}
-            advice = _("Call %(tool)s itself.") % {"tool": name}
+            message = f"{name} runs by itself."
+            advice = f"Call {name} itself."
             return Problem("unknown_tool", message, "/name", remediation=advice)
         names = Visibility(self.caller).find_nearest(name, self.tools)
-        advice = _("Find the name with %(search)s.") % {"search": SEARCH}
+        advice = f"Find the name with {SEARCH}."
         if names:
-            otherwise = _("Else find the name with %(search)s.") % {"search": SEARCH}
+            otherwise = f"Else find the name with {SEARCH}."
             advice = f"{ask_nearest(names)} {otherwise}"
         return Problem(
             "unknown_tool",
-            _("There is no such tool."),
+            "There is no such tool.",
             "/name",
             name[:128],
             accepted=", ".join(names) or None,
@@ -236,10 +233,10 @@ class ToolSearch:
 
 
 def refuse_kind(tool: Any) -> Problem:
-    other, message = WRITE, _("%(tool)s changes something. Nothing was run.")
+    other, message = WRITE, "%(tool)s changes something. Nothing was run."
     if tool.reads:
-        other, message = READ, _("%(tool)s only reads. Nothing was run.")
-    advice = _("Call %(tool)s with the same name and arguments.") % {"tool": other}
+        other, message = READ, "%(tool)s only reads. Nothing was run."
+    advice = f"Call {other} with the same name and arguments."
     message %= {"tool": tool.name}
     return Problem("wrong_tool", message, "/name", tool.name, remediation=advice)
 

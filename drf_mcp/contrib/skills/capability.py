@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import quote
 
 from django.core.exceptions import ImproperlyConfigured
-from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.resources.documents import Document, Folder
 from drf_mcp.dispatch.content import encode_data
@@ -188,12 +187,12 @@ class SkillsCapability(Capability):
         context.caller.authenticate()
         uri = context.message.params.get("uri")
         if not isinstance(uri, str):
-            message = _('The params of skills/get must name a skill: "uri", a string.')
+            message = 'The params of skills/get must name a skill: "uri", a string.'
             raise InvalidParams(message)
         for skill in self.get_skills():
             if skill.uri == uri:
                 return {"skill": skill.get_entry(), **self.get_scope(context)}
-        message = _("No skill is served at %(uri)s") % {"uri": uri[:200]}
+        message = f"No skill is served at {uri[:200]}"
         raise InvalidParams(message, data={"uri": uri}, http_status=200)
 
 

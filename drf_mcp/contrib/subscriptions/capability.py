@@ -6,8 +6,6 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from drf_mcp.access.throttles import count_once
 from drf_mcp.contrib.subscriptions.bus import (
     LISTS,
@@ -77,7 +75,7 @@ class SubscriptionsCapability(Capability):
     def make_listener(self, context: RequestContext) -> tuple[Listener, dict[str, Any]]:
         wanted = context.message.params.get("notifications")
         if not isinstance(wanted, Mapping):
-            raise InvalidParams(_('The params must hold "notifications", an object.'))
+            raise InvalidParams('The params must hold "notifications", an object.')
         if TASK_IDS in wanted and not context.has_extension(TASKS_EXTENSION):
             raise MissingClientCapability({"extensions": {TASKS_EXTENSION: {}}})
         offered = self.server.get_offered(context.era)

@@ -6,8 +6,7 @@ from typing import Any
 
 from django.core.checks import CheckMessage, Warning
 from django.db import transaction
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext_lazy
+from django.utils.translation import ngettext_lazy
 
 from drf_mcp.archives import StoredAnswer
 from drf_mcp.checks.project import Project, register_check
@@ -31,7 +30,7 @@ from drf_mcp.settings import mcp_settings
 
 WORKED = frozenset({"optional", "required"})
 FORBIDDEN = 403
-CALL_AGAIN = gettext_noop(
+CALL_AGAIN = (
     "The result is not given: your rights are others than when the call was made. Call the tool "
     "again."
 )
@@ -258,7 +257,7 @@ class TasksCapability(Capability):
                 sent = True
             finally:
                 if not sent:
-                    message = _("No worker could be notified.")
+                    message = "No worker could be notified."
                     error = {"code": InternalError.code, "message": message}
                     self.store.finish(row, FAILED, {"error": error})
 
@@ -281,7 +280,7 @@ class TasksCapability(Capability):
         is_open = row.status != COMPLETED or not row.terms
         if is_open or StoredAnswer.may_read(context.caller, tool, row.terms):
             return self.store.describe_fully(row)
-        said = _(CALL_AGAIN) if tool.reads else StoredAnswer.explain_withheld(row.terms)
+        said = CALL_AGAIN if tool.reads else StoredAnswer.explain_withheld(row.terms)
         return self.describe_failed(row, said)
 
     def describe_failed(self, row: Any, message: str) -> dict[str, Any]:
@@ -291,7 +290,7 @@ class TasksCapability(Capability):
     def ask_job(self, row: Any, context: RequestContext) -> dict[str, Any]:
         answer = JobReader(self.server, context).ask(row.request["job"])
         if answer is None:
-            return self.describe_failed(row, _("The URL of the job cannot be asked any more."))
+            return self.describe_failed(row, "The URL of the job cannot be asked any more.")
         is_over = answer.is_over or row.status == COMPLETED
         self.store.note_job(row, COMPLETED if is_over else WORKING, answer.message)
         further = {"result": answer.result} if is_over else {}
@@ -318,7 +317,7 @@ class TasksCapability(Capability):
         self.require(context)
         row = self.store.find(context.message.params.get("taskId"), context.caller.principal)
         if row is None or self.get_tool(row, context) is None:
-            raise InvalidParams(_("There is no such task."), http_status=200)
+            raise InvalidParams("There is no such task.", http_status=200)
         return row
 
 

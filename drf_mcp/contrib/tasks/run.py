@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 from django.core.handlers.base import BaseHandler
 from django.core.handlers.wsgi import WSGIRequest
 from django.db import Error, connections
-from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.tasks.credentials import CallerGone, Credential
 from drf_mcp.contrib.tasks.task_store import (
@@ -92,7 +91,7 @@ class TaskChannel(Channel):
         self._is_cancelled = value
 
     def keep(self, method: str, params: Mapping[str, Any]) -> None:
-        text = _("%(progress)g of %(total)g") if "total" in params else "%(progress)g"
+        text = "%(progress)g of %(total)g" if "total" in params else "%(progress)g"
         self.message = params.get("message") or text % params
 
 
@@ -215,7 +214,7 @@ class Run:
         try:
             request = make_request(self.row.request, self.row.owner)
         except CallerGone:
-            return make_error(GONE, _("The caller of the task is no longer let in."))
+            return make_error(GONE, "The caller of the task is no longer let in.")
         request.mcp_task = self  # type: ignore[attr-defined]
         return answer_again(request)
 
@@ -225,7 +224,7 @@ class Run:
         elif self.channel.was_seen or (answer is None and self.channel.is_cancelled):
             self.store.finish(self.row, CANCELLED)
         else:
-            answer = answer or make_error(InternalError.code, _(STOPPED))
+            answer = answer or make_error(InternalError.code, STOPPED)
             status = COMPLETED if "result" in answer else FAILED
             self.store.finish(self.row, status, answer, self.terms)
 
@@ -265,7 +264,7 @@ def answer_again(request: WSGIRequest) -> Mapping[str, Any]:
         return {name: message[name] for name in ("result", "error") if name in message}
     except ValueError:
         # Middleware answered in the place of the endpoint.
-        text = _("The call was answered with %(status)d.")
+        text = "The call was answered with %(status)d."
         return make_error(InternalError.code, text % {"status": response.status_code})
 
 

@@ -12,8 +12,6 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone as django_timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from drf_mcp.exceptions import InternalError
 from drf_mcp.features import LimitReached, get_rows, refuse_beyond
@@ -27,7 +25,7 @@ from drf_mcp.signals import subject_changed
 POLL_INTERVAL = 2000
 # Seconds that a worker may be silent before its task fails, and between two signs of life.
 LEASE, RENEWAL = 60, 10
-STOPPED = gettext_noop("The work was stopped.")
+STOPPED = "The work was stopped."
 WORKING, INPUT_REQUIRED = "working", "input_required"
 COMPLETED, FAILED, CANCELLED = "completed", "failed", "cancelled"
 
@@ -153,7 +151,7 @@ class TaskStore:
         now = django_timezone.now()
         lapsed = rows.filter(status=WORKING, leased__lt=now)
         ended: dict[str, Any] = {"request": {}, "message": "", "leased": None, "updated": now}
-        error = {"error": {"code": InternalError.code, "message": _(STOPPED)}}
+        error = {"error": {"code": InternalError.code, "message": STOPPED}}
         count: int = lapsed.filter(is_cancelled=True).update(status=CANCELLED, **ended)
         return count + int(lapsed.update(status=FAILED, answer=error, **ended))
 
@@ -212,7 +210,7 @@ class TaskStore:
         unfinished = self.select(row, status__in=[WORKING, INPUT_REQUIRED])
         ended = {"status": CANCELLED, "request": {}, "message": ""}
         if not unfinished.filter(started=None).update(**ended, updated=now):
-            unfinished.update(is_cancelled=True, message=_("Asked to stop."), updated=now)
+            unfinished.update(is_cancelled=True, message="Asked to stop.", updated=now)
         self.announce(row)
 
     def answer(self, row: Any, responses: Mapping[str, Any]) -> bool:

@@ -2,15 +2,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.debug import sensitive_variables
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 
 from drf_mcp.contrib.tokens.models import KEY, AgentToken, get_end, get_last_day
 
-INVALID = gettext_noop("The token is not valid.")
-ELSEWHERE = gettext_noop("This token is for tools: it is taken by the MCP endpoint alone.")
+INVALID = "The token is not valid."
+ELSEWHERE = "This token is for tools: it is taken by the MCP endpoint alone."
 
 
 class AgentTokenAuthentication(BaseAuthentication):
@@ -42,10 +41,10 @@ class AgentTokenAuthentication(BaseAuthentication):
         if key is None:
             return None
         if not self.is_for_tools(request):
-            raise AuthenticationFailed(gettext(ELSEWHERE))
+            raise AuthenticationFailed(ELSEWHERE)
         token = AgentToken.objects.find(key)
         if token is None:
-            raise AuthenticationFailed(gettext(INVALID))
+            raise AuthenticationFailed(INVALID)
         if fault := token.get_fault(self.get_address(request)):
             raise AuthenticationFailed(fault)
         token.note_use()

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.core.checks import CheckMessage, Warning
-from django.utils.translation import gettext_lazy
 from rest_framework.settings import api_settings
 
 from drf_mcp.access.authentication import resolve_authentication_classes
@@ -20,7 +19,7 @@ class TokensFeature(Feature):
     settings = {
         # Tokens of a user, with those that have ended, beyond which the page makes no more.
         "MAX_TOKENS": Setting(
-            500, Bound(gettext_lazy("You have %(most)s tokens, which is as many as there may be."))
+            500, Bound("You have %(most)s tokens, which is as many as there may be.")
         ),
     }
     page_parts = ("drf_mcp.contrib.tokens.views.TokensPart",)

@@ -6,7 +6,6 @@ from typing import Any
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.urls import NoReverseMatch, reverse
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
 from drf_mcp.contrib.uploads import PREFIX
@@ -60,7 +59,7 @@ class UploadsFeature(Feature):
             path = reverse("drf_mcp_uploads:upload")
         except NoReverseMatch:
             return ()
-        text = _(
+        text = (
             "A file too large for base64: POST its bytes to %(url)s?name=FILE_NAME with the same "
             "Authorization, and send the reference that comes back as the argument."
         )

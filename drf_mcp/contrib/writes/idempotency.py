@@ -24,8 +24,6 @@ from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework.exceptions import APIException, ParseError
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
@@ -49,7 +47,7 @@ from drf_mcp.settings import mcp_settings
 Result = TypeVar("Result")
 # 1 to 255 visible characters of ASCII.
 KEY = re.compile(r"[!-~]{1,255}")
-ANONYMOUS = gettext_noop("A key needs a caller who is signed in: anonymous callers look alike.")
+ANONYMOUS = "A key needs a caller who is signed in: anonymous callers look alike."
 OWNER_LENGTH, OPERATION_LENGTH = 255, 255
 # How often a change is tried whose key other calls take and give back.
 MOST_ATTEMPTS = 20
@@ -125,13 +123,12 @@ class KeyReused(APIException):
 
     def __init__(self, differing: tuple[str, ...], operation: str) -> None:
         self.differing = differing
-        names = [JSONPointer(pointer).dotted or _("the body") for pointer in differing]
+        names = [JSONPointer(pointer).dotted or "the body" for pointer in differing]
         facts = {"names": ", ".join(names), "operation": operation}
         if names:
-            text = _("The idempotency key was used before, with another value of: %(names)s.")
+            text = "The idempotency key was used before, with another value of: %(names)s."
         else:
-            # Translators: the operation is the name of a tool, or a method and a path.
-            text = _("The idempotency key was used before, for %(operation)s.")
+            text = "The idempotency key was used before, for %(operation)s."
         super().__init__(text % facts)
 
 
@@ -208,7 +205,7 @@ class IntendedChange:
                 kept = self.find_answer()
             if kept is not None:
                 return replay(*kept)
-        raise Conflict(_("Requests with this idempotency key are still being answered."))
+        raise Conflict("Requests with this idempotency key are still being answered.")
 
     def keep(self, row: Any, answer: str, rights: str) -> None:
         """Keep the answer of a change that was made, and the caller's rights, as a hash."""
@@ -354,7 +351,7 @@ class IdempotencyKeyMixin:
 
         def replay(text: str, rights: str, made: datetime) -> Any:
             notes.meta[REPLAYED] = True
-            response: HttpResponseBase = Response({"detail": _(MADE)})
+            response: HttpResponseBase = Response({"detail": MADE})
             if find_rights() == rights and (not is_old(made) or finds_object(self)):
                 members = json.loads(text)
                 notes.warnings += map(read_warning, members["warnings"])
@@ -381,9 +378,9 @@ class IdempotencyKeyMixin:
             return ""
         key = "" if header is None else KeyHeader.read(header)
         if not is_key(key):
-            text = _("%(name)s has 1 to 255 visible ASCII characters.")
+            text = "%(name)s has 1 to 255 visible ASCII characters."
             if header is None:
-                text = _("This request needs the header %(name)s.")
+                text = "This request needs the header %(name)s."
             raise ParseError(text % {"name": KeyHeader.name})
         return key
 
@@ -391,7 +388,7 @@ class IdempotencyKeyMixin:
         """Return what the key identifies; another method, path, query or body is another change."""
         owner = get_caller_key(request.user, request.auth, request._request)
         if not owner:
-            raise ParseError(_(ANONYMOUS))
+            raise ParseError(ANONYMOUS)
         operation = f"{request.method} {request.path}"
         if len(operation) > OPERATION_LENGTH:
             operation = hashlib.sha256(operation.encode()).hexdigest()

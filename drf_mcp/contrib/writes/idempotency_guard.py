@@ -6,8 +6,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework.exceptions import APIException
 
 from drf_mcp.archives import MADE
@@ -35,13 +33,11 @@ from drf_mcp.tools.arguments.errors import ArgumentsRefused, missing_argument
 from drf_mcp.tools.results import MAX_DEPTH
 
 IDEMPOTENCY_KEY = "idempotency_key"
-NO_KEY = gettext_noop("An idempotency key has 1 to 255 visible ASCII characters, and no spaces.")
-NAME_IT = gettext_noop(
-    "Send a short name of the change, such as refund-order-7, or leave the key out."
-)
-SIGN_IN = gettext_noop("Leave the key out, or tell the user that it needs a sign-in.")
-DIFFERS = gettext_noop("Another value than in the first call with this key.")
-REMEDIATION = gettext_noop(
+NO_KEY = "An idempotency key has 1 to 255 visible ASCII characters, and no spaces."
+NAME_IT = "Send a short name of the change, such as refund-order-7, or leave the key out."
+SIGN_IN = "Leave the key out, or tell the user that it needs a sign-in."
+DIFFERS = "Another value than in the first call with this key."
+REMEDIATION = (
     "Send the first arguments to have the first answer again, or another key for another change."
 )
 RIGHTS_CHANGED = "RIGHTS_CHANGED"
@@ -163,7 +159,7 @@ class IdempotencyGuard(Guard):
         def replay(answer: str, rights: str, made: datetime) -> Outcome:
             # The handler is not run: a caller who may not call it any more is refused here.
             if not call.dispatcher.get_stored_answer(call).may_replay(rights, made):
-                return describe_made(call, _(MADE))
+                return describe_made(call, MADE)
             outcome = read_outcome(answer)
             return outcome.changed(meta={**outcome.meta, REPLAYED: True})
 
@@ -182,9 +178,9 @@ class IdempotencyGuard(Guard):
         if key is None:
             problem = missing_argument(pointer)
         elif not is_key(key):
-            problem = Problem("invalid", _(NO_KEY), pointer, received=key, remediation=_(NAME_IT))
+            problem = Problem("invalid", NO_KEY, pointer, received=key, remediation=NAME_IT)
         elif not call.caller.principal:
-            problem = Problem("invalid", _(ANONYMOUS), pointer, remediation=_(SIGN_IN))
+            problem = Problem("invalid", ANONYMOUS, pointer, remediation=SIGN_IN)
         else:
             return str(key)
         raise ArgumentsRefused([problem])
@@ -206,9 +202,9 @@ class IdempotencyGuard(Guard):
             yield pointer, fingerprint(value)
 
     def get_conflict(self, exc: KeyReused, call: CallState) -> Outcome:
-        advice = _(REMEDIATION)
+        advice = REMEDIATION
         problems = tuple(
-            Problem("differs", _(DIFFERS), pointer, remediation=advice) for pointer in exc.differing
+            Problem("differs", DIFFERS, pointer, remediation=advice) for pointer in exc.differing
         )
         failure = Failure("CONFLICT", Category.CONFLICT, str(exc.detail), advice, problems)
         return Outcome(call.tool.name, exc.status_code, failure=failure)

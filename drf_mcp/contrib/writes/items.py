@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, router, transaction
-from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.writes.versions import IF_MATCH
 from drf_mcp.dispatch.batches import THROTTLED, Batch, is_miss
@@ -18,7 +17,6 @@ from drf_mcp.interaction.exchange import Asked
 from drf_mcp.introspection.types import Schema
 from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.outcomes import Outcome, Problem, Warning
-from drf_mcp.settings import override_language
 from drf_mcp.tools.arguments.call import BODY, CONTROL, PATH, Argument, Call
 from drf_mcp.tools.arguments.errors import ArgumentsRefused, not_an_object
 
@@ -75,7 +73,7 @@ class WriteBatch(Batch):
         hard = [failure for failure in failures if not failure.soft]
         message = self.describe_misses()
         if len(failures) < len(self.outcomes):
-            message = " ".join([_("Nothing was written."), message])
+            message = " ".join(["Nothing was written.", message])
         first = (hard or failures)[0]
         failure = replace(first, message=message, problems=self.misses, soft=not hard)
         suggestions = tuple(self.join_suggestions())
@@ -168,7 +166,6 @@ class Items:
         """Return what makes the requests of a call, and one outcome of theirs."""
         return WriteBatch(call)
 
-    @override_language()
     def describe(self) -> Schema:
         """Return the schema of ``items`` and of the arguments that all items share.
 
@@ -184,7 +181,7 @@ class Items:
         schema = self.arguments.get_object_schema([a for a in self.shared if a.listed])
         schema["properties"][self.name] = {
             "type": "array",
-            "description": _("1 to %(most)d objects.") % {"most": self.most},
+            "description": f"1 to {self.most} objects.",
             "items": self.arguments.get_object_schema(own),
             "minItems": 1,
             "maxItems": self.most,
@@ -203,9 +200,8 @@ class Items:
         own_names = self.arguments.use_own_names
         items = [own_names(item) if isinstance(item, Mapping) else item for item in items]
         shared = {name: value for name, value in arguments.items() if name != self.name}
-        # Translators: the items are the name of the argument that holds several objects.
-        message = _("With '%(items)s', '%(name)s' goes into each of '%(items)s'.")
-        remediation = _("Put '%(name)s' into each of '%(items)s'.")
+        message = "With '%(items)s', '%(name)s' goes into each of '%(items)s'."
+        remediation = "Put '%(name)s' into each of '%(items)s'."
         self.refuse(find_sent(self.own, shared), message, remediation)
         calls: list[Call] = []
         problems: list[Problem] = []
@@ -233,8 +229,8 @@ class Items:
         if not isinstance(item, Mapping):
             raise ArgumentsRefused([not_an_object(item)])
         controls = [argument for argument in self.shared if argument.location == CONTROL]
-        message = _("With '%(items)s', '%(name)s' goes next to '%(items)s'.")
-        remediation = _("Put '%(name)s' next to '%(items)s'.")
+        message = "With '%(items)s', '%(name)s' goes next to '%(items)s'."
+        remediation = "Put '%(name)s' next to '%(items)s'."
         self.refuse(find_sent(controls, item), message, remediation)
         merged = self.arguments.merge(shared, item)
         places = ((shared, self.shared_names), (item, self.own_names))
@@ -260,17 +256,17 @@ class Items:
 
     def describe_number(self, items: Any) -> Problem:
         facts = {"name": self.name, "most": self.most}
-        remediation = _("Send an array of 1 to %(most)d objects.") % facts
+        remediation = "Send an array of 1 to {most} objects.".format(**facts)
         code = "required" if items is None else "not_a_list"
         if isinstance(items, list):
             code = "max_length" if items else "empty"
         if code == "max_length":
-            remediation = " ".join([remediation, _("Send the others in further calls.")])
+            remediation = " ".join([remediation, "Send the others in further calls."])
         return Problem(
             code,
-            _("'%(name)s' takes an array of 1 to %(most)d objects.") % facts,
+            "'{name}' takes an array of 1 to {most} objects.".format(**facts),
             f"/{self.name}",
-            accepted=_("an array of 1 to %(most)d objects") % facts,
+            accepted="an array of 1 to {most} objects".format(**facts),
             remediation=remediation,
         )
 

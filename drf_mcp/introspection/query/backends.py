@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from django.utils.module_loading import import_string
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework.filters import OrderingFilter, SearchFilter
 
 from drf_mcp.introspection.closed_sets import OrderingTerms
@@ -29,10 +27,8 @@ DECLARE = "get_schema_operation_parameters"
 FILTER_PACKAGES = ("", "django_filters", "rest_framework")
 # django-filter is optional: the module that imports it is loaded for a filter set only.
 FILTER = "drf_mcp.introspection.query.filtersets.FilterParameters"
-OTHERS = gettext_noop("Name the parameters of other callers with @mcp_tool(query={...}).")
-NO_MODEL = gettext_noop(
-    "filterset_fields are fields of a model that neither queryset nor serializer names."
-)
+OTHERS = "Name the parameters of other callers with @mcp_tool(query={...})."
+NO_MODEL = "filterset_fields are fields of a model that neither queryset nor serializer names."
 # What a view overrides to give callers different filters.
 VIEW_HOOKS = (
     "filter_backends",
@@ -62,7 +58,7 @@ class FilterBackends:
             found += self.attempt(f"{backend_class.__name__}: ", step, ())
         view_class: Any = type(self.view)
         if any(asks_who_calls(view_class, name) for name in VIEW_HOOKS):
-            self.inspection.add_finding(_("The filters are those of an anonymous caller."), OTHERS)
+            self.inspection.add_finding("The filters are those of an anonymous caller.", OTHERS)
         return tuple(found)
 
     def get_backend_parameters(self, backend_class: Any) -> Parameters:
@@ -103,7 +99,7 @@ class SearchParameters(BackendParameters):
         if not searched:
             return ()
         terms = tuple(str(name).lstrip("^=@$").replace("__", " ") for name in searched)
-        words = _("Search in: %(fields)s.") % {"fields": join_values(terms)}
+        words = f"Search in: {join_values(terms)}."
         schema = {"type": "string", "description": words}
         return (Parameter(self.backend.search_param, schema, role="search", terms=terms),)
 
@@ -128,7 +124,7 @@ class OrderingParameters(BackendParameters):
         default = self.backend.get_default_ordering(self.view)
         schema = explain(
             {"type": "array", "items": items},
-            _("Default: %(values)s") % {"values": join_values(default)} if default else "",
+            f"Default: {join_values(default)}" if default else "",
         )
         name = self.backend.ordering_param
         found = Parameter(name, schema, multiple="comma", closed=closed)
@@ -159,14 +155,14 @@ class FilterSetParameters(BackendParameters):
         filterset_class = self.backend.get_filterset_class(self.view, queryset)
         if filterset_class is None:
             if queryset is None and getattr(self.view, "filterset_fields", None):
-                lost = LostFilters(inspection.place, _(NO_MODEL), _(RETURN_EARLY))
+                lost = LostFilters(inspection.place, NO_MODEL, RETURN_EARLY)
                 inspection.findings.append(lost)
             return ()
         items = inspection.attempt(self.get_filters, RETURN_EARLY, filterset_class.base_filters)
         found: list[Parameter] = []
         for name, item in items.items():
             facts = {"filter": name, "class": filterset_class.__qualname__}
-            remedy = _("Check the filter '%(filter)s' of %(class)s.") % facts
+            remedy = "Check the filter '{filter}' of {class}.".format(**facts)
             found += self.describe_filter(name, item, remedy)
         return tuple(found)
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from django import forms
 from django.db import models
-from django.utils.translation import gettext, gettext_noop
-from django.utils.translation import gettext as _
 from django_filters import fields, filters
 from django_filters.utils import label_for_filter
 from django_filters.widgets import BaseCSVWidget
@@ -65,10 +63,10 @@ PACKAGES = frozenset({"django", "django_filters"})
 COMMAS = "Multiple values may be separated by commas."
 UNNAMED = "[invalid name]"  # django-filter's label for a filter that is no model field
 BOUND_WORDS = {
-    "gt": gettext_noop("More than this"),
-    "gte": gettext_noop("This or more"),
-    "lt": gettext_noop("Less than this"),
-    "lte": gettext_noop("This or less"),
+    "gt": "More than this",
+    "gte": "This or more",
+    "lt": "Less than this",
+    "lte": "This or less",
 }
 
 
@@ -96,7 +94,7 @@ class FilterParameters:
 
     def get_parameters(self) -> Parameters:
         if isinstance(self.item, (filters.AllValuesFilter, filters.AllValuesMultipleFilter)):
-            return (self.describe_column(self.column, _("One of the values in use")),)
+            return (self.describe_column(self.column, "One of the values in use"),)
         field = self.item.field
         if isinstance(field, forms.MultiValueField):
             return self.get_parts(field)
@@ -157,7 +155,7 @@ class FilterParameters:
             schema = self.explain(self.get_schema(part), field)
             # One end of a range is enough, a value without its lookup is not.
             if part_name == name and isinstance(field, fields.LookupChoiceField):
-                schema = explain(schema, _("Needs %(name)s") % {"name": names[-1]})
+                schema = explain(schema, f"Needs {names[-1]}")
             read = FilterPart(name, part, f"{name} alone" if end else "", end)
             found.append(Parameter(part_name, schema, field.required, part=read))
         return tuple(found)
@@ -246,7 +244,7 @@ class FilterParameters:
 
     def get_purpose(self, field: Any, schema: Schema) -> str:
         help_text = clean_text(field.help_text)
-        if help_text == gettext(COMMAS):  # django-filter's own, and an array here
+        if help_text == COMMAS:  # django-filter's own, and an array here
             help_text = ""
         return help_text or self.name_purpose(field.label, schema)
 
@@ -258,7 +256,7 @@ class FilterParameters:
             return named
         # The filter's name says the rest of what django-filter's label says.
         is_number = schema.get("type") in ("integer", "number")
-        return gettext(BOUND_WORDS.get(self.item.lookup_expr, "")) if is_number else ""
+        return BOUND_WORDS.get(self.item.lookup_expr, "") if is_number else ""
 
     def has_generated_label(self, label: str) -> bool:
         """Whether both label and name are those that django-filter gives a filter."""

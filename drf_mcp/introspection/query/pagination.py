@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.utils.translation import gettext as _
 from rest_framework import pagination
 
 from drf_mcp.introspection.closed_sets import ClosedSet
@@ -114,7 +113,7 @@ class CursorPages(StockPages):
     page_param = "cursor_query_param"
 
     def get_page_parameter(self) -> Parameter:
-        schema = {"type": "string", "description": _("From the page before.")}
+        schema = {"type": "string", "description": "From the page before."}
         return Parameter(self.get(self.page_param), schema)
 
     def get_count(self) -> dict[str, Schema]:

@@ -9,8 +9,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 from django.utils.module_loading import import_string
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, pgettext
+from django.utils.translation import ngettext
 from rest_framework.exceptions import APIException
 
 from drf_mcp import envelopes
@@ -93,7 +92,7 @@ class Command(MCPCommand):
         with console as kept:
             body = self.call(arguments, options)
         if kept:
-            self.stderr.write(_("Add --traceback to see where it failed."), self.style.NOTICE)
+            self.stderr.write("Add --traceback to see where it failed.", self.style.NOTICE)
         response = json.loads(body)
         if options["raw"]:
             self.stdout.write(body.decode())
@@ -121,7 +120,7 @@ class Command(MCPCommand):
         except APIException as exc:
             # An unknown tool is reported before an unknown caller.
             self.find_tool(options["name"])
-            advice = _("Name a user with --as.")
+            advice = "Name a user with --as."
             raise UsageError(f"{find_sentence(exc.detail)} {advice}") from exc
 
     def converse(self, client: InProcessClient, params: dict[str, Any], *, yes: bool) -> bytes:
@@ -132,12 +131,11 @@ class Command(MCPCommand):
             if any(each["requestedSchema"]["properties"] for each in asked.values()):
                 # The command does not show forms: the tool then names the missing arguments.
                 return client.send_for_bytes("tools/call", params)
-            # Translators: the answers that agree, as the question says: y, yes.
-            agreements = ("y", "yes", *pgettext("answers to Go on?", "y yes").split())
+            agreements = ("y", "yes", *["y", "yes"])
             responses: dict[str, Any] = {}
             for key, each in asked.items():
                 self.stderr.write(each["message"])
-                agreed = yes or input(_("Go on? [y/N] ")).strip().lower() in agreements
+                agreed = yes or input("Go on? [y/N] ").strip().lower() in agreements
                 agreement = {"action": "accept", "content": {}}
                 responses[key] = agreement if agreed else {"action": "decline"}
             state = {"inputResponses": responses, "requestState": result["requestState"]}
@@ -161,12 +159,12 @@ class Command(MCPCommand):
             found = import_string(path)
         except ImportError as exc:
             if "." in name:
-                message = _("The envelope %(name)r cannot be imported: %(error)s")
+                message = "The envelope %(name)r cannot be imported: %(error)s"
                 raise UsageError(message % {"name": name, "error": exc}) from exc
             known = [type(envelope).__name__ for envelope in envelopes.BUILT_IN_ENVELOPES]
             raise UsageError.unknown("envelope", name, known, complete=True) from exc
         if not (isinstance(found, type) and issubclass(found, Envelope)):
-            raise UsageError(_("%(name)s is not an envelope class.") % {"name": name})
+            raise UsageError(f"{name} is not an envelope class.")
         return found
 
     def _write_curl(self, tool: Tool, arguments: dict[str, Any], options: dict[str, Any]) -> str:
@@ -175,7 +173,7 @@ class Command(MCPCommand):
         except ArgumentsRefused as exc:
             raise UsageError(" ".join(problem.message for problem in exc.problems)) from exc
         if request is None:
-            raise UsageError(_("This call has no HTTP request."))
+            raise UsageError("This call has no HTTP request.")
         username, scheme = options["username"], self.find_scheme()
         if username is None:
             return request.to_curl(options["http"])

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from django.urls import NoReverseMatch, reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand
 from drf_mcp.management.screen import UsageError
@@ -24,13 +22,11 @@ from drf_mcp.transports.client_configs import (
 )
 
 ALL = "all"
-TO_ENCODE = gettext_noop(
+TO_ENCODE = (
     "The header holds the base64 of USERNAME:PASSWORD: give both with --token USERNAME:PASSWORD."
 )
-SIGNS_IN = gettext_noop(
-    "The client opens a browser to sign in (OAuth). With --token it sends a token instead."
-)
-NO_TOKEN_READ = gettext_noop(
+SIGNS_IN = "The client opens a browser to sign in (OAuth). With --token it sends a token instead."
+NO_TOKEN_READ = (
     "No authentication class of the endpoint reads an Authorization header. Add one, such as REST "
     "framework's TokenAuthentication, to AUTHENTICATION_CLASSES in DRF_MCP."
 )
@@ -79,26 +75,26 @@ class Command(MCPCommand):
         if options["stdio"]:
             return {"command": self._make_server_command(options)}
         if options["username"] and not options["create_token"]:
-            text = _("--as goes with --stdio or --create-token. Else --token says who is calling.")
+            text = "--as goes with --stdio or --create-token. Else --token says who is calling."
             raise UsageError(text)
         if find_challenge(self.endpoint.authentication_classes) is None:
-            self.stderr.write(f"# {_(NO_TOKEN_READ)}", self.style.WARNING)
+            self.stderr.write(f"# {NO_TOKEN_READ}", self.style.WARNING)
         url = options["url"] or self._find_url(options)
         if options["create_token"]:
             return {"url": url, "authorization": self._issue_authorization(options)}
         if self.endpoint.authorization_servers and not options["token"]:
-            self.stderr.write(f"# {_(SIGNS_IN)}", self.style.NOTICE)
+            self.stderr.write(f"# {SIGNS_IN}", self.style.NOTICE)
             return {"url": url}
         return {"url": url, "authorization": self._find_authorization(options["token"])}
 
     def _issue_authorization(self, options: dict[str, Any]) -> str:
         if options["username"] is None:
-            raise UsageError(_("Name who calls with --as."))
+            raise UsageError("Name who calls with --as.")
         user, client = self.find_user(options["username"]), options["client"]
         title = CLIENTS[client].title if client in CLIENTS else client
         if made := issue_authorization(user, title, self.endpoint.authentication_classes):
             return made
-        text = _(
+        text = (
             "No authentication class of the endpoint makes tokens. Add drf_mcp.contrib.tokens to "
             "INSTALLED_APPS and drf_mcp.contrib.tokens.authentication.AgentTokenAuthentication to "
             "DEFAULT_AUTHENTICATION_CLASSES, before the classes that you have: "
@@ -109,7 +105,7 @@ class Command(MCPCommand):
     def _find_authorization(self, token: str | None) -> str:
         scheme = self.find_scheme()
         if token is None and scheme == BASIC:
-            self.stderr.write(f"# {_(TO_ENCODE)}", self.style.WARNING)
+            self.stderr.write(f"# {TO_ENCODE}", self.style.WARNING)
         return write_authorization(token or find_placeholder(scheme), scheme)
 
     def _find_url(self, options: dict[str, Any]) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.utils.module_loading import import_string
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
 from drf_mcp.management.base import MCPCommand
@@ -42,7 +41,7 @@ class Command(MCPCommand):
         self, deleted: Mapping[str, int | None], texts: Mapping[str, Any]
     ) -> Iterator[str]:
         if deleted["expired_archives"] is None:
-            yield _("Nothing is archived: ARCHIVE_CLASS is None.")
+            yield "Nothing is archived: ARCHIVE_CLASS is None."
         for name, count in deleted.items():
             # A zero is shown of the archive and of the records of calls alone.
             if count or (count is not None and name in ("expired_archives", "audited_calls")):

@@ -6,7 +6,6 @@ from argparse import ArgumentParser
 from typing import Any, NoReturn
 
 from django.db import close_old_connections
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import AuthenticationFailed
 
 from drf_mcp.access.authentication import Caller
@@ -77,7 +76,7 @@ class Command(MCPCommand):
         if not token:
             return None
         if options["username"]:
-            message = _("Give --as or %(variable)s, not both.")
+            message = "Give --as or %(variable)s, not both."
             raise UsageError(message % {"variable": TOKEN_VARIABLE})
         # The variable may hold the whole header.
         if " " in token and not options["scheme"]:

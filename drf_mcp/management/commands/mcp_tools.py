@@ -8,7 +8,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.color import no_style
-from django.utils.translation import gettext as _
 from rest_framework.routers import APIRootView
 
 from drf_mcp.management.base import MCPCommand
@@ -130,7 +129,7 @@ class Command(MCPCommand):
         return all(t.endpoint.is_built_in for t in self.endpoint.registry.tools().values())
 
     def _describe(self, tools: Mapping[str, Tool]) -> None:
-        for tool in show_progress(self.stderr, _("Describing tools"), tools.values()):
+        for tool in show_progress(self.stderr, "Describing tools", tools.values()):
             # Kept by the tool.
             tool.input_schema  # noqa: B018
 

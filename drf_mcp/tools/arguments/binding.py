@@ -6,8 +6,6 @@ from itertools import islice, product
 from typing import Any
 
 from django.utils.datastructures import MultiValueDict
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, pgettext
 
 from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.field_schema import explain
@@ -41,7 +39,7 @@ from drf_mcp.tools.arguments.uploads import read_files
 
 # About what HTTP servers take.
 MAX_QUERY_LENGTH = 8190
-EXTRA_QUERY = gettext_noop("Further query parameters, as name: value.")
+EXTRA_QUERY = "Further query parameters, as name: value."
 
 
 class Arguments(ArgumentLayout):
@@ -80,8 +78,8 @@ class Arguments(ArgumentLayout):
             if parts[QUERY]:
                 query_string = write_query(parts[QUERY])
         except (ValueError, TypeError, RecursionError) as exc:
-            message = _("The arguments cannot be sent as a request: %(reason)s") % {"reason": exc}
-            remediation = _("Correct the value and call again.")
+            message = f"The arguments cannot be sent as a request: {exc}"
+            remediation = "Correct the value and call again."
             raise ArgumentsRefused([Problem("invalid", message, remediation=remediation)]) from exc
         kwargs, controls, length = {}, {}, len(query_string)
         for argument, value in parts[PATH]:
@@ -133,8 +131,8 @@ class Arguments(ArgumentLayout):
                 continue
             if len(values) == 1:
                 return value
-            message = _("'%(name)s' is the whole body, so no other field of it can be sent.")
-            advice = _("Send either '%(name)s' or the fields of one object, then call again.")
+            message = "'%(name)s' is the whole body, so no other field of it can be sent."
+            advice = "Send either '%(name)s' or the fields of one object, then call again."
             named = {"name": argument.name}
             problem = Problem(
                 code="invalid",
@@ -162,7 +160,7 @@ class Arguments(ArgumentLayout):
         if body.kind == "list":
             return Parameter("items", schema, required=True, value_info=value_info)
         if body.kind == "open":
-            schema = {"description": _("The request body, any JSON value."), **schema}
+            schema = {"description": "The request body, any JSON value.", **schema}
             return Parameter("body", schema, value_info=value_info)
         if body.schema is None:
             return None
@@ -210,7 +208,7 @@ class FlatArguments(Arguments):
                 path[index] = replace(argument, name=shown)
         query = [self.make_argument(p, QUERY) for p in endpoint.query]
         if self.extra_query:
-            extra = Parameter("query", {"type": "object", "description": _(EXTRA_QUERY)})
+            extra = Parameter("query", {"type": "object", "description": EXTRA_QUERY})
             query.append(self.make_argument(extra, QUERY, whole=True))
         # Arguments that the schema leaves out come last, and get other names on a clash.
         listed, unlisted = ([a for a in body if a.listed is wanted] for wanted in (True, False))
@@ -225,7 +223,7 @@ class FlatArguments(Arguments):
         parameter = argument.parameter
         if argument.location == PATH and name != make_portable_name(argument.name):
             # The argument of the body is the new value.
-            words = _("The present %(name)s") % {"name": argument.name}
+            words = f"The present {argument.name}"
             schema = explain(parameter.schema, words)
             parameter = replace(parameter, schema=schema)
         return replace(argument, name=name, parameter=parameter)
@@ -233,7 +231,7 @@ class FlatArguments(Arguments):
     def get_whole_body(self, body: Body) -> Parameter | None:
         if body.kind != "either":
             return super().get_whole_body(body)
-        schema = explain(body.schema or {}, _("Several at once, instead of the fields of one"))
+        schema = explain(body.schema or {}, "Several at once, instead of the fields of one")
         return Parameter("items", schema, value_info=body.value_info)
 
 
@@ -254,7 +252,7 @@ class GroupedArguments(Arguments):
         if body.kind != "either":
             return super().get_whole_body(body)
         names = join_values(parameter.name for parameter in body.fields if parameter.listed)
-        words = _("One object with %(names)s, or an array of such objects.") % {"names": names}
+        words = f"One object with {names}, or an array of such objects."
         return Parameter("body", {"description": words}, value_info=body.all_value_info)
 
     def get_body_pointer(self, step: str | int | None = None) -> str:
@@ -273,13 +271,13 @@ def find_ignored(argument: Argument, value: Any, closed: ClosedSet) -> list[Prob
         for part in islice(closed.find_ignored(write_query_text(item)), MAX_UNKNOWN):
             nearest = next(iter(find_nearest(part, closed.get_candidates(part))), "")
             words = describe_accepted(closed.get_schema())
-            advice = _("Send %(accepted)s.") % {"accepted": words}
+            advice = f"Send {words}."
             problem = Problem(
                 code=closed.code,
                 message=closed.get_message(part),
                 pointer=f"{argument.pointer}/{index}" if several else argument.pointer,
                 received=mask_secrets(part),
-                accepted=words or pgettext("accepted names", "none"),
+                accepted=words or "none",
                 remediation=advice if words and not nearest else suggest(nearest, ""),
             )
             problems.append(problem)
@@ -303,13 +301,13 @@ def find_reversed(values: Values) -> Iterator[Problem]:
             continue  # the filter judges values that cannot be compared
         if is_after:
             facts = {"lower": lower.name, "upper": upper.name, "value": high}
-            remediation = _("Exchange '%(lower)s' and '%(upper)s', or leave one of them out.")
+            remediation = "Exchange '%(lower)s' and '%(upper)s', or leave one of them out."
             yield Problem(
                 code="reversed_range",
-                message=_("The range ends before it begins, so nothing lies in it."),
+                message="The range ends before it begins, so nothing lies in it.",
                 pointer=lower.pointer,
                 received=mask_secrets(low),
-                accepted=_("at most %(value)s, the value of '%(upper)s'") % facts,
+                accepted="at most {value}, the value of '{upper}'".format(**facts),
                 remediation=remediation % facts,
             )
 

@@ -11,7 +11,6 @@ from urllib.parse import quote
 
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.views import APIView
 
@@ -69,7 +68,7 @@ class FormBody(BodyEncoder):
     def get_pairs(self, value: Any) -> Iterator[Pair]:
         is_list = isinstance(value, list) and self.forms.get(()) == "parts"
         if not is_list and not isinstance(value, Mapping):
-            raise TypeError(_("this endpoint takes form fields, so its body must be an object"))
+            raise TypeError("this endpoint takes form fields, so its body must be an object")
         if self.is_partial and isinstance(value, Mapping):
             self._check_changes(value)
         return self._find_pairs(value, "", ())
@@ -77,7 +76,7 @@ class FormBody(BodyEncoder):
     def _check_changes(self, value: Mapping[str, Any]) -> None:
         for name, member in value.items():
             if not any(True for pair in self._find_pairs(member, name, (name,))):
-                text = _("a form cannot say that %(name)s is empty, which would stay as it is")
+                text = "a form cannot say that %(name)s is empty, which would stay as it is"
                 raise TypeError(text % {"name": name})
 
     def _find_pairs(self, value: Any, name: str, place: Place) -> Iterator[Pair]:
@@ -153,7 +152,7 @@ class FileBody(BodyEncoder):
         file = value.get("file") if isinstance(value, Mapping) else value
         others = value.values() if isinstance(value, Mapping) else ()
         if any(other is not None and other is not file for other in others):
-            raise TypeError(_("the body is one file as it is, so nothing else can be sent with it"))
+            raise TypeError("the body is one file as it is, so nothing else can be sent with it")
         if file is None:
             return EncodedBody()
         name = f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"

@@ -7,9 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
-
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest, join_names
@@ -147,9 +144,8 @@ def suggest(nearest: str | None, names: str) -> str:
     if nearest:
         return ask_nearest([f"'{nearest}'"])
     if not names:
-        return _("Leave it out.")
-    # Translators: such as "Use one of status, customer."
-    return _("Use one of %(names)s.") % {"names": names}
+        return "Leave it out."
+    return f"Use one of {names}."
 
 
 class ArgumentsRefused(Exception):
@@ -198,8 +194,8 @@ def find_unknown(
         pointer = JSONPointer.from_parent(prefix, name)
         received = mask_member(name, arguments[name])
         if name in read_only:
-            message = _("This argument is read-only.")
-            advice = _("Leave it out: the server sets it.")
+            message = "This argument is read-only."
+            advice = "Leave it out: the server sets it."
             problems.append(Problem("read_only", message, pointer, received, remediation=advice))
             continue
         names, facts = join_names(known, MAX_NAMES), {"holder": holder}
@@ -207,12 +203,12 @@ def find_unknown(
         if not holder:
             advice = suggest(nearest, names)
         elif nearest:
-            otherwise = _("Else put it into '%(holder)s'.") % facts
+            otherwise = "Else put it into '{holder}'.".format(**facts)
             advice = f"{suggest(nearest, '')} {otherwise}"
         else:
-            advice = _("Correct its name, or put it into '%(holder)s'.") % facts
-        accepted = nearest or names or pgettext("accepted names", "none")
-        message = _("Unknown argument.")
+            advice = "Correct its name, or put it into '{holder}'.".format(**facts)
+        accepted = nearest or names or "none"
+        message = "Unknown argument."
         problems.append(Problem("unknown", message, pointer, received, accepted, advice))
     return problems
 
@@ -220,20 +216,20 @@ def find_unknown(
 def missing_argument(pointer: str) -> Problem:
     return Problem(
         code="required",
-        message=_("This argument is required."),
+        message="This argument is required.",
         pointer=pointer,
-        remediation=_("Provide it."),
+        remediation="Provide it.",
     )
 
 
 def not_an_object(value: Any, pointer: str = "") -> Problem:
     return Problem(
         code="invalid",
-        message=_("Arguments must be a JSON object."),
+        message="Arguments must be a JSON object.",
         pointer=pointer,
         received=mask_secrets(value),
-        accepted=_("a JSON object"),
-        remediation=_("Send an object with one member per argument."),
+        accepted="a JSON object",
+        remediation="Send an object with one member per argument.",
     )
 
 

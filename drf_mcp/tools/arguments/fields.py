@@ -9,8 +9,6 @@ from itertools import chain, islice
 from typing import Any
 
 from django.utils.datastructures import MultiValueDict
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.field_selection import (
@@ -49,7 +47,7 @@ from drf_mcp.tools.options import KEYWORD, ToolOptions
 FIELDS = "fields"
 IDS = "ids"
 UNKNOWN_FIELD = "UNKNOWN_FIELD"
-ONLY_THESE = gettext_noop("Only these fields of the answer.")
+ONLY_THESE = "Only these fields of the answer."
 # Above these the names of the fields cost more tokens than a selection saves: the paths in an
 # enumeration, in a flat object, and in a pattern or in words.
 MAX_ENUM = 12
@@ -77,7 +75,7 @@ class FieldsArgument(Argument):
             # For one object with few fields the argument is not listed.
             listed = fields.are_many or not enumerated or len(known) > MAX_SHORT
         elif may_have_others(fields.row):
-            schema = {"type": "array", "items": {"type": "string"}, "description": _(ONLY_THESE)}
+            schema = {"type": "array", "items": {"type": "string"}, "description": ONLY_THESE}
             output, enumerated, listed = {}, False, True
         else:
             return None
@@ -93,11 +91,10 @@ class FieldsArgument(Argument):
             return {"type": "array", "items": {"type": "string", **items}}
         nested = next((path for path in known if "." in path), None)
         outermost = cls.join_paths([path for path in known if "." not in path])
-        sentences = [_(ONLY_THESE)]
+        sentences = [ONLY_THESE]
         if nested:
-            sentences.append(_("Nested ones by dots, such as %(path)s.") % {"path": nested})
-        # Translators: fields of an answer.
-        sentences.append(_("Among them: %(names)s.") % {"names": outermost})
+            sentences.append(f"Nested ones by dots, such as {nested}.")
+        sentences.append(f"Among them: {outermost}.")
         return {"type": "array", "items": {"type": "string"}, "description": " ".join(sentences)}
 
     @classmethod
@@ -133,11 +130,11 @@ class FieldsArgument(Argument):
             if not isinstance(item, str):
                 problem = Problem(
                     code="invalid",
-                    message=_("Fields are named by text."),
+                    message="Fields are named by text.",
                     pointer=at,
                     received=mask_secrets(item),
-                    accepted=_("an array of strings"),
-                    remediation=_('Send an array of field names, such as ["id"], and call again.'),
+                    accepted="an array of strings",
+                    remediation='Send an array of field names, such as ["id"], and call again.',
                 )
                 raise ArgumentsRefused([problem])
             paths.update((part.strip(), at) for part in item.split(",") if part.strip())
@@ -160,7 +157,7 @@ class FieldsArgument(Argument):
         for path in unanswered if known else ():
             problem = self.unknown_field(path, self.pointer, known)
             facts = {"name": path, "names": problem.accepted}
-            message = _("The answer has no field '%(name)s', but %(names)s.") % facts
+            message = "The answer has no field '{name}', but {names}.".format(**facts)
             warnings.append(Warning(UNKNOWN_FIELD, message, remediation=problem.remediation))
         return warnings
 
@@ -168,7 +165,7 @@ class FieldsArgument(Argument):
         nearest, names = find_nearest_path(path, known), self.join_paths(known)
         return Problem(
             code="unknown",
-            message=_("Unknown field."),
+            message="Unknown field.",
             pointer=pointer,
             received=path,
             accepted=nearest or names,
@@ -181,7 +178,7 @@ class IdsArgument(Argument):
     def for_key(cls, key: Parameter, group: str) -> IdsArgument:
         known = FieldSchema.of(key.schema)
         items = {name: value for name, value in known.items() if name != "description"}
-        order = _("Answered in this order, with null for a miss")
+        order = "Answered in this order, with null for a miss"
         schema = {
             "type": "array",
             **explain({}, known.get("description", ""), order),
@@ -207,7 +204,7 @@ class IdsArgument(Argument):
         problems = [
             Problem(
                 code="invalid",
-                message=_("An id is a string or a number."),
+                message="An id is a string or a number.",
                 pointer=f"{self.pointer}/{index}" if ids is value else self.pointer,
                 received=mask_secrets(one),
                 accepted=accepted,

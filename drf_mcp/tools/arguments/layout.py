@@ -7,8 +7,6 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
-from django.utils.translation import gettext as _
-
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Schema
 from drf_mcp.json_text import JSONPointer, parse_json_text
@@ -253,12 +251,12 @@ class ArgumentLayout:
 
     def refuse_other_name(self, name: str) -> Problem:
         facts = {"name": self.url_names[name], "other": name}
-        message = _("'%(other)s' is another name of '%(name)s', and their values differ.")
+        message = "'%(other)s' is another name of '%(name)s', and their values differ."
         return Problem(
             code="conflicting",
             message=message % facts,
             pointer=JSONPointer.from_path([name]),
-            remediation=_("Send '%(name)s' alone.") % facts,
+            remediation="Send '{name}' alone.".format(**facts),
         )
 
     # --- Values -------------------------------------------------------------------------------

@@ -10,8 +10,6 @@ from typing import Any
 
 from django.core.signals import setting_changed
 from django.dispatch import receiver
-from django.utils import translation
-from django.utils.functional import cached_property
 
 from drf_mcp.introspection.field_schema import FILES, FieldSchema
 from drf_mcp.introspection.names import sounds_secret
@@ -40,10 +38,6 @@ class ArgumentPointers:
         self.call = call
         # A cache: several parts of an error have the same value.
         self.received_values: dict[str, Any] = {}
-
-    @cached_property
-    def language(self) -> str | None:
-        return translation.get_language()
 
     def knows(self, name: str | int) -> bool:
         if isinstance(name, int):
@@ -145,7 +139,7 @@ class ArgumentPointers:
         schema = find_schema(self.arguments, pointer)
         if describes_choices(schema):
             return describe_accepted(schema, self.received(pointer))
-        return describe_argument(self.arguments, pointer, self.language)
+        return describe_argument(self.arguments, pointer)
 
     def misfits(self, pointer: str) -> bool:
         value = self.received(pointer)
@@ -169,7 +163,6 @@ class ArgumentPointers:
         return FieldSchema.of(find_schema(self.arguments, pointer)).kind in FILES
 
 
-# The words for a refused argument are made once for each language.
 MOST_DESCRIBED = 1024
 
 
@@ -195,7 +188,7 @@ def find_schema(arguments: ArgumentLayout, pointer: str) -> dict[str, Any]:
 
 
 @functools.lru_cache(MOST_DESCRIBED)
-def describe_argument(arguments: ArgumentLayout, pointer: str, language: str | None) -> str | None:
+def describe_argument(arguments: ArgumentLayout, pointer: str) -> str | None:
     return describe_accepted(find_schema(arguments, pointer))
 
 

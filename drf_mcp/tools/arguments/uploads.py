@@ -16,7 +16,6 @@ from typing import Any
 from urllib.parse import unquote, unquote_to_bytes
 
 from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
-from django.utils.translation import gettext as _
 
 from drf_mcp.introspection.types import ANY, Place, Upload
 from drf_mcp.json_text import JSONPointer
@@ -141,7 +140,7 @@ class FileReader:
 
     def read(self, value: Any) -> Any:
         if not isinstance(value, str):
-            raise self.not_base64(_("The file is not a string."))
+            raise self.not_base64("The file is not a string.")
         file = self.find(value)
         if file is None:
             if not self.upload.sure and DATA_URI.match(value) is None:
@@ -171,9 +170,9 @@ class FileReader:
         ):
             raise self.refuse(
                 "invalid",
-                _("The value reads like a file as base64, but would arrive as text."),
-                _("a text, or a file as a data URI"),
-                _("Send a file as a data URI: %(form)s.") % FORM,
+                "The value reads like a file as base64, but would arrive as text.",
+                "a text, or a file as a data URI",
+                "Send a file as a data URI: {form}.".format(**FORM),
             )
         return value
 
@@ -211,7 +210,7 @@ class FileReader:
         if file.size > self.limit:
             raise self.too_large(file.size)
         if not file.is_valid():
-            raise self.not_base64(_("The file is not base64."))
+            raise self.not_base64("The file is not base64.")
         return file
 
     def get_default_name(self, media_type: str) -> str:
@@ -227,11 +226,11 @@ class FileReader:
     def check_type(self, name: str, media_type: str) -> None:
         extension, extensions = PurePosixPath(name).suffix[1:].lower(), self.upload.extensions
         if extensions and extension not in extensions:
-            accepted = _("one of %(names)s") % {"names": ", ".join(extensions)}
+            accepted = "one of {names}".format(names=", ".join(extensions))
             raise self.wrong_type(extension or media_type, accepted)
         kind = media_type or mimetypes.guess_type(name)[0] or ""
         if self.upload.image and not kind.startswith("image/"):
-            raise self.wrong_type(extension or media_type, _("an image"))
+            raise self.wrong_type(extension or media_type, "an image")
 
     def refuse(self, code: str, message: str, accepted: str, remediation: str) -> ArgumentsRefused:
         problem = Problem(
@@ -240,29 +239,29 @@ class FileReader:
         return ArgumentsRefused([problem])
 
     def not_base64(self, message: str) -> ArgumentsRefused:
-        remediation = _("Send base64, or a data URI: %(form)s.") % FORM
-        return self.refuse("invalid", message, _("base64 or a data URI"), remediation)
+        remediation = "Send base64, or a data URI: {form}.".format(**FORM)
+        return self.refuse("invalid", message, "base64 or a data URI", remediation)
 
     def too_large(self, size: int) -> ArgumentsRefused:
         facts = {"size": size, "limit": self.limit}
         return self.refuse(
             "max_size",
-            _("The file has %(size)d bytes; at most %(limit)d are taken.") % facts,
-            _("a file of at most %(limit)d bytes") % facts,
-            _("Send a file of at most %(limit)d bytes.") % facts,
+            "The file has {size} bytes; at most {limit} are taken.".format(**facts),
+            "a file of at most {limit} bytes".format(**facts),
+            "Send a file of at most {limit} bytes.".format(**facts),
         )
 
     def wrong_type(self, found: str, accepted: str) -> ArgumentsRefused:
-        # Translators: what is accepted is "an image" or "one of" and names of types.
-        message = _("The file does not say its type; its type must be %(accepted)s.")
+        message = "The file does not say its type; its type must be %(accepted)s."
         if found:
-            message = _("The file is of type '%(found)s'; its type must be %(accepted)s.")
+            message = "The file is of type '%(found)s'; its type must be %(accepted)s."
         return self.refuse(
             "invalid_extension",
             message % {"found": found, "accepted": accepted},
             accepted,
-            _("Send a file of another type, or name it: Send base64, or a data URI: %(form)s.")
-            % FORM,
+            "Send a file of another type, or name it: Send base64, or a data URI: {form}.".format(
+                **FORM
+            ),
         )
 
 

@@ -163,7 +163,8 @@ def test_the_stock_pages_have_less_than_30_kilobytes():
 def test_a_stock_page_has_the_language_of_the_tools(weather, settings):
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, "django.middleware.locale.LocaleMiddleware"]
     for language, start in (("en", '<html lang="en">'), ("ar", '<html lang="ar" dir="rtl">')):
-        assert start in read(weather(ui="form", settings={"LANGUAGE": language}))["text"]
+        settings.LANGUAGE_CODE = language
+        assert start in read(weather(ui="form"))["text"]
 
 
 def test_the_context_of_a_template_is_the_tool(weather, templates):

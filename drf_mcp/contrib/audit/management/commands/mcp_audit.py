@@ -11,7 +11,6 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from drf_mcp.contrib.audit.auditor import Auditor
@@ -66,7 +65,7 @@ class Command(MCPCommand):
             self.write_lines(newest)
             return
         lines = [self.describe(row) for row in newest]
-        self.stdout.write("\n".join(lines) if lines else _("No call matches."))
+        self.stdout.write("\n".join(lines) if lines else "No call matches.")
 
     def get_rows(self, options: dict[str, Any]) -> Any:
         rows = Auditor().rows.all()

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from django.core.management.color import no_style
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
 from drf_mcp.contrib.rules.proposal_store import APPROVED, OPEN, ProposalStore
@@ -59,7 +58,7 @@ class Command(MCPCommand):
     def list(self, options: dict[str, Any]) -> None:
         rows = store.rows.order_by("-created")
         found = [*(rows if options["all"] else rows.filter(status__in=OPEN))]
-        headings = (_("PROPOSAL"), _("CALL"), _("USER"), _("STATE"), _("SINCE"))
+        headings = ("PROPOSAL", "CALL", "USER", "STATE", "SINCE")
         screen = Screen(self.width, no_style())
         lines = screen.list_table(headings, [self.get_cells(row) for row in found])
         self.write_data([self.as_data(row) for row in found], lines, options)
@@ -69,7 +68,7 @@ class Command(MCPCommand):
         made = [run_proposal(pk) for pk in [*approved.values_list("pk", flat=True)]]
         # Another process may have made some of them.
         found = [row for row in made if row is not None]
-        lines = ["  ".join(self.get_cells(row)) for row in found] or [_("No call is approved.")]
+        lines = ["  ".join(self.get_cells(row)) for row in found] or ["No call is approved."]
         self.write_data([self.as_data(row) for row in found], lines, options)
 
     def show(self, options: dict[str, Any]) -> None:
@@ -93,7 +92,7 @@ class Command(MCPCommand):
         row = store.rows.filter(pk=proposal_id).first()
         if row is None:
             known = store.rows.filter(status__in=OPEN).values_list("pk", flat=True)
-            message = _("There is no proposal %(name)r.") % {"name": proposal_id[:128]}
+            message = f"There is no proposal {proposal_id[:128]!r}."
             raise UsageError(f"{message} {ask_nearest(find_nearest(proposal_id, known))}".strip())
         return row
 
@@ -101,7 +100,7 @@ class Command(MCPCommand):
         self, decide: Callable[..., Any], row: Any, sent: str, options: dict[str, Any]
     ) -> None:
         if options["username"] is None:
-            raise UsageError(_("Name who decides with --as."))
+            raise UsageError("Name who decides with --as.")
         user = self.find_user(options["username"])
         try:
             row = decide(row, user, sent)

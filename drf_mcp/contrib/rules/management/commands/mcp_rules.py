@@ -4,7 +4,6 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.color import no_style
-from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.rules.ruling import ViewRefused, decide_call, find_rules
 from drf_mcp.dispatch.dispatcher import Dispatcher
@@ -51,7 +50,7 @@ class Command(MCPCommand):
         tool = options["tool"] and self.find_tool(options["tool"])
         rules = find_rules(tool)
         rows = [(str(r.order), r.name, ", ".join(r.patterns), r.label) for r in rules]
-        headings = (_("ORDER"), _("RULE"), _("TOOLS"), _("DECIDES"))
+        headings = ("ORDER", "RULE", "TOOLS", "DECIDES")
         lines = Screen(self.width, no_style()).list_table(headings, rows)
         names = ("order", "name", "tools", "decides")
         self.write_data([dict(zip(names, row, strict=True)) for row in rows], lines, options)
@@ -70,10 +69,10 @@ class Command(MCPCommand):
             failure = exc.outcome.failure
             raise UsageError(failure.message if failure else str(exc.outcome.status)) from exc
         except CallCrashed as exc:
-            raise UsageError(_("A rule failed: %r. The call is refused.") % exc.cause) from exc
+            raise UsageError(f"A rule failed: {exc.cause!r}. The call is refused.") from exc
         data = {"rule": rule and rule.name, "verdict": ruling.verdict, "reason": ruling.reason}
         if rule is None:
-            lines = [_("No rule decides: the call is made.")]
+            lines = ["No rule decides: the call is made."]
         else:
             lines = [f"{rule.order} {rule.name}: {ruling.verdict}", ruling.reason, rule.label]
         self.write_data(data, filter(None, lines), options)

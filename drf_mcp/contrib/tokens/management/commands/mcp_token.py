@@ -9,8 +9,6 @@ from django.core.exceptions import ValidationError
 from django.core.management.color import no_style
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from django.views.decorators.debug import sensitive_variables
 
 from drf_mcp.contrib.tokens.models import KEY, AgentToken, get_end
@@ -21,10 +19,10 @@ from drf_mcp.transports.in_process import LocalEndpoint
 
 DAYS = re.compile(r"(\d{1,5})d")
 COLUMNS = (
-    *(gettext_noop("TOKEN"), gettext_noop("USER"), gettext_noop("NAME"), gettext_noop("OPENS")),
-    *(gettext_noop("VALID UNTIL"), gettext_noop("LAST USED"), gettext_noop("STATE")),
+    *("TOKEN", "USER", "NAME", "OPENS"),
+    *("VALID UNTIL", "LAST USED", "STATE"),
 )
-OPEN, REVOKED, EXPIRED = gettext_noop("open"), gettext_noop("revoked"), gettext_noop("expired")
+OPEN, REVOKED, EXPIRED = "open", "revoked", "expired"
 
 
 class Command(MCPCommand):
@@ -97,7 +95,7 @@ class Command(MCPCommand):
             raise UsageError(" ".join(exc.messages)) from exc
         token.save()
         # The token alone goes to the output, so that a script can keep it.
-        notice = _("Keep it now: it is shown this once, and cannot be looked up.")
+        notice = "Keep it now: it is shown this once, and cannot be looked up."
         self.stderr.write(notice, self.style.NOTICE)
         self.write_data({"token": key, **self.as_data(token)}, [key], options)
 
@@ -106,7 +104,7 @@ class Command(MCPCommand):
         if options["username"] is not None:
             tokens = tokens.filter(user=self.find_user(options["username"]))
         shown = [token for token in tokens if options["all"] or token.is_open]
-        screen, headings = Screen(self.width, no_style()), [_(heading) for heading in COLUMNS]
+        screen, headings = Screen(self.width, no_style()), list(COLUMNS)
         lines = screen.list_table(headings, map(self.get_row, shown))
         self.write_data([self.as_data(token) for token in shown], lines, options)
 
@@ -114,7 +112,7 @@ class Command(MCPCommand):
         tokens = [self.get_token(text) for text in options["tokens"]]
         for token in tokens:
             token.revoke()
-        lines = (_("Revoked %(token)s.") % {"token": token} for token in tokens)
+        lines = (f"Revoked {token}." for token in tokens)
         self.write_data([self.as_data(token) for token in tokens], lines, options)
 
     def as_data(self, token: AgentToken) -> dict[str, Any]:
@@ -129,11 +127,11 @@ class Command(MCPCommand):
         return REVOKED if token.revoked else EXPIRED
 
     def get_row(self, token: AgentToken) -> tuple[str, ...]:
-        facts = [" ".join(token.tools) or _("all tools")]
+        facts = [" ".join(token.tools) or "all tools"]
         if token.read_only:
-            facts.append(_("read-only"))
+            facts.append("read-only")
         if token.networks:
-            facts.append(_("from %(networks)s") % {"networks": " ".join(token.networks)})
+            facts.append("from {networks}".format(networks=" ".join(token.networks)))
         return (
             token.shown_key,
             token.user.get_username(),
@@ -141,16 +139,16 @@ class Command(MCPCommand):
             ", ".join(facts),
             self.show_time(token.expires),
             self.show_time(token.last_used),
-            _(self.get_state(token)),
+            self.get_state(token),
         )
 
     def show_time(self, value: datetime | None) -> str:
-        return _("never") if value is None else f"{find_local_time(value):%Y-%m-%d %H:%M}"
+        return "never" if value is None else f"{find_local_time(value):%Y-%m-%d %H:%M}"
 
     def why(self, options: dict[str, Any]) -> None:
         token = self.get_token(options["token"])
         if fault := token.get_fault():
-            verdict = _("No call is taken. %(fault)s") % {"fault": fault}
+            verdict = f"No call is taken. {fault}"
             self.write_data({"allows": False, "verdict": verdict}, [verdict], options)
             return
         self.endpoint = LocalEndpoint()
@@ -177,9 +175,9 @@ class Command(MCPCommand):
         try:
             last_day = date.fromisoformat(text)
         except ValueError:
-            message = _("%(text)r is neither a day like 2030-12-31 nor 90d.") % {"text": text}
+            message = f"{text!r} is neither a day like 2030-12-31 nor 90d."
             raise UsageError(message) from None
         end = get_end(last_day)
         if end <= timezone.now():
-            raise UsageError(_("%(day)s is in the past.") % {"day": text})
+            raise UsageError(f"{text} is in the past.")
         return end
