@@ -1,4 +1,4 @@
-"""The library's own MCP endpoint: its eight tools and nothing else, in a plain envelope.
+"""The library's own MCP endpoint: its eight tools, in a plain envelope.
 
 The shop's endpoint serves them too, with all other tools of the example project.
 """

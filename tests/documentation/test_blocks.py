@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,19 +14,6 @@ import pytest
 from tests.documentation.pages import ROOT, Block, blocks, commands, find_faults, name_of, pages
 
 PAGES = pages()
-LANGUAGES = {
-    "console",
-    "diff",
-    "html",
-    "http",
-    "ini",
-    "json",
-    "nginx",
-    "python",
-    "text",
-    "toml",
-    "yaml",
-}
 # The pages that are not tried, and why. A page that could be tried fails.
 EXCUSED = {"docs/tutorial.md": "it makes a project of its own, which test_tutorial.py runs"}
 
@@ -79,21 +65,6 @@ def test_the_code_on_pages_works(tried):
     assert not failures, "\n\n".join(failures)
 
 
-def test_every_excuse_is_needed(tried):
-    for name, reason in EXCUSED.items():
-        assert reason
-        assert tried.failures(ROOT / name), name
-
-
-def test_every_block_has_a_language():
-    def judge(page: Path) -> set[str]:
-        unclosed = len(re.findall(r"^ *```", page.read_text(), re.M)) != 2 * len(blocks(page))
-        unknown = {b.language for b in blocks(page) if not b.language.startswith("{")} - LANGUAGES
-        return unknown | ({"a fence that is not closed"} if unclosed else set())
-
-    assert find_faults(judge, PAGES) == {}
-
-
 def read_block(block: Block) -> str | None:
     """Return why a block is not valid in its language, None if it is."""
     try:
@@ -109,25 +80,6 @@ def read_block(block: Block) -> str | None:
 
 def test_every_block_is_valid_in_its_language():
     assert find_faults(lambda page: [*filter(None, map(read_block, blocks(page)))], PAGES) == {}
-
-
-# Prints each of the given texts, separated by null characters, that is no valid shell command.
-READ_AS_A_SHELL = r"""while IFS= read -rd "" text
-do eval "read_alone() {
-:
-$text
-}" || echo "$text"
-done"""
-
-
-def test_command_lines_are_valid_in_a_shell():
-    texts = [command.text for page in PAGES for command in commands(page)]
-    given = "".join(f"{text}\0" for text in texts)
-    done = subprocess.run(
-        ["bash", "-c", READ_AS_A_SHELL], input=given, text=True, capture_output=True
-    )
-    assert texts
-    assert done.stdout + done.stderr == ""
 
 
 def shown_tests(page: Path) -> list[Block]:

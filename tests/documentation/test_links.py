@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 
-from tests.documentation.pages import FENCE, find_faults, name_of, pages
+from tests.documentation.pages import FENCE, find_faults, pages
 
 LINK = re.compile(r"\]\((?P<target>(?!\w+:)[^)\s]+)\)")
 HEADING = re.compile(r"^#{1,6} (?P<text>.+)$", re.M)
@@ -32,16 +31,3 @@ def find_lost_links(page: Path) -> list[str]:
 
 def test_links_lead_to_files_and_headings():
     assert find_faults(find_lost_links, pages()) == {}
-
-
-def test_a_page_has_one_title_and_skips_no_heading_level():
-    headings = re.compile(r"^(#+) ", re.M)
-    levels = {
-        name_of(page): [len(marks) for marks in headings.findall(FENCE.sub("", page.read_text()))]
-        for page in pages()
-    }
-    # This page includes the file that GitHub shows.
-    assert levels.pop("docs/changelog.md") == []
-    for name, found in levels.items():
-        assert (found.count(1), found[0]) == (1, 1), name
-        assert all(deeper <= level + 1 for level, deeper in pairwise(found)), name

@@ -1,7 +1,7 @@
 """The German catalogs, and the texts that pages, mails, the admin and scripts mark.
 
-``python -m tests.language.catalogs`` adds new texts, removes those that are not marked any more, and
-compiles the catalogs.
+``python -m tests.language.catalogs`` adds new texts, removes those that are not marked any more,
+and compiles the catalogs.
 """
 
 from __future__ import annotations

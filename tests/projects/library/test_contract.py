@@ -13,8 +13,8 @@ LAMBDA = {"question": "What is a lambda?"}
 ENVELOPES = ["ResponseV2Envelope", "OkEnvelope", "StatusEnvelope", "PlainEnvelope"]
 
 
-def test_the_librarys_endpoint_has_only_its_eight_tools(reader):
-    assert set(reader.tools()) == {*RETRIEVERS, *REPORTS}
+def test_the_librarys_endpoint_has_its_eight_tools_and_the_one_that_fetches(reader):
+    assert set(reader.tools()) == {*RETRIEVERS, *REPORTS, "content_retrieve"}
 
 
 def test_the_shops_endpoint_has_them_too(alice):
@@ -56,31 +56,6 @@ def test_http_refuses_query_as_in_the_contract(http):
         assert (response.status_code, response.json()) == (422, {"detail": [missing]}), tool
 
 
-def test_http_refuses_a_wrong_question_with_the_received_value(http):
-    refused = [("", "blank"), (None, "null"), ([], "invalid"), ("x" * 2001, "max_length")]
-    for question, code in refused:
-        response = http.post("/api/library/naive_retriever/", {"question": question})
-        (entry,) = response.json()["detail"]
-        assert response.status_code == 422
-        assert (entry["loc"], entry["type"]) == (["body", "question"], code)
-        assert entry["input"] == question
-
-
-def test_http_refuses_a_body_that_is_no_object(http):
-    response = http.post("/api/library/naive_retriever/", ["test"])
-    (entry,) = response.json()["detail"]
-    assert (response.status_code, entry["loc"], entry["input"]) == (422, ["body"], ["test"])
-
-
-def test_http_refuses_a_body_that_is_no_json_with_400(http):
-    url = "/api/library/naive_retriever/"
-    assert http.generic("POST", url, "{", content_type="application/json").status_code == 400
-
-
-def test_without_a_token_the_answer_is_401(http_of):
-    assert http_of(None).post("/api/library/naive_retriever/", LAMBDA).status_code == 401
-
-
 def test_an_unknown_query_and_a_missing_question_are_both_problems(alice):
     for tool in RETRIEVERS:
         refusal = alice.call(tool, query="test")
@@ -99,19 +74,6 @@ def test_a_plain_error_names_both_problems(reader):
     assert text.startswith("Error executing tool: ")
     assert "query: Unknown argument." in text
     assert "question: This argument is required." in text
-
-
-def test_a_missing_question_is_a_problem(alice):
-    refusal = alice.call("naive_retriever")
-    assert refusal.code == "MISSING_REQUIRED"
-    (problem,) = refusal.problems
-    assert (problem["pointer"], problem["code"]) == ("/question", "required")
-
-
-def test_a_blank_question_is_answered_with_what_is_accepted(alice):
-    (problem,) = alice.call("naive_retriever", question="").problems
-    assert (problem["pointer"], problem["code"], problem["received"]) == ("/question", "blank", "")
-    assert problem["accepted"] == "a string from 1 to 2000 characters"
 
 
 def test_a_plain_error_of_the_view_has_the_body_of_the_view(reader):
@@ -140,25 +102,12 @@ def test_health_is_a_status_and_the_time(reader):
     assert timedelta(0) <= age < timedelta(minutes=1)
 
 
-def test_the_reports_take_no_parameters(reader):
-    tools = reader.tools()
-    assert [tools[name]["inputSchema"]["properties"] for name in REPORTS] == [{}, {}]
-
-
-def test_anonymous_callers_may_read_the_health(http_of):
-    assert http_of(None).get("/api/library/health/").json()["status"] == "healthy"
-
-
 def stats(reader) -> dict:
     """Return the statistics of the stored answers."""
     body = reader.call("cache_stats_cache_stats_get").envelope
     assert set(body) == {"cache_stats"}
     assert set(body["cache_stats"]) == {"total_keys", "hit_rate", "memory_usage"}
     return body["cache_stats"]
-
-
-def test_an_unused_cache_has_no_keys(reader):
-    assert stats(reader) == {"total_keys": 0, "hit_rate": 0.0, "memory_usage": "0B"}
 
 
 def test_the_statistics_count_answers_hits_and_memory(reader):

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from example_project.library import indexes, keyword_search
 from example_project.library.models import Document
-from example_project.library.stored_answers import StoredAnswers, file_size
 
 QUESTION = {"question": "What is a lambda?"}
 ANSWER = "A lambda is a small function without a name [1]."
@@ -26,7 +23,7 @@ class FakeModel(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.requests.append((self.path, dict(self.headers), body))
-        time.sleep(self.server.delay)
+
         self.send_response(self.server.status)
         for name, value in self.server.headers.items():
             self.send_header(name, value)
@@ -42,7 +39,6 @@ class FakeServer(HTTPServer):
 
     status = 200
     headers: dict[str, str] = {}
-    delay = 0.0
     content = json.dumps({"choices": [{"message": {"content": ANSWER}}]}).encode()
 
     def __init__(self) -> None:
@@ -102,29 +98,6 @@ def test_the_model_answers_from_the_context(alice, model):
     assert prompt.endswith("Question: What is a lambda?")
 
 
-def test_the_answer_of_the_model_is_stored(alice, model):
-    answers = [alice.call_with("naive_retriever", QUESTION).data for _ in range(3)]
-    assert answers[0] == answers[1] == answers[2]
-    assert len(model.requests) == 1
-
-
-def test_an_extract_and_an_answer_of_the_model_are_stored_separately(alice, model, settings):
-    alice.call_with("naive_retriever", QUESTION)
-    settings.LIBRARY_ANSWER_MODEL = {}
-    assert "Sources:" in alice.call_with("naive_retriever", QUESTION).data["answer"]
-
-
-def test_the_model_is_not_used_without_a_context(alice, model):
-    assert alice.call("naive_retriever", question="zzzz").data["context_document_count"] == 0
-    assert model.requests == []
-
-
-def test_a_model_that_takes_too_long_is_unavailable(alice, model, settings):
-    settings.LIBRARY_ANSWER_MODEL = {**settings.LIBRARY_ANSWER_MODEL, "TIMEOUT": 0.05}
-    model.delay = 0.2
-    assert_unavailable(alice, "The answering model cannot be reached.")
-
-
 def test_a_model_that_cannot_be_reached_is_unavailable(alice, settings):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
@@ -138,11 +111,6 @@ def test_the_rate_limit_of_the_model_says_how_long_to_wait(alice, model):
     refusal = assert_unavailable(alice, "asked too often")
     assert refusal["retry_after_seconds"] == 7
     assert refusal["remediation"].startswith("Wait 7 seconds")
-
-
-def test_a_model_that_answers_500_is_unavailable(alice, model):
-    model.status = 500
-    assert_unavailable(alice, "HTTP status 500")
 
 
 def test_a_model_with_a_malformed_answer_is_unavailable(alice, model):
@@ -191,45 +159,7 @@ def test_without_its_cache_the_library_is_unavailable(alice):
         assert "hunter2" not in json.dumps(refusal.raw), tool
 
 
-@pytest.mark.usefixtures("broken_cache")
-def test_a_plain_error_names_the_cache(reader):
-    raw = reader.call_with("naive_retriever", QUESTION).raw
-    assert raw["isError"] is True
-    assert raw["content"][0]["text"].startswith("Error executing tool: ")
-    assert "The cache of answers cannot be reached." in raw["content"][0]["text"]
-
-
 def test_an_empty_library_is_unavailable_and_says_how_to_seed_it(alice):
     Document.objects.all().delete()
     assert_unavailable(alice, "manage.py seed")
     assert alice.call("health_check_health_get").code == "UNAVAILABLE"
-
-
-def test_a_library_of_empty_documents_is_unavailable(alice):
-    Document.objects.all().delete()
-    Document(name="empty", title="Empty", text="   ").save()
-    assert_unavailable(alice, "nothing but empty documents")
-
-
-def test_without_full_text_search_in_sqlite_the_library_is_unavailable(alice, monkeypatch):
-    monkeypatch.setattr(indexes, "_built", {})
-    monkeypatch.setattr(keyword_search, "TABLE", "CREATE VIRTUAL TABLE t USING left_out(words)")
-    assert_unavailable(alice, "The SQLite of this Python has no FTS5.")
-
-
-def test_a_library_of_one_short_document_can_be_searched(alice):
-    Document.objects.exclude(name="lambda").delete()
-    data = alice.call_with("semantic_retriever", QUESTION).data
-    assert data["context_document_count"] == 1
-
-
-def test_an_expired_answer_is_not_counted(monkeypatch):
-    monkeypatch.setattr("example_project.library.stored_answers.SECONDS_KEPT", 0)
-    stored = StoredAnswers()
-    stored.get_or_write(["asked"], lambda: {"answer": "x", "context_document_count": 1})
-    assert stored.statistics()["total_keys"] == 0
-
-
-def test_memory_has_a_suitable_unit():
-    sizes = {0: "0B", 1023: "1023B", 2621440: "2.5MB", 5 * 2**30: "5.0GB", 2**42: "4096.0GB"}
-    assert {size: file_size(size) for size in sizes} == sizes

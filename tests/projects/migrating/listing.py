@@ -1,4 +1,4 @@
-"""Prints the tools of a project as JSON, in the environment that ``record`` made for it."""
+"""Prints the tools of a project with their arguments, in the environment that ``record`` made."""
 
 from __future__ import annotations
 
@@ -6,12 +6,23 @@ import asyncio
 import importlib
 import json
 import sys
+from collections.abc import Iterator
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
 import django
 from django.test.utils import setup_test_environment
+
+
+def arguments_of(schema: dict[str, Any], path: str = "") -> Iterator[str]:
+    """Yield the names of arguments, in groups as dotted paths."""
+    for name, member in schema.get("properties", {}).items():
+        if member.get("properties"):
+            yield from arguments_of(member, f"{path}{name}.")
+        elif not member.get("readOnly"):
+            yield f"{path}{name}"
+
 
 MESSAGE = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
@@ -52,14 +63,11 @@ def main(project: str, package: str) -> None:
     setup_test_environment()
     server = f"tests.projects.migrating.{project}.before.server"
     tools = ask_server(server) if find_spec(server) else ask_over_http()
-    kept = ("name", "description", "inputSchema")
+    arguments = {tool["name"]: [*arguments_of(tool["inputSchema"])] for tool in tools}
     found = {
         "package": package,
         "version": version(package),
-        "tools": [
-            {name: tool[name] for name in kept}
-            for tool in sorted(tools, key=lambda tool: tool["name"])
-        ],
+        "tools": dict(sorted(arguments.items())),
     }
     sys.stdout.write(json.dumps(found))
 

@@ -123,10 +123,5 @@ class Project:
             r"tests\.projects\.migrating\.\w+\.(?:before|after)", "project", text
         ).splitlines()
 
-    def counted(self) -> tuple[int, int]:
-        """Return how many lines were removed and added."""
-        changed = [line[:1] for line in self.diff() if not line.startswith("--- ")]
-        return changed.count("-"), changed.count("+")
-
 
 PROJECTS = [Project(path.parent.name) for path in sorted(FOLDER.glob("*/tools.json"))]
