@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from drf_mcp.contrib.compose.calls import OWN_FUNCTIONS, ProgramCalls, get_required, name_argument
 from drf_mcp.contrib.compose.prelude import MODULES, find_loaded_names, write_prelude
-from drf_mcp.contrib.compose.rewriting import TYPES, TYPING, Rewriter, find_bound
+from drf_mcp.contrib.compose.rewriting import TYPES, TYPING, Rewriter, find_bound, write
 from drf_mcp.contrib.compose.sandbox import ProgramFailed, RaisedInProgram
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
@@ -31,6 +31,8 @@ LACKING = {
 KNOWN = {*dir(builtins), "ToolError", "__name__", "__file__"} - LACKING
 # How many problems are told at once.
 MOST_PROBLEMS = 8
+# The problems of arguments that a call has for certain, by their codes.
+CERTAIN = frozenset({"required", "unknown", "read_only"})
 
 
 @dataclass
@@ -38,8 +40,8 @@ class Program:
     """The text that the interpreter gets, and the line of the program of each of its lines."""
 
     text: str
-    parts: str = ""
-    lines: Mapping[int, int] = field(default_factory=dict)
+    parts: str
+    lines: Mapping[int, int]
 
     def find_line(self, line: int | None) -> int | None:
         before = [each for each in self.lines if line is not None and each <= line]
@@ -54,20 +56,17 @@ def read_program(text: str, calls: ProgramCalls) -> Program:
     """
     try:
         tree = ast.parse(text)
-    except SyntaxError:
-        # The interpreter reads a newer Python than the server may have, and says what is wrong.
-        return Program(text)
-    except (RecursionError, MemoryError, ValueError) as exc:
-        raise ProgramFailed("The program is nested too deeply.", "SyntaxError") from exc
-    try:
-        Checker(tree, calls).check()
+        problems = [*Checker(tree, calls).find_problems()]
         give_value(tree)
         rewriter = Rewriter(tree)
         rewriter.visit(tree)
-        refuse([(getattr(node, "lineno", 0), said) for node, said in rewriter.problems])
+        refuse([*problems, *rewriter.problems])
         written = ast.unparse(ast.fix_missing_locations(tree))
         again = ast.parse(written)
-    except (RecursionError, MemoryError) as exc:
+    except SyntaxError as exc:
+        cure = "Use other quotes inside of the f-string." if "f-string" in exc.msg else ""
+        raise ProgramFailed(f"{exc.msg}. {cure}".strip(), "SyntaxError", exc.lineno) from exc
+    except (RecursionError, MemoryError, ValueError) as exc:
         raise ProgramFailed("The program is nested too deeply.", "SyntaxError") from exc
     pairs = zip(find_statements(tree), find_statements(again), strict=True)
     return Program(written, write_prelude(again), {new.lineno: old.lineno for old, new in pairs})
@@ -78,18 +77,20 @@ def find_statements(tree: ast.Module) -> list[ast.stmt]:
 
 
 def give_value(tree: ast.Module) -> None:
-    """Let a program whose last line is an assignment give what was assigned."""
+    """Let a program end with its value, also where its last line is an assignment."""
     last = tree.body[-1] if tree.body else None
-    if isinstance(last, ast.Assign):
-        target: ast.expr | None = last.targets[0]
-    elif isinstance(last, (ast.AnnAssign, ast.AugAssign)):
-        target = last.target
-    else:
-        is_known = VALUE in find_bound(tree) and not isinstance(last, ast.Expr)
-        target = ast.Name(VALUE) if is_known else None
-    if isinstance(target, ast.Name) and last is not None:
-        value = ast.Expr(ast.Name(target.id, ast.Load()))
-        tree.body.append(ast.copy_location(value, last))
+    value: ast.expr | None = None
+    if isinstance(last, ast.Expr):
+        value = last.value
+        tree.body.pop()
+    elif isinstance(last, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+        target = last.targets[0] if isinstance(last, ast.Assign) else last.target
+        value = ast.Name(target.id, ast.Load()) if isinstance(target, ast.Name) else None
+    elif VALUE in find_bound(tree)[0]:
+        value = ast.Name(VALUE, ast.Load())
+    if value is not None and last is not None:
+        ended = ast.Expr(write("_end(VALUE)", VALUE=value))
+        tree.body.append(ast.fix_missing_locations(ast.copy_location(ended, last)))
 
 
 def refuse(problems: list[tuple[int, str]]) -> None:
@@ -99,7 +100,7 @@ def refuse(problems: list[tuple[int, str]]) -> None:
     first, *others = ordered[:MOST_PROBLEMS]
     texts = [first[1], *(f"Line {line}: {text}" for line, text in others)]
     if len(ordered) > MOST_PROBLEMS:
-        texts.append(f"{len(ordered) - MOST_PROBLEMS} more.")
+        texts.append("There are more.")
     raise ProgramFailed(" ".join(texts), "", first[0])
 
 
@@ -109,55 +110,70 @@ class Checker:
     def __init__(self, tree: ast.Module, calls: ProgramCalls) -> None:
         self.tree = tree
         self.calls = calls
-        self.bound = find_bound(tree)
+        self.bound, self.defined, _modules = find_bound(tree)
         self.known = self.bound | KNOWN | calls.functions.keys() | set(OWN_FUNCTIONS)
         names = find_loaded_names(tree) - self.bound
         # Who may not call a tool learns nothing of its arguments.
-        called = [tool for name, tool in calls.functions.items() if name in names]
-        visible = calls.visibility.of(called)
+        visible = calls.visibility.of([t for name, t in calls.functions.items() if name in names])
         self.tools = {calls.function_names[tool.name]: tool for tool in visible}
 
-    def check(self) -> None:
-        problems: list[tuple[int, str]] = []
-        calls = (node for node in ast.walk(self.tree) if isinstance(node, ast.Call))
-        called = {node.func for node in calls}
+    def find_problems(self) -> Iterator[tuple[int, str]]:
+        calls = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
+        called, found = {node.func for node in calls}, 0
+        node: Any
         for node in ast.walk(self.tree):
-            if len(problems) > MOST_PROBLEMS:
-                # To look for what each unknown name may mean takes a while.
-                break
+            texts: Iterator[str] = iter(())
             if isinstance(node, ast.Name):
-                texts = self.check_name(node, node in called)
-                problems += [(node.lineno, text) for text in texts]
-            elif isinstance(node, (ast.Import, ast.ImportFrom)):
-                problems += [(node.lineno, text) for text in self.check_import(node)]
+                texts = self.check_name(node.id, node in called)
+            elif isinstance(node, ast.Import):
+                texts = (text for each in node.names for text in self.check_module(each.name))
+            elif isinstance(node, ast.ImportFrom):
+                texts = self.check_import(node.module or "", [each.name for each in node.names])
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                texts = self.check_member(node.value.id, node.attr)
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                problems += [(node.lineno, text) for text in self.check_call(node, node.func.id)]
-        refuse([*problems, *self.check_end()])
+                texts = self.check_call(node, node.func.id)
+            for text in texts:
+                yield node.lineno, text
+                found += 1
+            if found > MOST_PROBLEMS:
+                # To look for what each unknown name may mean takes a while.
+                return
+        last = self.tree.body[-1] if self.tree.body else None
+        if isinstance(last, ast.Expr) and isinstance(last.value, ast.Name):
+            name = last.value.id
+            if name in self.defined or name in self.calls.functions.keys() - self.bound:
+                yield last.lineno, f"The program ends with the name of a function: call {name}()."
 
-    def check_name(self, node: ast.Name, is_called: bool) -> Iterator[str]:
-        if node.id in self.known:
+    def check_name(self, name: str, is_called: bool) -> Iterator[str]:
+        if name in self.known:
             return
         if not is_called:
-            nearest = find_nearest(node.id, sorted(self.bound))
-            yield f"NameError: name '{node.id}' is not defined. {ask_nearest(nearest)}".strip()
+            nearest = find_nearest(name, sorted(self.bound))
+            yield f"NameError: name '{name}' is not defined. {ask_nearest(nearest)}".strip()
             return
         try:
-            self.calls.find_tool(node.id)
+            self.calls.find_tool(name)
         except RaisedInProgram as exc:
             # What a narrowing takes away is refused when it is called.
             if isinstance(exc.exception, NameError):
                 yield str(exc.exception)
 
-    def check_import(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
-        module = node.module or "" if isinstance(node, ast.ImportFrom) else None
-        names = [alias.name for alias in node.names] if module is None else [module]
-        known = {*OWN_MODULES, *MODULES, *TYPING, "enum"}
-        for name in names:
-            if name not in known:
-                every = ", ".join(sorted({*OWN_MODULES, *MODULES, "enum"}))
-                yield f"No module named '{name}'. There are {every}."
-        if module is not None and node.names[0].name == "*":
+    def check_module(self, name: str) -> Iterator[str]:
+        every = {*OWN_MODULES, *MODULES, "enum"}
+        if name not in every | TYPING:
+            yield f"No module named '{name}'. There are {', '.join(sorted(every))}."
+
+    def check_import(self, module: str, names: list[str]) -> Iterator[str]:
+        yield from self.check_module(module)
+        if "*" in names:
             yield "Import names, not *."
+        for name in names if module in MODULES and "*" not in names else ():
+            yield from self.check_member(module, name)
+
+    def check_member(self, module: str, name: str) -> Iterator[str]:
+        if module in MODULES and name not in MODULES[module]:
+            yield f"{module} has no {name} here. It has {', '.join(MODULES[module])}."
 
     def check_call(self, node: ast.Call, name: str) -> Iterator[str]:
         if name in ("getattr", "hasattr") and len(node.args) > 1 and name not in self.bound:
@@ -166,28 +182,8 @@ class Checker:
                 yield f"{name}() finds no methods here: call the method, or use isinstance()."
         if name in ("any", "all", "next") and node.args and name not in self.bound:
             yield from self.check_lazy(name, node.args[0])
-        tool = self.tools.get(name)
-        if tool is None:
-            return
-        required = get_required(tool)
-        if any(isinstance(each, ast.Starred) for each in node.args):
-            return
-        if len(node.args) > len(required):
-            known = ", ".join(tool.input_schema.get("properties", {}))
-            yield f"{name} takes arguments by name: {known or 'none'}."
-            return
-        sent = dict.fromkeys(required[: len(node.args)], "?")
-        named = ((each.arg, each.value) for each in node.keywords if each.arg)
-        sent |= {name_argument(tool, each): read_value(value) for each, value in named}
-        arguments = tool.arguments
-        problems = [*arguments.find_problems(sent), *arguments.find_missing(sent)]
-        guards = {arguments.get_control_pointer(each.name) for each in tool.controls}
-        for problem in problems:
-            is_open = problem.code == "required" and any(not each.arg for each in node.keywords)
-            if len(JSONPointer(problem.pointer).path) > 1 or is_open:
-                continue
-            if problem.code in CERTAIN and problem.pointer not in guards:
-                yield f"{name} {problem.pointer}: {problem.message} {problem.remediation}".strip()
+        if name in self.tools:
+            yield from self.check_arguments(node, name, self.tools[name])
 
     def check_lazy(self, name: str, rows: ast.expr) -> Iterator[str]:
         # The interpreter makes all rows of a generator, where Python would stop at one.
@@ -195,15 +191,24 @@ class Checker:
             if each in self.tools and not self.tools[each].reads:
                 yield f"{name}() would make every call of {each}: call it in a loop with `break`."
 
-    def check_end(self) -> Iterator[tuple[int, str]]:
-        last = self.tree.body[-1] if self.tree.body else None
-        if isinstance(last, ast.Expr) and isinstance(last.value, ast.Name):
-            name = last.value.id
-            if name in self.bound.functions or name in self.calls.functions.keys() - self.bound:
-                yield last.lineno, f"The program ends with the name of a function: call {name}()."
-
-
-CERTAIN = frozenset({"required", "unknown", "read_only"})
+    def check_arguments(self, node: ast.Call, name: str, tool: Any) -> Iterator[str]:
+        required, arguments = get_required(tool), tool.arguments
+        if any(isinstance(each, ast.Starred) for each in node.args):
+            return
+        if len(node.args) > len(required):
+            known = ", ".join(tool.input_schema.get("properties", {}))
+            yield f"{name} takes arguments by name: {known or 'none'}."
+            return
+        sent = dict.fromkeys(required[: len(node.args)], "?")
+        named = [(each.arg, each.value) for each in node.keywords if each.arg]
+        sent |= {name_argument(tool, each): read_value(value) for each, value in named}
+        guards = {arguments.get_control_pointer(each.name) for each in tool.controls}
+        for problem in [*arguments.find_problems(sent), *arguments.find_missing(sent)]:
+            # `**more` may have it.
+            is_open = problem.code == "required" and len(named) < len(node.keywords)
+            is_inside = len(JSONPointer(problem.pointer).path) > 1 or problem.pointer in guards
+            if problem.code in CERTAIN and not is_open and not is_inside:
+                yield f"{name} {problem.pointer}: {problem.message} {problem.remediation}".strip()
 
 
 def read_value(node: ast.expr) -> Any:

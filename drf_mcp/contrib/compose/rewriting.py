@@ -3,378 +3,306 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from drf_mcp.contrib.compose.prelude import MODULES, find_loaded_names
 
-# Builtins whose parts call tools, and give iterators as Python's do.
-CALLBACKS = {"map": "_map", "filter": "_filter"}
-WITH_KEY = {"sorted": "_sorted", "max": "_max", "min": "_min"}
-# Rewritten wherever they are called.
-CALLED = {"round": "_round"}
-# Names of modules of the interpreter that it lacks, and what stands for them.
-NAMES = {("collections", "OrderedDict"): "dict", ("functools", "wraps"): "_wraps"}
+# Builtins whose parts call tools, round as Python does, or give iterators.
+BUILTINS = {"map", "filter", "sorted", "max", "min", "round"}
+# They give lists where nothing is asked for the next row.
+ITERATORS = {"zip", "enumerate", "reversed"}
+# Methods that the interpreter lacks.
+METHODS = {"isocalendar", "toordinal", "utcnow", "fromtimestamp", "is_integer", "format_map"}
+TYPES = {each.__name__: each for each in (str, dict, list, set, tuple, int, float)}
+# Methods of types that make a value, and have no value of the type.
+CLASS_METHODS = frozenset({"fromkeys", "maketrans", "from_bytes", "fromhex"})
+# Names that modules of the interpreter lack, and what stands for them.
+NAMES = {
+    ("collections", "OrderedDict"): "dict",
+    ("datetime", "UTC"): "_UTC",
+    ("functools", "wraps"): "_wraps",
+}
+# Modules whose names are read in annotations, which the interpreter does not look at.
+TYPING = frozenset({"typing", "typing_extensions", "collections.abc", "__future__"})
+ENUMS = {"Enum": False, "StrEnum": True, "IntEnum": True}
 # Methods of classes that the interpreter does not call.
 IGNORED = frozenset(f"__{each}__" for each in ("lt", "le", "gt", "ge", "len", "getattr"))
-ITERATORS = {"zip": "_zip", "enumerate": "_enumerate", "reversed": "_reversed"}
-# Methods that the interpreter lacks.
-LACKING_METHODS = ("isocalendar", "is_integer", "utcnow", "fromtimestamp", "format_map")
-METHODS = {name: f"_{name}" for name in LACKING_METHODS}
-TYPES = {"str": str, "dict": dict, "list": list, "set": set, "tuple": tuple, "int": int}
-# Methods of types that make a value, and have no value of the type.
-CLASS_METHODS = frozenset({"fromkeys", "maketrans", "from_bytes"})
-# Modules whose names are only read in annotations, which are left out.
-TYPING = frozenset({"typing", "collections.abc", "__future__"})
-ENUMS = {"Enum": False, "StrEnum": True, "IntEnum": True}
+SYNCHRONOUS = {
+    ast.AsyncFunctionDef: ast.FunctionDef,
+    ast.AsyncFor: ast.For,
+    ast.AsyncWith: ast.With,
+}
 
 
 class Rewriter(ast.NodeTransformer):
     """Rewrites a program.
 
     Attributes:
-        bound: the names that the program binds itself.
-        problems: what stays unlike Python, with its node.
+        problems: lines with what stays unlike Python.
     """
 
     def __init__(self, tree: ast.Module) -> None:
-        self.bound = find_bound(tree)
-        self.names = find_loaded_names(tree)
+        self.bound, self.functions, self.modules = find_bound(tree)
+        self.replaced = BUILTINS | (ITERATORS if "next" in find_loaded_names(tree) else set())
         calls = (each.func for each in ast.walk(tree) if isinstance(each, ast.Call))
         self.called = {each.id for each in calls if isinstance(each, ast.Name)}
-        self.problems: list[tuple[ast.AST, str]] = []
+        # Of each function around a node: whether it yields.
+        self.yielding: list[bool] = []
+        self.problems: list[tuple[int, str]] = []
 
-    def is_builtin(self, node: ast.AST, names: Any) -> bool:
+    def visit(self, node: ast.AST) -> Any:
+        made = super().visit(node)
+        for each in made if isinstance(made, list) else [made]:
+            if each is not node and hasattr(node, "lineno"):
+                ast.fix_missing_locations(ast.copy_location(each, node))
+        return made
+
+    def is_builtin(self, node: ast.AST, names: Iterable[str]) -> bool:
         return isinstance(node, ast.Name) and node.id in names and node.id not in self.bound
 
     # --- Expressions ---------------------------------------------------------------------------
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        parts = {**CALLBACKS, **(ITERATORS if "next" in self.names else {})}
-        return ast.Name(parts[node.id], node.ctx) if self.is_builtin(node, parts) else node
+        return ast.Name(f"_{node.id}") if self.is_builtin(node, self.replaced) else node
 
     def visit_Await(self, node: ast.Await) -> Any:
         return self.visit(node.value)
 
     def visit_comprehension(self, node: ast.comprehension) -> Any:
         node.is_async = 0
-        return self.visit_children(node)
+        return self.generic_visit(node)
 
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
-        self.visit_children(node)
-        return make_call("iter", ast.ListComp(node.elt, node.generators))
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+        self.generic_visit(node)
+        return write("iter(ROWS)", ROWS=ast.ListComp(node.elt, node.generators))
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        function = node.func
-        names = {each.arg for each in node.keywords}
-        callbacks = [each for each in node.keywords if each.arg == "key"]
-        for keyword in callbacks:
-            keyword.value = self.write_callback(keyword.value)
-        if self.is_builtin(function, {*CALLBACKS, "reduce"}) and node.args:
+    def visit_Yield(self, node: ast.Yield) -> Any:
+        self.generic_visit(node)
+        return write("_found.append(VALUE)", VALUE=node.value or ast.Constant(None))
+
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> Any:
+        self.generic_visit(node)
+        return write("_found.extend(VALUE)", VALUE=node.value)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        function, names = node.func, {each.arg: each for each in node.keywords}
+        if "key" in names:
+            names["key"].value = self.write_callback(names["key"].value)
+        name = getattr(function, "attr", getattr(function, "id", ""))
+        if node.args and name in ("map", "filter", "reduce"):
             node.args[0] = self.write_callback(node.args[0])
-        if callbacks and self.is_builtin(function, WITH_KEY):
-            node.func = ast.Name(WITH_KEY[ast.unparse(function)], ast.Load())
-        if self.is_builtin(function, CALLED):
-            node.func = ast.Name(CALLED[ast.unparse(function)], ast.Load())
-        lone = len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
-        if lone and not self.is_builtin(function, {"next"}):
-            # As fast as before: what is called reads all of it.
-            node.args[0] = ast.ListComp(node.args[0].elt, node.args[0].generators)  # type: ignore[attr-defined]
-        self.visit_children(node)
-        if isinstance(node.func, ast.Attribute):
-            return self.write_method_call(node, node.func, names)
-        if self.is_builtin(function, {"dumps"}) is False and names >= {"default"}:
-            return self.write_dumps(node)
-        return node
-
-    def write_method_call(self, node: ast.Call, function: ast.Attribute, names: Any) -> ast.expr:
-        name, of = function.attr, function.value
-        if name == "sort" and "key" in names:
-            return make_call("_sort", of, *node.args, keywords=node.keywords)
-        if name in METHODS:
-            return make_call(METHODS[name], of, *node.args, keywords=node.keywords)
-        if name == "dumps" and "default" in names:
-            return self.write_dumps(node)
-        is_function = len(node.args) > 1 and isinstance(node.args[1], (ast.Lambda, ast.Name))
-        if name == "sub" and ast.unparse(of) == "re" and is_function:
-            is_lambda = isinstance(node.args[1], ast.Lambda)
-            if is_lambda or ast.unparse(node.args[1]) in self.bound.functions:
-                return make_call("_re_sub", *node.args, keywords=node.keywords)
-        if self.is_builtin(of, TYPES) and node.args and self.is_method(of, name):
-            # `str.upper(text)`
-            return ast.Call(
-                ast.Attribute(node.args[0], name, ast.Load()), node.args[1:], node.keywords
+        if self.is_builtin(function, {"iter"}) and len(node.args) > 1:
+            node.func = ast.Name("_iter")
+        self.generic_visit(node)
+        if name == "dumps" and "default" in names and node.args:
+            node.keywords.remove(names["default"])
+            node.args[0] = write(
+                "_plain(VALUE, HOW)", VALUE=node.args[0], HOW=names["default"].value
             )
+        if isinstance(node.func, ast.Attribute):
+            self.rewrite_method_call(node, node.func)
         return node
 
-    def write_dumps(self, node: ast.Call) -> ast.expr:
-        default = next((each for each in node.keywords if each.arg == "default"), None)
-        if default is not None and node.args and "dumps" in ast.unparse(node.func):
-            node.keywords.remove(default)
-            node.args[0] = make_call("_plain", node.args[0], default.value)
-        return node
+    def rewrite_method_call(self, node: ast.Call, function: ast.Attribute) -> None:
+        of, name = function.value, function.attr
+        if node.args and self.is_method(of, name):
+            # `str.upper(text)`
+            function.value = of = node.args.pop(0)
+        is_sort = name == "sort" and any(each.arg == "key" for each in node.keywords)
+        if is_sort or (name in METHODS and name not in self.functions):
+            node.func, node.args = ast.Name(f"_{name}"), [of, *node.args]
+        elif name == "sub" and name_of(of) == "re" and len(node.args) > 2:
+            how = node.args[1]
+            if isinstance(how, ast.Lambda) or name_of(how) in self.functions:
+                node.func = ast.Name("_re_sub")
 
     def is_method(self, of: ast.AST, name: str) -> bool:
-        return name not in CLASS_METHODS and callable(getattr(TYPES[ast.unparse(of)], name, None))
+        if not self.is_builtin(of, TYPES) or name in CLASS_METHODS:
+            return False
+        return callable(getattr(TYPES[name_of(of)], name, None))
 
-    def write_callback(self, node: ast.expr) -> ast.expr:
+    def write_callback(self, node: ast.expr) -> Any:
         """Return a method in a lambda, as which the interpreter can call it."""
-        if not isinstance(node, ast.Attribute) or self.names_module(node.value):
+        if not isinstance(node, ast.Attribute) or name_of(node.value) in self.modules:
             return node
-        first = ast.Starred(ast.Name("_args", ast.Load()), ast.Load())
-        called: ast.expr = node
-        if self.is_builtin(node.value, TYPES) and self.is_method(node.value, node.attr):
-            called = ast.Attribute(ast.Name("_of", ast.Load()), node.attr, ast.Load())
-        text = "_of, *_args" if called is not node else "*_args"
-        made = ast.parse(f"lambda {text}: 0", mode="eval").body
-        assert isinstance(made, ast.Lambda)
-        made.body = ast.Call(called, [first], [])
-        return made
-
-    def names_module(self, node: ast.AST) -> bool:
-        return isinstance(node, ast.Name) and node.id in self.bound.modules
+        if self.is_method(node.value, node.attr):
+            return write(f"lambda _of, *_args: _of.{node.attr}(*_args)")
+        return write("lambda *_args: CALLED(*_args)", CALLED=node)
 
     # --- Statements ----------------------------------------------------------------------------
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Any:
-        return self.visit_FunctionDef(make_like(node, ast.FunctionDef))
+    def visit_AsyncFunctionDef(self, node: Any) -> Any:
+        fields = {name: getattr(node, name) for name in node._fields}
+        return self.visit(ast.copy_location(SYNCHRONOUS[type(node)](**fields), node))
 
-    def visit_AsyncFor(self, node: ast.AsyncFor) -> Any:
-        return self.visit(make_like(node, ast.For))
-
-    def visit_AsyncWith(self, node: ast.AsyncWith) -> Any:
-        return self.visit(make_like(node, ast.With))
+    visit_AsyncFor = visit_AsyncWith = visit_AsyncFunctionDef
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        node.returns = None
-        for argument in ast.walk(node.args):
-            if isinstance(argument, ast.arg):
-                argument.annotation = None
-        self.visit_children(node)
-        yields = [each for each in walk_own(node) if isinstance(each, (ast.Yield, ast.YieldFrom))]
-        if yields:
-            Collector(self.problems).collect(node, yields)
+        yields = (ast.Yield, ast.YieldFrom)
+        self.yielding.append(any(isinstance(each, yields) for each in walk_own(node)))
+        self.generic_visit(node)
+        if self.yielding.pop():
+            for loop in walk_own(node):
+                ends = (ast.Break, ast.Return, ast.Raise)
+                is_endless = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant)
+                if is_endless and not any(isinstance(each, ends) for each in ast.walk(loop)):
+                    self.problems.append(
+                        (loop.lineno, "This generator never ends: give it an end.")
+                    )
+            node.body = [
+                *write_lines("_found = []"),
+                *node.body,
+                *write_lines("return iter(_found)"),
+            ]
+        return node
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        self.generic_visit(node)
+        if self.yielding and self.yielding[-1]:
+            return write_lines("return iter(_found)")
         return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         if isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.called:
             # `get = counts.get`
             node.value = self.write_callback(node.value)
-        return self.visit_children(node)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
-        self.visit_children(node)
-        if node.value is None:
-            return ast.Pass()
-        return ast.Assign([node.target], node.value)
+        return self.generic_visit(node)
 
     def visit_Delete(self, node: ast.Delete) -> Any:
-        self.visit_children(node)
+        self.generic_visit(node)
         made: list[ast.stmt] = []
         for target in node.targets:
-            if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
-                pop = ast.Attribute(target.value, "pop", ast.Load())
-                made.append(ast.Expr(ast.Call(pop, [target.slice], [])))
-            elif isinstance(target, ast.Subscript):
-                target.ctx = ast.Store()
-                made.append(ast.Assign([target], ast.List([], ast.Load())))
-            elif isinstance(target, ast.Name):
-                made.append(ast.Assign([ast.Name(target.id, ast.Store())], ast.Constant(None)))
+            if isinstance(target, ast.Attribute):
+                text = "`del` of an attribute does not work: set it to None."
+                self.problems.append((node.lineno, text))
+            elif not isinstance(target, ast.Subscript):
+                made += write_lines("TARGET = None", TARGET=target)
+            elif isinstance(target.slice, ast.Slice):
+                made += write_lines("TARGET = []", TARGET=target)
             else:
-                self.problems.append((node, "`del` of an attribute does not work: set it to None."))
-        return made or ast.Pass()
+                made += write_lines("OF.pop(KEY)", OF=target.value, KEY=target.slice)
+        return made
 
     def visit_Import(self, node: ast.Import) -> Any:
         made: list[ast.stmt] = []
         for alias in node.names:
             if alias.name in MODULES:
-                target = ast.Name(alias.asname or alias.name, ast.Store())
-                made.append(ast.Assign([target], ast.Name(MODULES[alias.name], ast.Load())))
+                made += write_lines(f"{alias.asname or alias.name} = _{alias.name}")
             elif alias.name not in TYPING | {"enum"}:
                 made.append(ast.Import([alias]))
         return made or ast.Pass()
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
-        if node.module in TYPING or node.module == "enum":
-            return ast.Pass()
         made: list[ast.stmt] = []
-        for alias in node.names:
-            value: ast.expr
-            if part := MODULES.get(node.module or ""):
-                value = ast.Attribute(ast.Name(part, ast.Load()), alias.name, ast.Load())
-            elif name := NAMES.get((node.module or "", alias.name)):
-                value = ast.Name(name, ast.Load())
+        module = node.module or ""
+        for alias in node.names if module not in ("enum", "__future__") else ():
+            value = NAMES.get((module, alias.name))
+            if module in MODULES:
+                value = f"_{module}.{alias.name}"
+            elif module in TYPING:
+                # Also `Row = dict[str, Any]` runs then.
+                value = "dict"
+            if value is None or alias.name == "*":
+                made.append(ast.ImportFrom(module, [alias], 0))
             else:
-                made.append(ast.ImportFrom(node.module, [alias], 0))
-                continue
-            made.append(ast.Assign([ast.Name(alias.asname or alias.name, ast.Store())], value))
-        return made
+                made += write_lines(f"{alias.asname or alias.name} = {value}")
+        return made or ast.Pass()
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         base = ast.unparse(node.bases[0]).rpartition(".")[2] if len(node.bases) == 1 else ""
         if base in ENUMS:
             return self.write_enum(node, ENUMS[base])
+        if base == "TypedDict":
+            return write_lines("NAME = dict", NAME=ast.Name(node.name))
         if base == "NamedTuple":
-            fields = [ast.unparse(e.target) for e in node.body if isinstance(e, ast.AnnAssign)]
-            return ast.parse(
-                "from collections import namedtuple as _namedtuple\n"
-                f"{node.name} = _namedtuple({node.name!r}, {fields!r})"
-            ).body
-        if base == "object":
-            node.bases = []
+            members = [each for each in node.body if isinstance(each, ast.AnnAssign)]
+            names = ast.List([ast.Constant(ast.unparse(each.target)) for each in members])
+            defaults = ast.List([each.value for each in members if each.value is not None])
+            parts = {"NAME": ast.Name(node.name), "TEXT": ast.Constant(node.name)}
+            text = "NAME = _namedtuple(TEXT, NAMES, defaults=DEFAULTS)"
+            return write_lines(text, **parts, NAMES=names, DEFAULTS=defaults)
+        node.bases = [each for each in node.bases if ast.unparse(each) != "object"]
         if node.bases or node.keywords:
             text = f"{node.name} cannot inherit: write functions, and raise ValueError or KeyError."
-            self.problems.append((node, text))
-        # The fields of a dataclass stay annotated.
-        node.body = [
-            each if isinstance(each, ast.AnnAssign) else self.visit(each) for each in node.body
-        ]
+            self.problems.append((node.lineno, text))
         for each in node.body:
-            if isinstance(each, ast.AnnAssign):
-                each.annotation = ast.Name("int", ast.Load())
-            elif isinstance(each, ast.FunctionDef) and each.name in IGNORED:
-                text = (
-                    f"The interpreter does not call {each.name}: compare values of its own types."
-                )
-                self.problems.append((each, text))
+            if isinstance(each, ast.FunctionDef) and each.name in IGNORED:
+                text = f"Nothing calls {each.name} here: compare values of Python's own types."
+                self.problems.append((each.lineno, text))
             elif isinstance(each, ast.FunctionDef) and each.decorator_list:
                 text = "Methods cannot be decorated: write a method, or a function."
-                self.problems.append((each, text))
-        return node
-
-    def write_enum(self, node: ast.ClassDef, plain: bool) -> list[ast.stmt]:
-        pairs, number = [], 0
-        for each in node.body:
-            if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
-                number += 1
-                is_auto = isinstance(each.value, ast.Call)
-                value = ast.Constant(number) if is_auto else each.value
-                pairs.append(ast.Tuple([ast.Constant(each.targets[0].id), value], ast.Load()))
-            elif not isinstance(each, (ast.Expr, ast.Pass)):
-                self.problems.append((each, "An enum has only members here."))
-        every = ast.List(list(pairs), ast.Load())
-        made = make_call("_Enumeration", every, ast.Constant(plain))
-        body: list[ast.stmt] = [ast.Assign([ast.Name(node.name, ast.Store())], made)]
-        for place, pair in enumerate(pairs):
-            member = f"{node.name}.{ast.literal_eval(pair.elts[0])}"
-            body += ast.parse(f"{member} = {node.name}.members[{place}]").body
-        return body
-
-    # --- Both ----------------------------------------------------------------------------------
-
-    def visit_children(self, node: Any) -> Any:
+                self.problems.append((each.lineno, text))
         return self.generic_visit(node)
 
-    def visit(self, node: ast.AST) -> Any:
-        made = super().visit(node)
-        for each in made if isinstance(made, list) else [made]:
-            if each is not node and isinstance(node, (ast.stmt, ast.expr)):
-                for inner in ast.walk(each):
-                    if isinstance(inner, (ast.stmt, ast.expr)) and not hasattr(inner, "lineno"):
-                        ast.copy_location(inner, node)
-        return made
+    def write_enum(self, node: ast.ClassDef, plain: bool) -> Any:
+        members: dict[str, ast.expr] = {}
+        for each in node.body:
+            if isinstance(each, ast.Assign):
+                is_auto = isinstance(each.value, ast.Call)
+                value = ast.Constant(len(members) + 1) if is_auto else each.value
+                members[ast.unparse(each.targets[0])] = value
+            elif not isinstance(each, (ast.Expr, ast.Pass)):
+                self.problems.append((each.lineno, "An enum has only members here."))
+        values = ast.Dict([*map(ast.Constant, members)], [*members.values()])
+        name = ast.Name(node.name)
+        return write_lines(f"NAME = _Enumeration(VALUES, {plain})", NAME=name, VALUES=values)
 
 
-class Collector(ast.NodeTransformer):
-    """Lets a function collect what it yields, and return all of it."""
+class Filler(ast.NodeTransformer):
+    """Puts nodes in place of names."""
 
-    def __init__(self, problems: list[tuple[ast.AST, str]]) -> None:
-        self.problems = problems
+    def __init__(self, parts: dict[str, ast.AST]) -> None:
+        self.parts = parts
 
-    def collect(self, node: ast.FunctionDef, yields: Sequence[ast.AST]) -> None:
-        statements = [each.value for each in walk_own(node) if isinstance(each, ast.Expr)]
-        if any(each not in statements for each in yields):
-            self.problems.append((node, "A generator cannot be sent values: `yield` alone works."))
-        for loop in walk_own(node):
-            ends = (ast.Break, ast.Return, ast.Raise)
-            endless = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant)
-            if endless and not any(isinstance(each, ends) for each in ast.walk(loop)):
-                self.problems.append((loop, "This generator never ends: give it an end."))
-        start = ast.parse("_found = []").body
-        body = [self.visit(each) for each in node.body]
-        node.body = [*start, *body, self.make_return()]
-        for each in ast.walk(node):
-            if isinstance(each, (ast.stmt, ast.expr)) and each.lineno < node.lineno:
-                ast.copy_location(each, node)
-
-    def make_return(self) -> ast.stmt:
-        return ast.parse("return iter(_found)").body[0]
-
-    def visit_Expr(self, node: ast.Expr) -> Any:
-        if not isinstance(node.value, (ast.Yield, ast.YieldFrom)):
-            return node
-        adds = "extend" if isinstance(node.value, ast.YieldFrom) else "append"
-        made = ast.parse(f"_found.{adds}(None)").body[0]
-        assert isinstance(made, ast.Expr)
-        assert isinstance(made.value, ast.Call)
-        made.value.args = [node.value.value or ast.Constant(None)]
-        return relocate(made, node)
-
-    def visit_Return(self, node: ast.Return) -> Any:
-        return relocate(self.make_return(), node)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> Any:
-        return node
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return self.parts.get(node.id, node)
 
 
-def relocate(made: ast.AST, node: ast.stmt) -> ast.AST:
-    for each in ast.walk(made):
-        if isinstance(each, (ast.stmt, ast.expr)):
-            ast.copy_location(each, node)
-    return made
+def write_lines(text: str, **parts: ast.AST) -> list[ast.stmt]:
+    """Return the statements of a text, with nodes in place of some names, and without positions."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        for name in getattr(node, "_attributes", ()):
+            vars(node).pop(name, None)
+    return list(Filler(parts).visit(tree).body)
 
 
-def make_call(name: str, *args: ast.expr, keywords: Sequence[ast.keyword] = ()) -> ast.Call:
-    return ast.Call(ast.Name(name, ast.Load()), list(args), list(keywords))
+def write(text: str, **parts: ast.AST) -> Any:
+    """Return the expression of a text; see `write_lines`."""
+    (statement,) = write_lines(text, **parts)
+    assert isinstance(statement, ast.Expr)
+    return statement.value
 
 
-def make_like(node: Any, kind: type[Any]) -> Any:
-    """Return a statement without `async`."""
-    fields = {name: getattr(node, name) for name in node._fields if name in kind._fields}
-    return ast.copy_location(kind(**fields), node)
+def name_of(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
 
 
-def walk_own(node: ast.FunctionDef) -> list[ast.AST]:
-    """Return the nodes of a function, without those of functions in it."""
-    found: list[ast.AST] = []
-    waiting: list[ast.AST] = list(node.body)
-    while waiting:
-        each = waiting.pop()
-        found.append(each)
-        if not isinstance(each, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
-            waiting += ast.iter_child_nodes(each)
-    return found
+def walk_own(node: Any) -> Iterable[Any]:
+    """Return the nodes of a function, without the nodes of functions in it."""
+    for each in ast.iter_child_nodes(node):
+        yield each
+        if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            yield from walk_own(each)
 
 
-class BoundNames(set[str]):
-    """The names that a program binds anywhere; of them those of functions and of modules."""
-
-    functions: set[str]
-    modules: set[str]
-
-
-def find_bound(tree: ast.AST) -> BoundNames:
-    bound = BoundNames()
-    bound.functions, bound.modules = set(), set()
+def find_bound(tree: ast.AST) -> tuple[set[str], set[str], set[str]]:
+    """Return the names that a program binds anywhere, its functions and its modules."""
+    bound: set[str] = set()
+    functions: set[str] = set()
+    modules: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             bound.add(node.id)
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            bound.add(node.name)
-            bound.functions.add(node.name)
+            functions.add(node.name)
         elif isinstance(node, ast.arg):
             bound.add(node.arg)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            names = {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-            bound |= names
-            bound.modules |= names
+            modules |= {(each.asname or each.name).partition(".")[0] for each in node.names}
         elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
             bound.add(node.name)
         elif isinstance(node, ast.MatchMapping) and node.rest:
             bound.add(node.rest)
-        elif isinstance(node, (ast.Global, ast.Nonlocal)):
-            bound |= set(node.names)
-    return bound
+    return bound | functions | modules, functions, modules

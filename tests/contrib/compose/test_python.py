@@ -44,6 +44,13 @@ PROGRAMS = {
     "annotations": "from typing import Optional\ndef f(x: Optional[int] = None) -> list[int]:\n"
     "    y: list[int] = []\n    return y\nf()",
     "a named tuple": "from typing import NamedTuple\nclass P(NamedTuple):\n    a: int\nP(1).a",
+    "iter() with an end": "rows = [1, 2, 3]\nlist(iter(lambda: rows.pop(), 1))",
+    "yield as a value": "def g():\n    x = yield 1\n    yield x\nlist(g())",
+    "UTC": "from datetime import UTC, datetime\ndatetime(2024, 1, 1, tzinfo=UTC)",
+    "types": "from typing import Any, TypedDict\nRow = dict[str, Any]\nclass P(TypedDict):\n"
+    "    a: int\nP(a=1)",
+    "a named tuple with a default": "from typing import NamedTuple\nclass P(NamedTuple):\n"
+    "    a: int\n    b: int = 2\nP(1).b",
     "a name of a builtin": "def map(x):\n    return x\nmap(3)",
 }
 
@@ -92,6 +99,11 @@ WRONG = {
     "writes in any()": ("any(tickets_create(customer=i) for i in [1])", ["call it in a loop"]),
     "a function at the end": ("def f():\n    return 1\nf", ["Line 3", "call f()"]),
     "a tool at the end": ("customers_list", ["call customers_list()"]),
+    "names of modules": (
+        "import statistics as s\nfrom textwrap import wrap, nothing\ns.mean([1])\nstatistics.no",
+        ["Line 2: textwrap has no nothing here. It has wrap,"],
+    ),
+    "a newer syntax": ("x = 1\nf'{", ["Line 2: SyntaxError"]),
     "generators without end": ("def g():\n    while True:\n        yield 1\ng()", ["never ends"]),
 }
 
@@ -106,6 +118,20 @@ def test_what_would_fail_is_told_at_once_and_before_the_first_call(staff, calls,
     assert [text for text in texts if text not in result.envelope["error"]] == []
     assert Ticket.objects.count() == before
     assert calls == ["tools_compose"]
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["(x for x in [1, 2])", "map(int, '12')", "range(1, 3)", "{1: 0, 2: 0}.keys()", "iter([1, 2])"],
+)
+def test_rows_at_the_end_are_a_list(composer, program):
+    assert composer.value(program) == [1, 2]
+
+
+def test_a_tool_is_called_until_it_gives_the_end(staff):
+    pages = "pages = [1, 2, 2, 1]\n"
+    program = "[*iter(lambda: customers_list(page=pages.pop(), page_size=2)[0]['id'] % 7 and 1, 0)]"
+    assert set(staff.value(pages + program.replace("% 7 and 1", "and len(pages)"))) == {3, 2, 1}
 
 
 def test_an_error_of_the_interpreter_does_not_say_that_python_lacks_a_method(composer):
