@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from docs.reference_pages.apps import known_names
-from docs.reference_pages.client_limits import client_limits_page
 from docs.reference_pages.command_options import command_options_page
 from docs.reference_pages.envelope_fields import envelope_fields_page
 from docs.reference_pages.error_codes import error_codes_page
@@ -20,7 +19,6 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/command_options.md": command_options_page,
     "reference/error_codes.md": error_codes_page,
     "reference/envelope_fields.md": envelope_fields_page,
-    "reference/client_limits.md": client_limits_page,
     "../drf_mcp/contrib/settings.json": known_names,
 }
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
-from django.core.checks import CheckMessage, Info, Warning
+from django.core.checks import CheckMessage, Warning
 from django.http import HttpRequest
 from django.urls import Resolver404, resolve
 from django.utils.module_loading import import_string
@@ -21,8 +21,6 @@ from drf_mcp.checks.project import MountedEndpoint, Project, register_check
 from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
 
-# With more tools, searching costs a model fewer tokens than the list.
-MANY_TOOLS = 60
 # The most tools that the strictest of the widely used clients sends to a model.
 MAX_TOOLS = 128
 
@@ -162,14 +160,6 @@ def check_count(project: Project) -> Iterator[CheckMessage]:
             "endpoints with fewer tools (docs/toolsets.md), or let agents search the tools with "
             "DRF_MCP['TOOL_SEARCH'] (docs/large_apis.md).",
             id="drf_mcp.W005",
-        )
-    elif count > MANY_TOOLS:
-        yield Info(
-            f"An endpoint lists {count} tools. Clients that do not search tools themselves send "
-            "all of them to the model.",
-            hint="DRF_MCP['TOOL_SEARCH'] = True lists three tools that find and run the others. "
-            "See docs/large_apis.md.",
-            id="drf_mcp.I001",
         )
 
 

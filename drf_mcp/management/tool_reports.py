@@ -92,8 +92,8 @@ class ToolList:
             for tool in listed:
                 yield from self._list_row(tool, *widths)
             yield ""
-        facts = {"tools": TOOLS % {"count": len(tools)}, "command": f"{COMMAND} show NAME"}
-        yield from self.screen.wrap("{tools}. Show one whole: {command}".format(**facts))
+        count = TOOLS % {"count": len(tools)}
+        yield from self.screen.wrap(f"{count}. Show one whole: {COMMAND} show NAME")
 
     def _measure(self, tools: Iterable[Tool]) -> tuple[int, int]:
         widths = [(len(tool.name) + 4, len(self._write_request(tool)) + 2) for tool in tools]
@@ -128,11 +128,6 @@ class ToolList:
             yield f"  from {module} import {name}"
             yield ""
             yield f"  registry.register({name})"
-        # The app of that report may not be installed.
-        if "unexposed" in features.tool_reports:
-            yield ""
-            each = "Each of them, and why it is not a tool: %(command)s"
-            yield each % {"command": f"{COMMAND} unexposed"}
 
     def _list_row(self, tool: Tool, names: int, requests: int) -> Iterator[str]:
         hints, arguments = tool.annotations, self._write_arguments(tool)

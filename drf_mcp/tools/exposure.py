@@ -10,7 +10,7 @@ from rest_framework.routers import APIRootView, BaseRouter
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import find_view_classes
-from drf_mcp.introspection.findings import attempt, make_finding
+from drf_mcp.introspection.findings import attempt
 from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
@@ -198,17 +198,9 @@ class Exposure:
             return False
         include = mcp_settings.INCLUDE
         included = not include or ToolChoice(endpoint, ToolOptions()).matches(include)
-        return included and not self.get_annotated_exclusion(endpoint)
+        return included and not self.is_excluded_by_annotation(endpoint)
 
-    def get_annotated_exclusion(self, endpoint: Endpoint) -> str:
+    def is_excluded_by_annotation(self, endpoint: Endpoint) -> bool:
         annotations = endpoint.find_annotations()
-        if annotations is None:
-            return ""
-        failures: list[Exception] = []
         # Where the annotation cannot be read, the endpoint is not exposed.
-        if attempt(annotations.schema.is_excluded, True, failures.append):
-            if not failures:
-                return "@extend_schema(exclude=True) leaves it out"
-            text = "@extend_schema(exclude=True) leaves it out, as far as can be seen: %(failure)s"
-            return text % {"failure": make_finding(endpoint.place, failures[0], "").message}
-        return ""
+        return annotations is not None and bool(attempt(annotations.schema.is_excluded, True))

@@ -33,12 +33,6 @@ def test_one_tool(subtests, printed):
             assert_golden(f"tool-{columns}.txt", size.sub("size: ...", text))
 
 
-def test_unexposed_endpoints(subtests, printed):
-    for columns in [100, 40]:
-        with subtests.test(columns=columns):
-            assert_golden(f"unexposed-{columns}.txt", printed("unexposed", columns=columns))
-
-
 def test_guards_of_writes(subtests, printed):
     for columns in [80, 40]:
         with subtests.test(columns=columns):

@@ -28,11 +28,8 @@ def run_command(*arguments: str) -> str:
 def test_every_command_prints_json(subtests):
     for command in [
         ("mcp_tools",),
-        ("mcp_tools", "list", "--names"),
-        ("mcp_tools", "unexposed"),
         ("mcp_tools", "why", "orders_refund", "--as", "alice"),
         ("mcp_tools", "findings"),
-        ("mcp_tools", "size"),
         ("mcp_tools", "risks"),
         ("mcp_config", "all"),
         ("mcp_expire",),
@@ -55,10 +52,6 @@ def test_deleted_rows_are_printed_as_json_with_names_without_spaces():
     deleted = json.loads(run_command("mcp_expire", "--json"))
     assert "expired_archives" in deleted
     assert all(name.isidentifier() for name in deleted)
-
-
-def test_tool_names_are_completed():
-    assert run_command("mcp_tools", "list", "--names").split() == list(registry.tools())
 
 
 # --- Tables -----------------------------------------------------------------------------------
@@ -125,14 +118,3 @@ def test_no_count_is_written_to_a_pipe(monkeypatch):
     stream = io.StringIO()
     assert [*show_progress(stream, "Describing tools", [1])] == [1]
     assert stream.getvalue() == ""
-
-
-# --- Completion -------------------------------------------------------------------------------
-
-
-def test_zsh_uses_the_bash_completion():
-    script = run_command("mcp_tools", "completion", "zsh")
-    assert "bashcompinit" in script
-    registration = run_command("mcp_tools", "completion", "bash").splitlines()[-1]
-    assert registration.startswith("complete -o default -F _drf_mcp_tools")
-    assert script.splitlines()[-1] == registration

@@ -25,7 +25,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from drf_mcp import mcp_tool
-from drf_mcp.contrib.operators.lint import Lint
 from drf_mcp.tools import ArgumentsRefused
 
 CONTENT = b"%PDF-1.4 a report"
@@ -128,14 +127,6 @@ def test_the_schema_says_how_to_send_a_file(keeps):
     properties = keeps.input_schema["properties"]
     assert "base64" in properties["file"]["description"]
     assert "data:TYPE" in properties["note"]["description"]
-
-
-def test_a_key_that_may_be_a_file_or_a_text_is_a_finding(keeps, tool_of):
-    message = "takes note as a text"
-    assert any(message in finding.message for finding in Lint({"keeps": keeps}).findings)
-    view = mcp_tool(body={"note": {"type": "string"}})(type("Said", (Keeps,), {}))
-    uploading = tool_of(path("said/", view.as_view()))
-    assert not any(message in finding.message for finding in Lint({"said": uploading}).findings)
 
 
 def test_a_declared_type_makes_a_key_a_text(tool_of):

@@ -14,8 +14,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
 
-from drf_mcp.contrib.operators.lint import Lint
-from drf_mcp.tools import mcp_tool, mcp_viewset, registry
+from drf_mcp.tools import mcp_tool, mcp_viewset
 from drf_mcp.tools.options import ToolOptions
 from example_project.shop.models import Customer, Ticket
 from tests.agents import REVISIONS
@@ -93,6 +92,13 @@ def test_a_result_that_the_caller_wrote_has_no_label(tickets, alice):
     assert "written by others" not in alice.tools()["tickets_create"]["description"]
 
 
+class Sends(APIView):
+    permission_classes = [IsAuthenticated]
+
+    def post(self, request):
+        return Response()
+
+
 def test_an_answer_without_a_schema_has_the_label(expose, alice):
     expose(path("open/", mcp_tool(untrusted=["body"])(type("Open", (Sends,), {})).as_view()))
     assert get_label(alice, "open") == ["body"]
@@ -160,42 +166,3 @@ def test_an_untrusted_field_that_no_answer_has_is_an_error(expose):
 
 def test_fields_that_only_some_tools_have_are_no_error(tickets):
     assert find_errors() == []
-
-
-class Reads(APIView):
-    """Read the letters."""
-
-    serializer_class = TicketSerializer
-    permission_classes = [IsAuthenticated]
-
-    def get(self, request):
-        return Response()
-
-
-class Sends(APIView):
-    """Send a letter."""
-
-    permission_classes = [IsAuthenticated]
-
-    def post(self, request):
-        return Response()
-
-
-def find_mixed(expose, reads, sends) -> list:
-    views = {"reads": mcp_tool(**reads)(type("Reads", (Reads,), {}))}
-    views["sends"] = mcp_tool(**sends)(type("Sends", (Sends,), {}))
-    expose(*(path(f"{name}/", view.as_view()) for name, view in views.items()))
-    return [f for f in Lint(registry.tools()).findings if f.cause == "foreign-text"]
-
-
-def test_untrusted_text_and_an_open_world_tool_on_one_endpoint_are_a_finding(expose):
-    (finding,) = find_mixed(expose, {"untrusted": ["body"]}, {"open_world": True})
-    assert finding.tools == ("sends",)
-    assert finding.message == ("sends reaches beyond this API, and reads shows what others wrote.")
-    assert "different" in finding.remedy
-
-
-def test_one_of_both_is_no_finding(subtests, expose):
-    for reads, sends in [({}, {"open_world": True}), ({"untrusted": ["body"]}, {}), ({}, {})]:
-        with subtests.test(reads=reads, sends=sends):
-            assert find_mixed(expose, reads, sends) == []

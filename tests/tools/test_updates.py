@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
 from django.contrib.auth.models import Group
-from django.core.management import call_command
 from django.test import Client
 from django.urls import include, path
 from rest_framework import generics, mixins, serializers, viewsets
@@ -126,12 +123,3 @@ def test_a_call_of_a_put_that_is_no_tool_is_an_unknown_tool(tools):
     error = Agent(Client()).error("tools/call", name="groups_update", arguments={"pk": 1})
     assert error["code"] == -32602
     assert error["message"] == "Unknown tool: groups_update."
-
-
-def test_the_report_says_how_to_expose_put(tools):
-    tools(Groups)
-    out = io.StringIO()
-    call_command("mcp_tools", "unexposed", stdout=out)
-    text = " ".join(out.getvalue().split())
-    assert "PUT /groups/{pk}/" in text
-    assert "name update in actions=" in text

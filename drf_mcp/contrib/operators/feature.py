@@ -8,9 +8,7 @@ from drf_mcp.features import Example, Feature
 class OperatorsFeature(Feature):
     tool_reports = {
         "findings": "drf_mcp.contrib.operators.review.FindingsReport",
-        "size": "drf_mcp.contrib.operators.review.SizeReport",
-        "risks": "drf_mcp.contrib.operators.exposure_report.RisksReport",
-        "unexposed": "drf_mcp.contrib.operators.exposure_report.UnexposedReport",
+        "risks": "drf_mcp.contrib.operators.risks.RisksReport",
         "why": "drf_mcp.contrib.operators.permission_trace.WhyReport",
         "lock": "drf_mcp.contrib.operators.lock.LockReport",
         "check": "drf_mcp.contrib.operators.lock.CheckReport",

@@ -10,12 +10,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from django.utils.translation import ngettext, ngettext_lazy
-
-from drf_mcp.contrib.operators.tool_costs import ToolCost
 from drf_mcp.introspection.field_schema import FieldSchema
+from drf_mcp.json_text import to_bytes
 from drf_mcp.management.screen import Screen, UsageError
-from drf_mcp.management.tool_reports import ToolReport, name_permissions
+from drf_mcp.management.tool_reports import (
+    MODULES,
+    ToolReport,
+    name_permissions,
+    write_definition,
+)
 from drf_mcp.tools import Tool, registry
 
 LOCK_FILE = "mcp-tools.lock.json"
@@ -25,8 +28,6 @@ ANY = "any"
 GROWTH = 0.25
 # The exit code for a breaking change.
 BREAKING = 1
-BREAKING_CHANGES = ngettext_lazy("%(count)s breaking change", "%(count)s breaking changes", "count")
-NOTES = ngettext_lazy("%(count)s note", "%(count)s notes", "count")
 
 Entry = dict[str, Any]
 
@@ -58,20 +59,16 @@ def compare_tools(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[Ch
 def compare_entries(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
     """Yield what changed in a tool, and whether that breaks."""
     if old["permissions"] != new["permissions"]:
-        # A name without a dot is the sentence of a view that chooses its permissions.
-        facts = {
-            place: ", ".join(n.rpartition(".")[2] if "." in n else n for n in names) or "none"
-            for place, names in {"old": old["permissions"], "new": new["permissions"]}.items()
-        }
-        yield "permissions {old} became {new}".format(**facts), True
+        was, is_now = (
+            MODULES.sub("", ", ".join(entry["permissions"])) or "none" for entry in (old, new)
+        )
+        yield f"permissions {was} became {is_now}", True
     yield from compare_arguments(old["arguments"], new["arguments"])
     yield from compare_answers(old["answers"], new["answers"])
     if old["request"] != new["request"]:
-        facts = {"old": old["request"], "new": new["request"]}
-        yield "request {old} became {new}".format(**facts), False
+        yield f"request {old['request']} became {new['request']}", False
     if new["size"] > old["size"] * (1 + GROWTH):
-        sizes = {"old": old["size"], "new": new["size"]}
-        yield "grew from {old} to {new} bytes".format(**sizes), False
+        yield f"grew from {old['size']} to {new['size']} bytes", False
 
 
 def compare_arguments(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
@@ -81,53 +78,43 @@ def compare_arguments(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
             continue
         was, is_now = old[name], new[name]
         if was["type"] != is_now["type"]:
-            facts = {"name": name, "old": was["type"], "new": is_now["type"]}
-            changed = "argument {name} changed from {old} to {new}".format(**facts)
+            changed = f"argument {name} changed from {was['type']} to {is_now['type']}"
             yield changed, not accepts(is_now["type"], was["type"])
-        yield from compare_choices(name, was.get("enum"), is_now.get("enum"))
+        yield from compare_choices(f"argument {name}", was.get("enum"), is_now.get("enum"))
         required = is_now.get("required", False)
         if required != was.get("required", False):
-            became = "argument %(name)s became optional"
-            if required:
-                became = "argument %(name)s became required"
-            yield became % {"name": name}, required
+            yield f"argument {name} became {'required' if required else 'optional'}", required
     for name in new:
         if name not in old:
             # A required member of an object that is new and optional breaks no call.
             parent = name.rpartition(".")[0].removesuffix("[]")
             required = new[name].get("required", False) and parent in {"", *old}
-            added = "argument %(name)s added"
-            if required:
-                added = "required argument %(name)s added"
-            yield added % {"name": name}, required
+            yield f"{'required ' * required}argument {name} added", required
 
 
 def compare_choices(
-    name: str, old: list[Any] | None, new: list[Any] | None
+    what: str, old: list[Any] | None, new: list[Any] | None
 ) -> Iterator[tuple[str, bool]]:
-    def write(text: str, values: Sequence[Any]) -> str:
-        written = ", ".join(json.dumps(value, ensure_ascii=False) for value in values)
-        return text % {"name": name, "values": written}
+    def write(values: Sequence[Any]) -> str:
+        return ", ".join(json.dumps(value, ensure_ascii=False) for value in values)
 
     if new is None:
         return
     if old is None:
-        yield write("argument %(name)s takes only %(values)s now", new), True
+        yield f"{what} takes only {write(new)} now", True
         return
     if removed := [value for value in old if value not in new]:
-        yield write("argument %(name)s no longer takes %(values)s", removed), True
+        yield f"{what} no longer takes {write(removed)}", True
     if added := [value for value in new if value not in old]:
-        yield write("argument %(name)s takes %(values)s as well", added), False
+        yield f"{what} takes {write(added)} as well", False
 
 
 def compare_answers(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
     for name in old:
         if name not in new:
             yield f"field {name} of the answer removed", True
-        elif old[name]["type"] != new[name]["type"]:
-            was, is_now = old[name]["type"], new[name]["type"]
-            facts = {"name": name, "old": was, "new": is_now}
-            changed = "field {name} of the answer changed from {old} to {new}".format(**facts)
+        elif (was := old[name]["type"]) != (is_now := new[name]["type"]):
+            changed = f"field {name} of the answer changed from {was} to {is_now}"
             yield changed, not accepts(was, is_now)
     for name in new:
         if name not in old:
@@ -178,7 +165,7 @@ def write_entry(tool: Tool) -> Entry:
         "permissions": name_permissions(tool),
         "arguments": list_members(tool.input_schema),
         "answers": list_members(tool.schema.output),
-        "size": ToolCost(tool).bytes,
+        "size": len(to_bytes(write_definition(tool))),
     }
 
 
@@ -194,8 +181,7 @@ class LockFile:
 
     def write(self) -> int:
         entries = self.make_entries()
-        document = {"format": FORMAT, "tools": entries}
-        text = json.dumps(document, indent=1, ensure_ascii=False)
+        text = json.dumps({"format": FORMAT, "tools": entries}, indent=1, ensure_ascii=False)
         self.path.write_text(f"{text}\n", encoding="utf-8")
         return len(entries)
 
@@ -204,14 +190,13 @@ class LockFile:
             document = json.loads(self.path.read_text(encoding="utf-8"))
             known = document["format"] == FORMAT and isinstance(document["tools"], dict)
         except FileNotFoundError:
-            message = "There is no %(path)s. Write the file with mcp_tools lock."
-            raise LockFileError(message % {"path": self.path}) from None
+            message = f"There is no {self.path}. Write the file with mcp_tools lock."
+            raise LockFileError(message) from None
         except (OSError, ValueError, KeyError, TypeError) as exc:
-            message = f"{self.path} cannot be read: {exc!r}"
-            raise LockFileError(message) from exc
+            raise LockFileError(f"{self.path} cannot be read: {exc!r}") from exc
         if not known:
-            message = "%(path)s has another format. Write the file again with mcp_tools lock."
-            raise LockFileError(message % {"path": self.path})
+            message = f"{self.path} has another format. Write the file again with mcp_tools lock."
+            raise LockFileError(message)
         entries: dict[str, Entry] = document["tools"]
         return entries
 
@@ -229,18 +214,19 @@ class LockReport(ToolReport):
     def run(
         self, command: Any, options: Mapping[str, Any], screen: Screen, tools: Mapping[str, Tool]
     ) -> Iterable[str]:
-        path = self._find_path(options["file"], command.endpoint)
-        count = LockFile(path, command.endpoint.tools).write()
-        locked = {"file": path, "tools": count}
-        text = ngettext("%(file)s holds %(tools)s tool.", "%(file)s holds %(tools)s tools.", count)
-        return [command.format_json(locked) if options["json"] else text % locked]
+        lock = self._find_file(command, options)
+        count = lock.write()
+        if options["json"]:
+            return [command.format_json({"file": str(lock.path), "tools": count})]
+        return [f"{lock.path} holds {count} tool{'s' * (count != 1)}."]
 
-    def _find_path(self, path: str, endpoint: Any) -> str:
+    def _find_file(self, command: Any, options: Mapping[str, Any]) -> LockFile:
         # Each endpoint has a file of its own: mcp-tools.mcp-readonly.lock.json.
-        if path != LOCK_FILE or endpoint.found is None:
-            return path
-        start, ending = LOCK_FILE.split(".", 1)
-        return f"{start}.{endpoint.path.strip('/').replace('/', '-')}.{ending}"
+        path, endpoint = options["file"], command.endpoint
+        if path == LOCK_FILE and endpoint.found is not None:
+            start, ending = LOCK_FILE.split(".", 1)
+            path = f"{start}.{endpoint.path.strip('/').replace('/', '-')}.{ending}"
+        return LockFile(path, endpoint.tools)
 
 
 class CheckReport(LockReport):
@@ -249,13 +235,11 @@ class CheckReport(LockReport):
     def run(
         self, command: Any, options: Mapping[str, Any], screen: Screen, tools: Mapping[str, Tool]
     ) -> Iterable[str]:
-        path = self._find_path(options["file"], command.endpoint)
         try:
-            changes = LockFile(path, command.endpoint.tools).find_changes()
+            changes = self._find_file(command, options).find_changes()
         except LockFileError as exc:
             raise UsageError(str(exc)) from exc
-        found = [asdict(change) for change in changes]
-        lines = self.list_changes(changes, screen)
+        found, lines = [asdict(change) for change in changes], self.list_changes(changes, screen)
         if not any(change.breaking for change in changes):
             return [command.format_json(found)] if options["json"] else lines
         command.write_data(found, lines, options)
@@ -265,12 +249,10 @@ class CheckReport(LockReport):
         if not changes:
             yield "The tools are the same as in the lock file."
             return
-        breaking, note = "BREAKING", "note"
-        width = max(len(breaking), len(note)) + 2
         for change in changes:
-            line = f"{breaking if change.breaking else note:<{width}}{change}"
+            line = f"{'BREAKING' if change.breaking else 'note':<10}{change}"
             yield screen.style.ERROR(line) if change.breaking else line
         count = sum(change.breaking for change in changes)
+        notes = len(changes) - count
         yield ""
-        notes = NOTES % {"count": len(changes) - count}
-        yield f"{BREAKING_CHANGES % {'count': count}}, {notes}."
+        yield (f"{count} breaking change{'s' * (count != 1)}, {notes} note{'s' * (notes != 1)}.")

@@ -20,7 +20,7 @@ from rest_framework.exceptions import APIException, PermissionDenied, Validation
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.browsable.frame import PagePart
-from drf_mcp.contrib.operators.lint import Lint, ToolLint
+from drf_mcp.contrib.operators.lint import CAUSES, ToolLint, find_all
 from drf_mcp.contrib.operators.permission_trace import PermissionTrace
 from drf_mcp.dispatch.error_bodies import find_sentence
 from drf_mcp.exceptions import contain
@@ -50,12 +50,8 @@ class OperatorsPart(PagePart):
     def get_page(self, show: str, tools: Mapping[str, Tool]) -> Mapping[str, Any] | None:
         if show not in self.get_links():
             return None
-        lint = Lint(tools)
-        causes = {
-            cause.cause: {"name": cause.cause, "title": _(cause.title), "why": _(cause.why)}
-            for cause in lint.causes
-        }
-        grouped = itertools.groupby(lint.findings, key=lambda finding: finding.cause)
+        causes = {cause.cause: cause for cause in CAUSES}
+        grouped = itertools.groupby(find_all(tools), key=lambda finding: finding.cause)
         found = [(causes[name], list(findings)) for name, findings in grouped]
         return {"template": "drf_mcp_operators/findings.html", "causes": found}
 

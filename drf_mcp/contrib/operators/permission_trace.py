@@ -12,14 +12,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework import permissions
+from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
-from drf_mcp.access.authentication import Caller
 from drf_mcp.access.authentication_reuse import lets_all_in
 from drf_mcp.access.narrowing import Narrowing, get_own_narrowings
 from drf_mcp.access.throttles import find_quota
-from drf_mcp.dispatch.probe import Identities, Probe
+from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import NOTHING_SENT, ToolRequest
 from drf_mcp.dispatch.visibility import is_refusal
 from drf_mcp.exceptions import catch, contain
@@ -33,22 +33,10 @@ from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.in_process import LocalEndpoint
 
-KINDS: Mapping[str, str] = {
-    "narrowing": gettext_noop("narrowing"),
-    "middleware": gettext_noop("middleware"),
-    "endpoint": gettext_noop("endpoint"),
-    "permission": gettext_noop("permission"),
-    "throttle": gettext_noop("throttle"),
-    "rows": gettext_noop("rows"),
-    "object permission": gettext_noop("object permission"),
-}
 # Periods of a `RateLimit`, which names them in English.
 PERIODS = (
     # Translators: of a quota, as are minute, hour and day: 10 calls per second.
-    gettext_noop("second"),
-    gettext_noop("minute"),
-    gettext_noop("hour"),
-    gettext_noop("day"),
+    *(gettext_noop("second"), gettext_noop("minute"), gettext_noop("hour"), gettext_noop("day")),
 )
 # How many rows are asked about.
 SAMPLE = 100
@@ -71,7 +59,7 @@ NEGATED: Any = permissions.NOT
 class Step:
     """One decision about a call of a tool, in the language of its reader."""
 
-    # One of `KINDS`, or the word of a feature.
+    # What decides, in one word, such as "permission".
     kind: str
     name: str
     # None where it depends on the row or cannot be asked.
@@ -79,10 +67,6 @@ class Step:
     says: str
     # What would change the decision, "" if that is not known.
     needed: str = ""
-
-    @property
-    def label(self) -> str:
-        return _(KINDS[self.kind]) if self.kind in KINDS else self.kind
 
     @property
     def need(self) -> str:
@@ -130,19 +114,14 @@ class AskedPermission:
             for row in islice(rows.all(), SAMPLE)
         ]
         allowed, asked = sum(decisions), len(decisions)
+        says = _("allows %(allowed)d of %(count)d %(rows)s")
+        if asked == SAMPLE:
+            says = _("allows %(allowed)d of the first %(count)d %(rows)s")
         facts = {"allowed": allowed, "count": asked, "rows": rows.model._meta.verbose_name_plural}
-        if allowed == asked:
-            says = _("allows all %(count)d %(rows)s")
-            first = _("allows all the first %(count)d %(rows)s")
-        else:
-            says = _("allows %(allowed)d of %(count)d %(rows)s")
-            first = _("allows %(allowed)d of the first %(count)d %(rows)s")
+        name, allows = f"{self.name}.has_object_permission", True if allowed == asked else None
+        needed = "" if allows else self.find_needs(self.permission)
         return Step(
-            "object permission",
-            f"{self.name}.has_object_permission",
-            True if allowed == asked else None if allowed else False,
-            (first if asked == SAMPLE else says) % facts,
-            "" if allowed == asked else self.find_needs(self.permission),
+            "object permission", name, allows if allowed else not asked, says % facts, needed
         )
 
     def allows_object(self, row: Any) -> bool:
@@ -151,8 +130,9 @@ class AskedPermission:
     def find_needs(self, permission: Any) -> str:
         for composed, (_word, joint) in COMPOSED.items():
             if isinstance(permission, composed):
-                operands = (permission.op1, permission.op2)
-                return join(filter(None, map(self.find_needs, operands)), joint)
+                first, last = map(self.find_needs, (permission.op1, permission.op2))
+                both = _(joint) % {"first": first, "last": last}
+                return both if first and last else first or last
         if isinstance(permission, NEGATED):
             name = self.name_permission(permission.op1)
             return _("a caller whom %(name)s refuses") % {"name": name}
@@ -166,46 +146,22 @@ class AskedPermission:
 
     def find_missing(self, permission: Any) -> str:
         # REST framework knows which permissions a method requires, not which the user lacks.
-        user = self.request.user
-        if not user.is_authenticated:
-            return _(NEEDS[permissions.IsAuthenticated])
-        return say_permissions(n for n in self.find_required(permission) if not user.has_perm(n))
-
-    def find_required(self, permission: Any) -> list[str]:
         method, model = str(self.request.method), permission._queryset(self.view).model
+        find = permission.get_required_permissions
         if isinstance(permission, permissions.DjangoObjectPermissions):
-            return permission.get_required_object_permissions(method, model)
-        return permission.get_required_permissions(method, model)  # type: ignore[no-any-return]
+            find = permission.get_required_object_permissions
+        missing = [n for n in find(method, model) if not self.request.user.has_perm(n)]
+        if not missing:
+            return _(NEEDS[permissions.IsAuthenticated])
+        names = reduce(lambda first, last: _(BOTH) % {"first": first, "last": last}, missing)
+        return _("the permission %(names)s") % {"names": names}
 
     def find_audience(self) -> str:
         """Return whom the permission lets in, "" for everybody."""
-        if lets_all_in(self.permission):
-            return ""
-        if isinstance(self.permission, permissions.DjangoModelPermissions):
-            required = contain(lambda: self.find_required(self.permission), lambda exc: [])
-            return say_permissions(required) or _(NEEDS[permissions.IsAuthenticated])
-        return self.find_needs(self.permission) or self.name
+        return "" if lets_all_in(self.permission) else self.find_needs(self.permission) or self.name
 
 
-def say_permissions(names: Iterable[str]) -> str:
-    found = list(names)
-    return _("the permission %(names)s") % {"names": join(found, BOTH)} if found else ""
-
-
-def join(texts: Iterable[str], joint: str) -> str:
-    found = list(texts) or [""]
-    return reduce(lambda first, last: _(joint) % {"first": first, "last": last}, found)
-
-
-class OwnIdentities(Identities):
-    """Has each view find out who is calling: an endpoint that refuses the caller ends nothing."""
-
-    def __init__(self, caller: Caller) -> None:
-        self.caller = caller
-        self.known = {}
-
-
-MARKS = {True: gettext_noop("yes"), False: gettext_noop("NO"), None: gettext_noop("depends")}
+MARKS = {True: "yes", False: "NO", None: "depends"}
 UNASKABLE = gettext_noop("cannot be asked here: %(error)r")
 
 
@@ -233,8 +189,8 @@ class PermissionTrace:
         self.who = _("An anonymous caller") if user is None else str(user.get_username())
         self.caller = (endpoint or LocalEndpoint()).make_caller(user)
         self.narrowings = narrowings
-        # The endpoint's permissions are steps of their own: a refusal by them ends nothing here.
-        self.caller.admitted = True
+        # Steps of their own: a refusal by the endpoint's permissions ends nothing here.
+        self.permissions, self.caller.permissions = self.caller.permissions, []
         method, path = tool.endpoint.method, tool.endpoint.route.path
         self.request = Request(ToolRequest(self.caller, method, path))
         self.view: Any = tool.endpoint.view()
@@ -253,15 +209,20 @@ class PermissionTrace:
             found.extend(self.find_row_steps())
 
         refusal = self.ask(look)
-        if self.view is unasked:
+        if isinstance(refusal, AuthenticationFailed) and self.view is unasked:
+            says = _("refuses: %(reason)s") % {"reason": refusal}
+            found.append(Step("endpoint", "authentication", False, says))
+        elif self.view is unasked:
             says = _(UNASKABLE) % {"error": refusal}
             found.append(Step("middleware", "CALL_MIDDLEWARE", None, says))
         return tuple(found)
 
     def ask(self, look: Callable[[Any], None], call: Call = NOTHING_SENT) -> Exception | None:
         """Show the view of a call within CALL_MIDDLEWARE, and return what refused the call."""
-        probe = Probe(self.caller, self.tool, call, OwnIdentities(self.caller))
-        return contain(partial(probe.check_permissions_alone, look), lambda exc: exc)
+        with catch() as caught:
+            Probe(self.caller, self.tool, call).check_permissions_alone(look)
+            return None
+        return caught.exception
 
     @property
     def allows(self) -> bool | None:
@@ -282,12 +243,9 @@ class PermissionTrace:
         colours = {True: style.SUCCESS, False: style.ERROR, None: style.WARNING}
         yield from map(colours[self.allows], screen.wrap(self.verdict))
         yield ""
-        marks = {allows: _(mark) for allows, mark in MARKS.items()}
-        width = max(map(len, marks.values())) + 1
         for step in self.steps:
-            mark = colours[step.allows](f"{marks[step.allows]:<{width}}")
-            yield f"{mark}{step.label}: {step.name}"
-            yield from screen.wrap(f"{step.says}. {step.need}", width)
+            yield f"{colours[step.allows](f'{MARKS[step.allows]:<8}')}{step.kind}: {step.name}"
+            yield from screen.wrap(f"{step.says}. {step.need}", 8)
 
     @property
     def verdict(self) -> str:
@@ -320,7 +278,7 @@ class PermissionTrace:
             yield Step("narrowing", narrowing.label, allows, says)
 
     def find_permission_steps(self) -> Iterator[Step]:
-        for permission in self.caller.permissions:
+        for permission in self.permissions:
             yield AskedPermission(permission, self.request, self.caller.view).make_step("endpoint")
         asked: Any = contain(self.ask_permissions, lambda exc: exc)
         if isinstance(asked, Exception):
@@ -364,11 +322,8 @@ class PermissionTrace:
         def note(name: str, rows: Any, before: int) -> None:
             left, plural = rows.count(), rows.model._meta.verbose_name_plural
             facts = {"left": left, "count": before, "rows": plural}
-            says = _("shows all %(count)d %(rows)s")
-            if left != before:
-                says = _("shows %(left)d of %(count)d %(rows)s")
             if left != before or not steps:
-                allows = True if left == before else None
+                says, allows = _("shows %(left)d of %(count)d %(rows)s"), left == before or None
                 steps.append(Step("rows", name, allows, says % facts))
 
         with catch():
@@ -404,7 +359,7 @@ class WhyReport(ToolReport):
         self, command: Any, options: Mapping[str, Any], screen: Screen, tools: Mapping[str, Tool]
     ) -> Iterable[str]:
         if options["username"] is None:
-            raise UsageError(_("Name who calls with --as."))
+            raise UsageError("Name who calls with --as.")
         tool = command.find_tool(options["name"])
         user = command.find_user_or_anonymous(options["username"])
         trace = PermissionTrace(tool, user, command.endpoint)

@@ -6,9 +6,8 @@ import ast
 import functools
 import inspect
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.urls import get_resolver
@@ -36,44 +35,45 @@ PATH_PARAMETER = (
     '"NAME", location="path", description="...")])'
 )
 DECLARED = (
-    'Describe it on the view: @mcp_tool({location}={{"NAME": {{"type": "string", '
-    '"description": "..."}}}})'
+    'Describe it on the view: @mcp_tool(%s={"NAME": {"type": "string", "description": "..."}})'
 )
-
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-class SourceFile:
-    """The classes of a module by their qualified names, as syntax trees."""
+@functools.cache
+def parse_file(path: str) -> ast.AST:
+    try:
+        with open(path, "rb") as source:
+            return ast.parse(source.read())
+    except (OSError, SyntaxError, ValueError):
+        return ast.Module([], [])
 
-    def __init__(self, path: str) -> None:
-        self.classes: dict[str, ast.ClassDef] = {}
-        try:
-            with open(path, "rb") as source:
-                self.tree: ast.AST = ast.parse(source.read())
-        except (OSError, SyntaxError, ValueError):
-            self.tree = ast.Module([], [])
-        self.add_classes(self.tree, "")
 
-    def add_classes(self, tree: ast.AST, prefix: str) -> None:
+@functools.cache
+def find_classes(path: str) -> Mapping[str, ast.ClassDef]:
+    """Return the classes of a file by their qualified names."""
+    found: dict[str, ast.ClassDef] = {}
+
+    def add(tree: ast.AST, prefix: str) -> None:
         for node in ast.iter_child_nodes(tree):
+            inner = prefix
             if isinstance(node, ast.ClassDef):
-                self.classes[f"{prefix}{node.name}"] = node
-                self.add_classes(node, f"{prefix}{node.name}.")
+                found[f"{prefix}{node.name}"] = node
+                inner = f"{prefix}{node.name}."
             elif isinstance(node, FUNCTIONS):
-                self.add_classes(node, f"{prefix}{node.name}.<locals>.")
-            else:
-                self.add_classes(node, prefix)
+                inner = f"{prefix}{node.name}.<locals>."
+            add(node, inner)
+
+    add(parse_file(path), "")
+    return found
 
 
-read_source = functools.lru_cache(maxsize=None)(SourceFile)
-
-
-@dataclass(frozen=True)
-class SourceLine:
+class SourceLine(NamedTuple):
     place: str
-    # The name of the class around the line, and of what is called there, "" for nothing.
+    # The name of the class around the line.
     owner: str
+    # The name of the class's member there, and of what is called there, "" for nothing.
+    member: str = ""
     call: str = ""
 
 
@@ -82,56 +82,53 @@ class OwnClasses:
 
     def __init__(self, *owners: Any) -> None:
         self.found: list[tuple[type, str, ast.ClassDef]] = []
-        for owner in owners:
-            for base in inspect.getmro(owner) if isinstance(owner, type) else ():
-                self.add(base)
-
-    def add(self, base: type) -> None:
-        path = getattr(sys.modules.get(base.__module__), "__file__", None) or ""
-        node = read_source(path).classes.get(base.__qualname__) if is_project_file(path) else None
-        if node is not None:
-            self.found.append((base, path, node))
+        for base in (b for o in owners if isinstance(o, type) for b in inspect.getmro(o)):
+            path = getattr(sys.modules.get(base.__module__), "__file__", None) or ""
+            node = find_classes(path).get(base.__qualname__) if is_project_file(path) else None
+            if node is not None:
+                self.found.append((base, path, node))
 
     @property
     def line(self) -> str:
         """The place of the nearest class, "" where the project wrote none."""
-        return next((write_line(path, node.lineno) for _, path, node in self.found), "")
+        return next((write_line(path, node.lineno) for _base, path, node in self.found), "")
 
     def find_member(self, name: str) -> SourceLine | None:
         """Return the line of ``name = ...`` or of the method of that name, None for none."""
         for base, path, node in self.found:
             for member in node.body:
-                if name in self._find_names(member):
-                    return SourceLine(write_line(path, member.lineno), base.__name__)
+                if name in find_names(member):
+                    return SourceLine(write_line(path, member.lineno), base.__name__, name)
         return None
 
-    def _find_names(self, member: ast.stmt) -> list[str]:
-        if isinstance(member, (*FUNCTIONS, ast.ClassDef)):
-            return [member.name]
-        targets: list[ast.expr] = member.targets if isinstance(member, ast.Assign) else []
-        targets = [member.target] if isinstance(member, ast.AnnAssign) else targets
-        return [target.id for target in targets if isinstance(target, ast.Name)]
-
-    def find_text(self, text: str, within: str = "") -> SourceLine | None:
-        """Return the line of a string, with the name of what it is an argument of.
-
-        The string may be anywhere in a class, or in the member of one name.
-        """
+    def find_text(self, text: str) -> SourceLine | None:
+        """Return the line of a string, with the name of what it is an argument of."""
         for base, path, node in self.found:
-            members = [m for m in node.body if not within or within in self._find_names(m)]
-            for call, constant in (pair for member in members for pair in self.walk(member, "")):
-                if constant.value == text:
-                    return SourceLine(write_line(path, constant.lineno), base.__name__, call)
+            for member in node.body:
+                for call, constant in walk_strings(member):
+                    if constant.value == text:
+                        place = write_line(path, constant.lineno)
+                        name = next(iter(find_names(member)), "")
+                        return SourceLine(place, base.__name__, name, call)
         return None
 
-    def walk(self, node: ast.AST, call: str) -> Iterator[tuple[str, ast.Constant]]:
-        if isinstance(node, ast.Call):
-            call = str(getattr(node.func, "id", None) or getattr(node.func, "attr", ""))
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.Constant) and isinstance(child.value, str):
-                yield call, child
-            else:
-                yield from self.walk(child, call)
+
+def find_names(member: ast.stmt) -> list[str]:
+    if isinstance(member, (*FUNCTIONS, ast.ClassDef)):
+        return [member.name]
+    targets: list[ast.expr] = member.targets if isinstance(member, ast.Assign) else []
+    targets = [member.target] if isinstance(member, ast.AnnAssign) else targets
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def walk_strings(node: ast.AST, call: str = "") -> Iterator[tuple[str, ast.Constant]]:
+    if isinstance(node, ast.Call):
+        call = str(getattr(node.func, "id", None) or getattr(node.func, "attr", ""))
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Constant) and isinstance(child.value, str):
+            yield call, child
+        else:
+            yield from walk_strings(child, call)
 
 
 class EndpointLines:
@@ -139,7 +136,6 @@ class EndpointLines:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        self.classes = OwnClasses(endpoint.view_class)
 
     @property
     def handler(self) -> str:
@@ -148,12 +144,12 @@ class EndpointLines:
     @property
     def view(self) -> str:
         # A function of @api_view is what its class was made of.
-        return self.classes.line or self.function or self.route
+        return OwnClasses(self.endpoint.view_class).line or self.function or self.route
 
     @property
     def function(self) -> str:
         handler: Any = attempt(lambda: self.endpoint.handler, None)
-        codes = [function.__code__ for function, _ in unwrap_function(handler)]
+        codes = [function.__code__ for function, _wraps in unwrap_function(handler)]
         own = [code for code in codes if is_project_file(code.co_filename)]
         return write_line(own[-1].co_filename, own[-1].co_firstlineno) if own else ""
 
@@ -162,7 +158,7 @@ class EndpointLines:
         """The line of a URLconf that names a view of an installed package."""
         name = locate_view(self.endpoint.view_class).rpartition(".")[2]
         for path in find_urlconf_files(get_resolver(settings.ROOT_URLCONF)):
-            for node in ast.walk(read_source(path).tree):
+            for node in ast.walk(parse_file(path)):
                 named = getattr(node, "id", None) or getattr(node, "attr", None)
                 if isinstance(node, (ast.Name, ast.Attribute)) and named == name:
                     return write_line(path, node.lineno)
@@ -178,77 +174,62 @@ def find_urlconf_files(resolver: Any) -> Iterable[str]:
             yield from find_urlconf_files(entry)
 
 
-class ArgumentSearch:
-    """Finds the lines that make one tool's arguments; nothing is imported, no view is called."""
+# --- Arguments ----------------------------------------------------------------------------------
 
-    def __init__(self, tool: Tool, lines: EndpointLines) -> None:
-        self.tool = tool
-        self.view: Any = tool.view
-        self.lines = lines
 
-    @functools.cached_property
-    def serializer(self) -> Any:
-        inspection = Inspection(self.view, self.tool.endpoint.method)
-        made = contain(lambda: InputSerializer(inspection).get_serializer(), lambda exc: None)
-        return getattr(made, "child", made)
+def find_argument(tool: Tool, lines: EndpointLines, argument: Argument) -> dict[str, str]:
+    """Return the place, the subject and the remedy of an argument without words.
 
-    def find(self, argument: Argument) -> dict[str, str]:
-        """Return the place, the subject and the remedy of an argument without words."""
-        name, location = argument.parameter.name, argument.location
-        subject = f"{self.tool.endpoint.view_class.__name__}.{name}"
-        if location == PATH:
-            return make_source(self.lines.handler, subject, PATH_PARAMETER)
-        find = self.find_field if location == BODY else self.find_filter
-        if found := contain(lambda: find(name), lambda exc: None):
-            return found
-        # Code reads the parameter by its name: a view, its filters, its serializer, its pages.
-        view = self.view
-        owners = [type(view), getattr(view, "filterset_class", None), type(self.serializer)]
-        owners += [getattr(view, "pagination_class", None), *getattr(view, "filter_backends", ())]
-        line = OwnClasses(*owners).find_text(name)
-        if line is not None and line.call == "OpenApiParameter":
-            return make_source(line.place, f"{line.owner}.{name}", PARAMETER)
-        remedy = DECLARED.format(location=BODY if location == BODY else QUERY)
-        if line is None:
-            return {"place": self.lines.handler, "subject": subject, "remedy": remedy}
-        return {"place": line.place, "subject": f"{line.owner}.{name}", "remedy": remedy}
+    Nothing is imported, and no view is called.
+    """
+    name, view = argument.parameter.name, tool.view
+    subject = f"{tool.endpoint.view_class.__name__}.{name}"
+    if argument.location == PATH:
+        return {"place": lines.handler, "subject": subject, "remedy": PATH_PARAMETER}
+    inspection = Inspection(view, tool.endpoint.method)
+    serializer: Any = contain(
+        lambda: InputSerializer(inspection).get_serializer(), lambda exc: None
+    )
+    serializer = getattr(serializer, "child", serializer)
+    filterset = getattr(view, "filterset_class", None)
+    find = find_field if argument.location == BODY else find_filter
+    owner = serializer if argument.location == BODY else filterset
+    if found := contain(lambda: find(owner, name), lambda exc: None):
+        return found
+    # Code reads the parameter by its name: a view, its filters, its serializer, its pages.
+    owners = [type(view), filterset, type(serializer), getattr(view, "pagination_class", None)]
+    line = OwnClasses(*owners, *getattr(view, "filter_backends", ())).find_text(name)
+    remedy = DECLARED % (BODY if argument.location == BODY else QUERY)
+    if line is None:
+        return {"place": lines.handler, "subject": subject, "remedy": remedy}
+    if line.call == "OpenApiParameter":
+        remedy = PARAMETER
+    elif line.member in ("Meta", "filterset_fields"):
+        remedy = MADE_FILTER
+    return {"place": line.place, "subject": f"{line.owner}.{name}", "remedy": remedy}
 
-    def find_field(self, name: str) -> dict[str, str] | None:
-        if self.serializer is None:
-            return None
-        owner = type(self.serializer)
-        classes, field = OwnClasses(owner), self.serializer.fields.get(name)
-        if name in getattr(owner, "_declared_fields", {}):
-            line = classes.find_member(name)
-            return make_source(line.place, f"{line.owner}.{name}", HELP_TEXT) if line else None
-        model = getattr(getattr(owner, "Meta", None), "model", None)
+
+def find_field(serializer: Any, name: str) -> dict[str, str] | None:
+    """Return the line of a field: of the serializer, else of its model, else of Meta."""
+    owner = type(serializer)
+    own, model = OwnClasses(owner), getattr(getattr(owner, "Meta", None), "model", None)
+    line, field = own.find_member(name), serializer.fields.get(name)
+    if line is None and model:
         source = getattr(field, "source", name)
-        known = {each.name: each for each in model._meta.get_fields()} if model else {}
-        if source in known and (line := OwnClasses(known[source].model).find_member(source)):
-            return make_source(line.place, f"{line.owner}.{source}", HELP_TEXT)
-        if field is None or not classes.line:
-            return None
-        return make_source(classes.line, f"{owner.__name__}.{name}", EXTRA_KWARGS)
-
-    def find_filter(self, name: str) -> dict[str, str] | None:
-        filterset_class = getattr(self.view, "filterset_class", None)
-        line, field = None, name.partition("__")[0]
-        if isinstance(filterset_class, type):
-            classes, listing = OwnClasses(filterset_class), "Meta"
-            # A range is two arguments of one filter.
-            for item in filter(None, (name, name.rpartition("_")[0])):
-                if line := classes.find_member(item):
-                    return make_source(line.place, f"{line.owner}.{item}", DECLARED_FILTER)
-            is_listed = name in getattr(filterset_class, "base_filters", {})
-        else:
-            classes, listing = self.lines.classes, "filterset_fields"
-            fields = getattr(self.view, listing, None) or ()
-            is_listed = fields == "__all__" or name in fields or field in fields
-        if is_listed:
-            line = classes.find_text(name, listing) or classes.find_text(field, listing)
-            line = line or classes.find_member(listing)
-        return make_source(line.place, f"{line.owner}.{name}", MADE_FILTER) if line else None
+        known = {each.name: each.model for each in model._meta.get_fields()}
+        line = OwnClasses(known.get(source)).find_member(source)
+    if line is not None:
+        subject = f"{line.owner}.{line.member}"
+        return {"place": line.place, "subject": subject, "remedy": HELP_TEXT}
+    if field is None or not own.line:
+        return None
+    return {"place": own.line, "subject": f"{owner.__name__}.{name}", "remedy": EXTRA_KWARGS}
 
 
-def make_source(place: str, subject: str, remedy: str) -> dict[str, str]:
-    return {"place": place, "subject": subject, "remedy": remedy}
+def find_filter(filterset: Any, name: str) -> dict[str, str] | None:
+    # A range is two arguments of one filter.
+    for item in filter(None, (name, name.rpartition("_")[0])):
+        if line := OwnClasses(filterset).find_member(item):
+            subject = f"{line.owner}.{item}"
+            return {"place": line.place, "subject": subject, "remedy": DECLARED_FILTER}
+    return None

@@ -16,36 +16,6 @@ from drf_mcp.management.tool_reports import ToolList, add_reports, find_report, 
 from drf_mcp.tools import Tool
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
 
-# Scripts that have a shell complete the names of tools.
-BASH = """\
-# The names of tools for manage.py. Add to ~/.bashrc:
-#   eval "$(python manage.py mcp_tools completion bash)"
-_drf_mcp_tools() {
-    local word=${COMP_WORDS[COMP_CWORD]} place=0 command="" index
-    COMPREPLY=()
-    for ((index = 0; index < COMP_CWORD; index++)); do
-        [[ ${COMP_WORDS[index]} == *manage.py ]] && place=$index
-    done
-    command=${COMP_WORDS[place + 1]}
-    [[ $command == mcp_call || $command == mcp_tools || $command == mcp_token ]] || return
-    # Starting Django takes a moment: names are kept for a minute.
-    if [[ $_drf_mcp_folder != "$PWD" || $((SECONDS - ${_drf_mcp_read:-0})) -gt 60 ]]; then
-        _drf_mcp_names=$("${COMP_WORDS[@]:0:place + 1}" mcp_tools list --names 2>/dev/null)
-        _drf_mcp_folder=$PWD _drf_mcp_read=$SECONDS
-    fi
-    COMPREPLY=($(compgen -W "$_drf_mcp_names" -- "$word"))
-}
-complete -o default -F _drf_mcp_tools manage.py ./manage.py python python3
-"""
-
-ZSH = """\
-# The names of tools for manage.py. Add to ~/.zshrc, after compinit:
-#   eval "$(python manage.py mcp_tools completion zsh)"
-autoload -U +X bashcompinit && bashcompinit
-"""
-
-SCRIPTS: Mapping[str, str] = {"bash": BASH, "zsh": ZSH + BASH.partition("\n")[2].partition("\n")[2]}
-
 
 class Command(MCPCommand):
     """Lists the tools by view, shows one tool whole, or runs a report of an app.
@@ -57,7 +27,6 @@ class Command(MCPCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         self._add_choice(parser)
-        self._add_names(parser)
         verbs = parser.add_subparsers(dest="verb", metavar="VERB")
         listed = verbs.add_parser("list", help="list the tools by view (the default)")
         shown = verbs.add_parser(
@@ -66,11 +35,6 @@ class Command(MCPCommand):
         shown.add_argument("name", metavar="TOOL", help="the name of the tool")
         for each in (listed, shown):
             self._add_choice(each, default=SUPPRESS)
-        self._add_names(listed, default=SUPPRESS)
-        script = verbs.add_parser(
-            "completion", help="print the script that completes names in a shell"
-        )
-        script.add_argument("shell", choices=SCRIPTS, help="the shell that reads the script")
         for report in add_reports(verbs):
             self._add_choice(report, default=SUPPRESS)
 
@@ -83,15 +47,8 @@ class Command(MCPCommand):
         add("--json", action="store_true", help="print JSON")
         self.add_endpoint_argument(add)
 
-    def _add_names(self, parser: ArgumentParser, **kwargs: Any) -> None:
-        help = "print only the names of the tools, one on each line"
-        parser.add_argument("--names", action="store_true", help=help, **kwargs)
-
     def handle(self, *args: Any, **options: Any) -> None:
         verb = options["verb"] or "list"
-        if verb == "completion":
-            self.stdout.write(SCRIPTS[options["shell"]])
-            return
         self.endpoint = self.find_endpoint(options)
         coloured = options.get("force_color") or self.stdout.isatty()
         screen = Screen(self.width, self.style if coloured else no_style())
@@ -100,8 +57,6 @@ class Command(MCPCommand):
 
     def _list(self, options: Mapping[str, Any], screen: Screen) -> Iterable[str]:
         tools, as_json = self.find_tools(options["username"]), options["json"]
-        if options["names"]:
-            return [self.format_json([*tools])] if as_json else tools
         if self._has_no_tools() and not (as_json or options["username"]):
             return ToolList(screen).show_exposing(self.find_own_endpoints())
         self._describe(tools)

@@ -135,6 +135,13 @@ def test_the_permissions_of_a_view_decide(explain, dora, user, classes, allows, 
     assert [step.kind for step in explanation.steps] == ["endpoint", "permission"]
 
 
+def test_an_inactive_user_is_refused_by_the_endpoint(explain, dora):
+    dora.is_active = False
+    explanation = explain(Post, **guarded(IsAuthenticated))
+    assert explanation.allows is False
+    assert "authentication refuses: " in explanation.verdict
+
+
 @pytest.mark.parametrize(
     ("classes", "needed"),
     [

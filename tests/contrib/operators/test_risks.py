@@ -172,13 +172,6 @@ def test_an_audit_without_an_auditor_is_no_guard(judge, monkeypatch):
         assert judge()["guards"]["audit"] == is_audited
 
 
-def test_the_sums_count_the_missing_guards(expose, printed):
-    expose(path("a/", Deed.as_view()), path("b/", Deed.as_view(permission_classes=[])))
-    sums = json.loads(printed("risks", "--json"))["sums"]
-    assert sums["tools"] == 2
-    assert (sums["lacking"]["permissions"], sums["lacking"]["confirmation"]) == (1, 2)
-
-
 def test_the_least_guarded_tools_come_first(expose, printed):
     deeds = {
         "tried": mcp_tool(dry_run=True)(type("Tried", (Deed,), {})),

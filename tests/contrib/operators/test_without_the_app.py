@@ -11,7 +11,7 @@ from django.test import modify_settings
 
 pytestmark = pytest.mark.django_db
 APP = "drf_mcp.contrib.operators"
-VERBS = ("findings", "size", "risks", "unexposed", "why x --as y", "lock", "check")
+VERBS = ("findings", "risks", "why x --as y", "lock", "check")
 
 
 @pytest.fixture
