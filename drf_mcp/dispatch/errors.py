@@ -54,7 +54,7 @@ from drf_mcp.dispatch.violations import find_violation
 from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Failure, Problem
-from drf_mcp.tools.arguments.errors import mask_member
+from drf_mcp.tools.arguments.errors import mask_body
 
 # Error codes where every problem has the same one of these codes.
 PROBLEM_CAUSES = {"required": "MISSING_REQUIRED", "unique": "DUPLICATE_ENTRY"}
@@ -171,7 +171,7 @@ class ErrorMapper:
             context.update(main.more)
         message = "" if sentence is None else str(sentence.text)
         context = {**name_rest(data, said), **context}
-        context = {name: mask_member(name, value) for name, value in context.items()}
+        context = {name: mask_body(name, value) for name, value in context.items()}
         return ReadBody(tuple(problems), message, cause, context)
 
     def is_error_code(
@@ -366,7 +366,7 @@ class ErrorMapper:
             received=arguments.received(pointer) if is_argument else MISSING,
             accepted=accepted,
             remediation=self.get_problem_remediation(code, pointer, accepted),
-            context={name: mask_member(name, value) for name, value in entry.more.items()},
+            context={name: mask_body(name, value) for name, value in entry.more.items()},
         )
 
     def locate(self, entry: ErrorText) -> ErrorText:

@@ -81,10 +81,7 @@ class PlainEnvelope(ContractEnvelope):
 
     def reason(self, failure: Failure, data: Any) -> str:
         if data is not None:
-            said = f"ViewSet returned error: {data}"
-            # The call that fetches the rest of a failure that was shortened.
-            is_kept = "Next: content_retrieve(" in failure.remediation
-            return f"{said} {failure.remediation}" if is_kept else said
+            return f"ViewSet returned error: {data}"
         problems, beside = failure.problems, "" if failure.soft else str(failure.context or "")
         if len(problems) > 1:
             messages = (f"{p.path}: {p.message}" if p.path else p.message for p in problems)

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
 from typing import Any
 
-from drf_mcp.outcomes import MISSING, Failure, Fidelity, Outcome, Problem, Severity, Warning
+from drf_mcp.outcomes import (
+    MISSING,
+    Category,
+    Failure,
+    Fidelity,
+    Outcome,
+    Problem,
+    Severity,
+    Warning,
+)
+from drf_mcp.truncation.rows import format_path
 from drf_mcp.truncation.tokens import clip_text
 
 # The members of an outcome that can lose entries.
@@ -24,6 +34,10 @@ MAX_NEXT_TOKENS = 150
 SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 # Characters that a sentence, and another value, of a failure keeps.
 MAX_SENTENCE, MAX_VALUE = 500, 160
+MAX_NAMES = 50
+# Longer than any count.
+MOST = 999_999
+LEVELS = ("full", "partial", "summary", "reference_only")
 
 
 @dataclass(frozen=True)
@@ -115,10 +129,11 @@ class MetadataCutter:
 
 
 class FailureCutter(MetadataCutter):
-    """Cuts failed outcomes: long texts first, then problems from the last.
+    """Cuts failed outcomes: long texts and members first, then problems from the last.
 
     Args:
         next_call: the sentence with the call that fetches what is left out, "" for none.
+        fidelity: names what is left out.
     """
 
     def __init__(
@@ -127,9 +142,11 @@ class FailureCutter(MetadataCutter):
         encode: Callable[[Any], str],
         count: Callable[[str], int],
         next_call: str = "",
+        fidelity: Fidelity | None = None,
     ) -> None:
         super().__init__(measure, encode, count)
         self.next_call = next_call
+        self.fidelity = fidelity or Fidelity("partial")
 
     def cut_failure(self, outcome: Outcome, room: int, limit: int) -> Outcome:
         """Return an outcome with as many of its problems as fit; a soft failure keeps its data.
@@ -147,18 +164,14 @@ class FailureCutter(MetadataCutter):
         failure = self._clip_texts(outcome.failure)
         # The problems of a hard failure say what its body says, and can be shown in part.
         data = None if failure.soft or failure.problems else outcome.data
-        has_clipped = failure != outcome.failure
-        if self.next_call:
-            advice = f"{failure.remediation} {self.next_call}".strip()
-            failure = replace(failure, remediation=advice)
+        losses = ["long values cut"] if failure != outcome.failure else []
         outcome, omitted = self.cut(outcome.changed(failure=failure, data=data), room // 2)
-        losses = ["long values cut"] if has_clipped else []
         losses += [each.loss for each in omitted]
 
         def with_problems(count: int) -> Outcome:
             return outcome.changed(
                 failure=replace(failure, problems=failure.problems[:count]),
-                fidelity=Fidelity("partial"),
+                fidelity=add_fidelity(outcome.fidelity, self.fidelity),
                 warnings=(*outcome.warnings, self._warn(limit, count, failure, losses)),
             )
 
@@ -178,15 +191,14 @@ class FailureCutter(MetadataCutter):
         if count < total:
             shown = f"{count} of {total} problems shown"
             parts.insert(0, shown)
-            sentences = ["Correct these problems, then call again for the rest."]
-        parts = parts or ["long values cut"]
-        message = " ".join([summarise(parts, limit), *sentences])
-        context = {
-            "dropped_count": total - count,
-            "total_count": total,
-            "reason": "token_limit_exceeded",
-        }
-        return Warning("CONTENT_TRUNCATED", message, Severity.INFO, context)
+            if gives_again(failure):
+                sentences = ["Correct these problems, then call again for the rest."]
+        summary = summarise(parts or ["long values cut"], limit)
+        message = " ".join(filter(None, [summary, *sentences, self.next_call]))
+        # The counts follow, see `count_lost_members`.
+        counts = {"dropped_count": MOST, "total_count": MOST}
+        context = {**counts, "reason": "token_limit_exceeded"}
+        return Warning("CONTENT_TRUNCATED", message, Severity.INFO, context, summary=summary)
 
     def _drop_context(self, outcome: Outcome, room: int) -> Outcome:
         # Step by step, until it fits: the code, the message and the remediation are the floor.
@@ -198,9 +210,7 @@ class FailureCutter(MetadataCutter):
             empty: dict[str, Any] = {"telemetry": {}, "meta": {}, "suggestions": ()}
             outcome = outcome.changed(failure=failure, warnings=outcome.warnings[-1:], **empty)
             if self.measure(outcome) > room:
-                short = self._clip_texts(replace(failure, remediation=""), MAX_VALUE)
-                advice = self.next_call or clip_text(failure.remediation, MAX_VALUE)
-                outcome = outcome.changed(failure=replace(short, remediation=advice))
+                outcome = outcome.changed(failure=self._clip_texts(failure, MAX_VALUE))
         return outcome
 
     def _clip_texts(self, failure: Failure, length: int = MAX_SENTENCE) -> Failure:
@@ -223,6 +233,7 @@ class FailureCutter(MetadataCutter):
             received=self._clip_value(problem.received),
             accepted=None if accepted is None else clip_text(accepted, MAX_SENTENCE),
             remediation=clip_text(problem.remediation, MAX_SENTENCE),
+            context=self._clip_context(problem.context),
         )
 
     def _clip_context(self, context: Mapping[str, Any]) -> dict[str, Any]:
@@ -236,41 +247,79 @@ class FailureCutter(MetadataCutter):
         return clip_text(value, MAX_VALUE) if isinstance(value, str) else MISSING
 
 
-def find_lost_members(whole: Outcome, cut: Outcome) -> list[dict[str, Any]]:
-    """Return what a failure lost when it was cut, as items to archive."""
+def find_lost_members(whole: Outcome, cut: Outcome) -> dict[str, Any]:
+    """Return what a failure lost when it was cut, by the names under which it is kept."""
     before, after = whole.failure, cut.failure
-    if before is None or after is None:
-        return []
+    if before is None or after is None or whole is cut:
+        return {}
     lost: dict[str, Any] = {}
-    if before.message != after.message:
-        lost["message"] = before.message
-    if not after.remediation.startswith(before.remediation):
-        lost["remediation"] = before.remediation
-    for name in ("context", "details", "data"):
-        kept = getattr(after, name) or {}
-        for member, value in (getattr(before, name) or {}).items():
-            if member not in kept or kept[member] != value:
-                lost[f"{name}.{member}"] = value
-    # Problems say what their body says.
+    for name in ("message", "remediation"):
+        if getattr(before, name).strip() != getattr(after, name):
+            lost[name] = getattr(before, name)
+    # Some contracts have the same members in two places.
+    gone: dict[str, Any] = {}
+    for name in ("data", "details", "context"):
+        for member, value in find_missing(getattr(before, name), getattr(after, name)):
+            if member not in gone or gone[member] != value:
+                gone[member] = lost[format_path((name, member))] = value
+    for index, (problem, shown) in enumerate(zip(before.problems, after.problems, strict=False)):
+        if problem.message.strip() != shown.message:
+            lost[f"problems[{index}].message"] = problem.message
+        for member, value in find_missing(problem.context, shown.context):
+            lost[format_path(("problems", index, member))] = value
+    count, total = len(after.problems), len(before.problems)
+    if count < total:
+        lost[f"problems[{count}:{total}]"] = list(map(describe_problem, before.problems[count:]))
+    for name in OMITTED:
+        entries, kept = getattr(whole, name), getattr(cut, name)
+        if isinstance(entries, Mapping):
+            entries, kept = list(entries.items()), list(kept.items())
+        if missing := [entry for entry in entries if entry not in kept]:
+            lost[name] = to_json(missing)
+    # Problems and context say what their body says.
     if whole.data is not None and cut.data is None and not (lost or before.problems):
         lost["body"] = whole.data
-    return [{"id": name, "pointer": None, "value": value} for name, value in lost.items()]
+    return lost
 
 
-def rename_retrieval(cut: Outcome, sample: str, said: str, count: int) -> Outcome:
-    """Return a cut failure whose advice names the true call, and whose warning counts the loss."""
-    failure = cut.failure
-    if failure is None:
+def describe_problem(problem: Problem) -> dict[str, Any]:
+    entry = {"code": problem.code, "message": problem.message}
+    names = ("pointer", "accepted", "remediation", "context")
+    more = {name: getattr(problem, name) for name in names}
+    return entry | {name: value for name, value in more.items() if value}
+
+
+def gives_again(failure: Failure) -> bool:
+    """Return whether the next call gives the problems that are left out, once others are mended."""
+    return not failure.soft and failure.category is Category.VALIDATION
+
+
+def find_missing(
+    whole: Mapping[str, Any] | None, cut: Mapping[str, Any] | None
+) -> Iterator[tuple[str, Any]]:
+    kept = cut or {}
+    for member, value in (whole or {}).items():
+        if member not in kept or kept[member] != value:
+            yield member, value
+
+
+def count_lost_members(cut: Outcome, lost: Mapping[str, Any]) -> Outcome:
+    """Return a cut failure whose warning counts what it lost."""
+    if not lost or cut.failure is None:
         return cut
-    failure = replace(failure, remediation=failure.remediation.replace(sample, said).strip())
-    *others, last = cut.warnings or (None,)
-    if last is None or last.code != "CONTENT_TRUNCATED":
-        return cut.changed(failure=failure)
-    context = dict(last.context)
-    more = max(count - context.get("dropped_count", 0), 0)
-    for name in ("dropped_count", "total_count"):
-        context[name] = context.get(name, 0) + more
-    return cut.changed(failure=failure, warnings=(*others, replace(last, context=context)))
+    *others, last = cut.warnings
+    count = sum(len(each) if isinstance(each, list) else 1 for each in lost.values())
+    counts = {"dropped_count": count, "total_count": len(cut.failure.problems) + count}
+    return cut.changed(warnings=(*others, replace(last, context={**last.context, **counts})))
+
+
+def add_fidelity(own: Fidelity | None, ours: Fidelity) -> Fidelity:
+    """Return what is left of an answer of which the view itself left something out."""
+    if own is None:
+        return ours
+    level = max(own.level, ours.level, key=LEVELS.index)
+    dropped = (*own.dropped[:MAX_NAMES], *ours.dropped)
+    return Fidelity(level, dropped, {**own.archives, **ours.archives}, own.version)
 
 
 def without_context(failure: Failure) -> Failure:

@@ -12,7 +12,12 @@ from django.utils.translation import ngettext
 from drf_mcp.codes import LESS, NOT_AGAIN
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Fidelity, Outcome, Severity, Warning
-from drf_mcp.truncation.metadata import OmittedMetadata, summarise
+from drf_mcp.truncation.metadata import (
+    MAX_NAMES,
+    OmittedMetadata,
+    add_fidelity,
+    summarise,
+)
 from drf_mcp.truncation.rows import (
     OmittedEntries,
     Path,
@@ -26,8 +31,6 @@ from drf_mcp.truncation.rows import (
 RETRIEVAL_TOOL = "content_retrieve"
 # More rows than these have one name together, such as ``results[17:2000]``.
 MAX_ROW_NAMES = 20
-MAX_NAMES = 50
-LEVELS = ("full", "partial", "summary", "reference_only")
 # A longer text among the values of a list is an item of its own.
 MAX_VALUE_LENGTH = 200
 
@@ -212,15 +215,6 @@ def say_next_call(arguments: str, seconds: int | None) -> str:
 def describe_retrieval(archive_id: str, seconds: int | None) -> str:
     """Return the sentence with the call that fetches what was kept under an archive id."""
     return say_next_call(f"archive_id={archive_id!r}", seconds)
-
-
-def add_fidelity(own: Fidelity | None, ours: Fidelity) -> Fidelity:
-    """Return what is left of an answer of which the view itself left something out."""
-    if own is None:
-        return ours
-    level = max(own.level, ours.level, key=LEVELS.index)
-    dropped = (*own.dropped[:MAX_NAMES], *ours.dropped)
-    return Fidelity(level, dropped, {**own.archives, **ours.archives}, own.version)
 
 
 def are_short_scalars(values: list[Any]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -12,12 +12,15 @@ from drf_mcp.outcomes import PAGE_MEMBERS, Fidelity, Outcome, Warning
 from drf_mcp.truncation.budget import Budget, Storage
 from drf_mcp.truncation.digests import shrink_digest
 from drf_mcp.truncation.metadata import (
+    MAX_NAMES,
     FailureCutter,
     MetadataCutter,
+    add_fidelity,
+    count_lost_members,
     find_lost_members,
-    rename_retrieval,
+    gives_again,
 )
-from drf_mcp.truncation.report import FULL, MAX_NAMES, UNAVAILABLE, Reporter, describe_retrieval
+from drf_mcp.truncation.report import FULL, UNAVAILABLE, Reporter, describe_retrieval
 from drf_mcp.truncation.rows import (
     LONG_TEXT_TOKENS,
     MIN_EXCERPT_TOKENS,
@@ -39,8 +42,6 @@ MAX_DIGEST_TOKENS = 1500
 MAX_ATTEMPTS = 5
 # Those of the name of an excerpt in the report.
 NAME_TOKENS = 8
-# Those of the ids and the hash of what a failure lost.
-FIDELITY_TOKENS = 200
 # As long as any id and hash of an archive, with more tokens than any of them: random characters
 # never decide how much of an answer fits.
 SAMPLE_ID = "a0" * 11
@@ -143,25 +144,41 @@ class Truncation:
             return self._shorten(outcome, None, replace(warning, message=warning.message))
 
     def _cut_failure(self, outcome: Outcome, room: int) -> Outcome:
-        """Return a failure that fits; what a hard one loses is kept and named like an answer."""
+        """Return a failure that fits; what it loses is kept and named like an answer."""
         parts = (self.measure, self.budget.encode, self.count_tokens)
         cut = FailureCutter(*parts).cut_failure(outcome, room, self.stated_limit)
-        # The next call gets the problems that are left out.
-        archive = self.budget.get_archive() if find_lost_members(outcome, cut) else None
-        if archive is None or not outcome.is_error:
-            return cut
+        lost = find_lost_members(outcome, cut)
+        names = name_kept(outcome, lost)
+        archive = self.budget.get_archive() if names else None
+        if archive is None:
+            return count_lost_members(cut, lost)
         sample = describe_retrieval(SAMPLE_ID, archive.seconds)
-        room -= FIDELITY_TOKENS
-        cut = FailureCutter(*parts, sample).cut_failure(outcome, room, self.stated_limit)
-        items = json.loads(self.budget.encode(find_lost_members(outcome, cut)))
-        kept = archive.keep(outcome, items)
+        shown = self._choose_names(names, room)
+        fidelity = Fidelity("partial", shown, {SAMPLE_ID: SAMPLE_HASH})
+        cutter = FailureCutter(*parts, sample, fidelity)
+        named = cutter.cut_failure(outcome, room, self.stated_limit)
+        all_lost = find_lost_members(outcome, named)
+        names = name_kept(outcome, all_lost)
+        items = [{"id": name, "pointer": None, "value": all_lost[name]} for name in names]
+        kept = archive.keep(outcome, json.loads(self.budget.encode(items)))
         if kept is None:
-            cut = rename_retrieval(cut, sample, "", len(items))
-            return cut.changed(warnings=(*cut.warnings, UNAVAILABLE))
+            cut = count_lost_members(cut, lost)
+            return cut.changed(warnings=(*cut.warnings, FULL if archive.is_full else UNAVAILABLE))
         said = describe_retrieval(kept.archive_id, archive.seconds)
-        names = tuple(item["id"] for item in items[:MAX_NAMES])
-        fidelity = Fidelity("partial", names, {kept.archive_id: kept.content_hash})
-        return rename_retrieval(cut, sample, said, len(items)).changed(fidelity=fidelity)
+        *others, last = count_lost_members(named, all_lost).warnings
+        last = replace(last, message=last.message.replace(sample, said))
+        shown, archives = self._choose_names(names, room), {kept.archive_id: kept.content_hash}
+        fidelity = add_fidelity(outcome.fidelity, Fidelity("partial", shown, archives))
+        return named.changed(warnings=(*others, last), fidelity=fidelity)
+
+    def _choose_names(self, names: Sequence[str], room: int) -> tuple[str, ...]:
+        # The archive id fetches those without room, too.
+        chosen: list[str] = []
+        for name in names[:MAX_NAMES]:
+            if self.count_tokens(encode_plain([*chosen, name])) > room // 10:
+                break
+            chosen.append(name)
+        return tuple(chosen)
 
     def measure(self, outcome: Outcome) -> int:
         """Return the tokens of an envelope, the same for each call with the same answer."""
@@ -364,6 +381,13 @@ class Reducer:
         if len(text) > 4 * most:
             return len(text)
         return self.truncation.count_text(text)
+
+
+def name_kept(outcome: Outcome, lost: Mapping[str, Any]) -> list[str]:
+    """Return the names of what a failure lost, without problems that the next call gives."""
+    is_again = outcome.failure is not None and gives_again(outcome.failure)
+    ranges = [name for name in lost if name.startswith("problems[") and name.endswith("]")]
+    return [name for name in lost if not (is_again and name in ranges)]
 
 
 def empty_answer(outcome: Outcome) -> Reduction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -24,6 +25,7 @@ from drf_mcp.contrib.compose.program import read_program
 from drf_mcp.contrib.compose.records import Record, Stop
 from drf_mcp.contrib.compose.sandbox import Printed, ProgramFailed, open_session, run_program
 from drf_mcp.contrib.compose.tool import Sent
+from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.guards import CallRefused, TimeLimitGuard
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState, Guard, Proceed
@@ -31,6 +33,7 @@ from drf_mcp.interaction.exchange import ANSWER_SECONDS
 from drf_mcp.json_text import encode_plain
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem
 from drf_mcp.settings import mcp_settings
+from drf_mcp.truncation.report import describe_retrieval
 
 CORRECT = "Correct the program, and send it again."
 SAME_RESUME = "Correct the program, and send it with the same 'resume'."
@@ -169,7 +172,8 @@ class ProgramRun:
         if cause is not None and cause.failure is not None:
             failure, message = cause.failure, f"{line}{cause.tool}: {exc.message}"
             # The remediation of a soft failure speaks of members of the data.
-            data = cause.data if failure.soft and isinstance(cause.data, Mapping) else {}
+            data = cause.data if failure.soft and cause.data is not None else {}
+            said = {**failure.context, **(data if isinstance(data, Mapping) else {"results": data})}
             if self.calls.changes:
                 # The advice of the program takes its place.
                 message = f"{message} {failure.remediation}"
@@ -178,9 +182,11 @@ class ProgramRun:
                 failure.category,
                 message,
                 failure.remediation,
-                context={**failure.context, **data, "line": exc.line},
+                context={**said, "line": exc.line},
+                details=failure.details,
             )
-            return self.fail(cause.status, failure).changed(scopes=cause.scopes)
+            outcome = self.fail(cause.status, failure).changed(scopes=cause.scopes)
+            return self.keep_rest(outcome, cause, said)
         kind = f"{exc.kind}: " if exc.kind else ""
         message, pointer = f"{line}{kind}{exc.message}", self.call.tool.get_pointer("program")
         # The record still waits under the id.
@@ -188,6 +194,27 @@ class ProgramRun:
         problem = Problem("program", message, pointer, remediation=advice)
         failure = Failure(FAILED, Category.VALIDATION, problem.message, advice, (problem,))
         return self.fail(400, failure)
+
+    def keep_rest(self, outcome: Outcome, cause: Outcome, said: Mapping[str, Any]) -> Outcome:
+        """Keep what a call of the program said beside its error, where it is long, and name it."""
+        failure, problems = outcome.failure, cause.failure.problems if cause.failure else ()
+        own = self.calls.tools.get(cause.tool)
+        if failure is None or own is None:
+            return outcome
+        if cause.status < 400 and len(problems) > 1:
+            said = {**said, "problems": [each.message for each in problems]}
+        text, capability = encode_data(said), self.call.server.tools_capability
+        context = self.call.context
+        # The error itself and its advice have the other half of the room.
+        if not capability.get_budget(self.call.tool, context).is_exceeded(outcome, 2 * text):
+            return outcome
+        archive = capability.get_budget(own, context).get_archive()
+        items = [{"id": n, "pointer": None, "value": each} for n, each in json.loads(text).items()]
+        kept = None if archive is None else archive.keep(cause, items)
+        if archive is None or kept is None:
+            return outcome
+        advice = f"{describe_retrieval(kept.archive_id, archive.seconds)} {failure.remediation}"
+        return outcome.changed(failure=replace(failure, remediation=advice))
 
     def fail(self, status: int, failure: Failure) -> Outcome:
         context, message = {**failure.context, **self.find_printed()}, failure.message

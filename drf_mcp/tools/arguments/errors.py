@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -34,20 +34,29 @@ CREDENTIAL = re.compile(
 
 def mask_secrets(value: Any) -> Any:
     """Return the beginning of a value, as much as an error shows, without secrets."""
-    return mask_all(Shortener(SHOWN_VALUES, silent=True).shorten(value))
+    return mask_all(Shortener(SHOWN_VALUES, silent=True).shorten(value), mask_text)
 
 
-def mask_all(value: Any) -> Any:
+def mask_all(value: Any, mask: Callable[[str], str]) -> Any:
     if isinstance(value, Mapping):
         secret = find_secret_members(value)
-        return {n: MASK if n in secret else mask_all(member) for n, member in value.items()}
+        return {n: MASK if n in secret else mask_all(member, mask) for n, member in value.items()}
     if isinstance(value, list):
-        return list(map(mask_all, mask_pair(value)))
-    return mask_text(value) if isinstance(value, str) else value
+        return [mask_all(item, mask) for item in mask_pair(value)]
+    return mask(value) if isinstance(value, str) else value
 
 
 def mask_member(name: str, value: Any) -> Any:
     return MASK if sounds_secret(name) else mask_secrets(value)
+
+
+def mask_body(name: str, value: Any) -> Any:
+    """Return a whole member of an error's body, without secrets."""
+    return MASK if sounds_secret(name) else mask_all(value, mask_credentials)
+
+
+def mask_credentials(text: str) -> str:
+    return CREDENTIAL.sub(f" {MASK}", text)
 
 
 def find_secret_members(value: Mapping[Any, Any]) -> set[Any]:
@@ -68,7 +77,7 @@ def mask_pair(value: list[Any]) -> list[Any]:
 def mask_text(text: str) -> str:
     # An error shows the beginning alone.
     start = text[: 2 * MAX_TEXT]
-    masked = CREDENTIAL.sub(f" {MASK}", start)
+    masked = mask_credentials(start)
     return text if masked == start else masked
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import pytest
 from django.core.management import call_command
 from django.urls import path
 from rest_framework.decorators import api_view
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
+from drf_mcp.exceptions import SoftFailure
 from drf_mcp.tools import registry
 from drf_mcp.truncation import count_tokens
 from example_project.shop.models import Customer
@@ -118,6 +121,29 @@ def test_a_result_that_is_too_long_is_kept_for_the_next_program(composer, compos
     assert composer.value(f"len(kept({name!r}))") == 400
     other = composer_of("bob").run(f"len(kept({name!r}))")
     assert "NOT_FOUND" in other.envelope["error"]
+
+
+@pytest.mark.parametrize("username", [None, "alice"])
+def test_what_a_failed_call_says_at_length_is_kept_and_named(expose, agent_of, username):
+    rows = [{"id": number, "text": "word " * 60} for number in range(300)]
+
+    class Soft(APIView):
+        permission_classes = ()
+
+        def get(self, request):
+            raise SoftFailure("Not all sources answered.", data=rows)
+
+    kept = {"ARCHIVE_CLASS": "drf_mcp.archive.DatabaseArchive"}
+    expose(path("soft/", Soft.as_view()), COMPOSE=True, **kept)
+    agent = agent_of(username)
+    result = agent.call("tools_compose", program="soft()")
+    assert result.is_error
+    found = re.search(r"archive_id='([\w-]+)'", result.data["remediation"])
+    text, offset = "", 0
+    while offset is not None:
+        part = agent.call("content_retrieve", archive_id=found[1], offset=offset).data
+        text, offset = text + part["text"], part["next_offset"]
+    assert json.loads(text) == rows
 
 
 def test_warnings_of_calls_are_shown(composer):
