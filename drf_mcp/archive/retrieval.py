@@ -21,15 +21,13 @@ from drf_mcp.features import CallState, Feature
 from drf_mcp.interaction.call_context import call_context
 from drf_mcp.interaction.exchange import find_call
 from drf_mcp.outcomes import Outcome
-from drf_mcp.settings import mcp_settings
+from drf_mcp.settings import mcp_settings, say_bound
 from drf_mcp.tools.server_tools import ServerTool, ServerToolView
 from drf_mcp.truncation import RETRIEVAL_TOOL, LeadDigester
 from drf_mcp.truncation.tokens import CHARS_PER_TOKEN
 
 logger = logging.getLogger("drf_mcp")
 
-# Django takes a thousand parameters in one query.
-MAX_IDS = 500
 # The prefix of content hashes; archive ids have no colon.
 HASH_PREFIX = "sha256:"
 # Tokens for what the result has besides a slice, such as warnings of a quota.
@@ -60,11 +58,21 @@ class ItemId(serializers.Field[Any, Any, Any, Any]):
         return str(data)
 
 
+class ItemIds(serializers.ListField):
+    child = ItemId()
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        if isinstance(data, (list, tuple)) and len(data) > mcp_settings.MAX_IDS:
+            raise serializers.ValidationError(say_bound("MAX_IDS"), "max_length")
+        ids: list[str] = super().to_internal_value(data)
+        return ids
+
+
 class RetrievalSerializer(serializers.Serializer[Any]):
     archive_id = serializers.CharField(required=False)
     content_hash = serializers.CharField(required=False)
     query = serializers.CharField(required=False, max_length=1000)
-    ids = serializers.ListField(child=ItemId(), required=False, max_length=MAX_IDS)
+    ids = ItemIds(required=False)
     offset = serializers.IntegerField(min_value=0, default=0)
     limit = serializers.IntegerField(min_value=1, default=None)
     canonical = serializers.BooleanField(default=False)

@@ -153,3 +153,10 @@ def test_passages_come_in_slices_that_fit(novel_id, alice, settings):
     result = alice.call("content_retrieve", archive_id=novel_id, query="tide")
     assert count_tokens(result.raw["content"][0]["text"]) <= 2000
     assert result.data["next_offset"] == len(result.data["passages"]) > 2
+
+
+@pytest.mark.django_db
+def test_ids_beyond_the_bound_are_refused_with_its_sentence(novel_id, alice, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_IDS": 2}
+    result = alice.call("content_retrieve", archive_id=novel_id, ids=["1", "2", "3"])
+    assert result.envelope["error"] == "ids: 'ids' takes at most 2 ids."
