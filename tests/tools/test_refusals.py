@@ -128,10 +128,17 @@ def test_secrets_in_unknown_arguments_are_masked(problem_of):
     for name, value, received in [
         ("passwrd_password", "hunter2", MASK),
         ("api_key", {"a": 1}, MASK),
+        ("pasword", "hunter2", MASK),
+        ("coed", "hunter2", MASK),
         ("card", {"pan": "x", "cvv": 123, "rows": [{"token": "t"}]}, None),
     ]:
         expected = received or {"pan": "x", "cvv": MASK, "rows": [{"token": MASK}]}
         assert problem_of({"pk": 1, "name": "a", name: value}).received == expected
+
+
+def test_a_mistyped_name_of_a_nested_secret_shows_no_value(problem_of):
+    lines = [{"quantity": 1, "vouchr": "V"}]
+    assert problem_of({"pk": 1, "name": "a", "lines": lines}).received == MASK
 
 
 def test_secrets_in_arguments_of_the_wrong_type_are_masked(problem_of):

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice, product
 from typing import Any
@@ -115,7 +115,7 @@ class Arguments(ArgumentLayout):
                 wrong += exc.problems
                 continue
             if argument.members:
-                wrong += find_dropped(argument, value, self.keys)
+                wrong += find_dropped(argument, value, self.keys, self.write_only)
             if argument.uploads:
                 value = read_files(value, argument.uploads, argument.pointer, wrong)
             if parameter.closed is not None and value is not None:
@@ -315,7 +315,9 @@ def find_reversed(values: Values) -> Iterator[Problem]:
 # --- Members of nested objects --------------------------------------------------------------------
 
 
-def find_dropped(argument: Argument, value: Any, keys: Mapping[Place, Place]) -> list[Problem]:
+def find_dropped(
+    argument: Argument, value: Any, keys: Mapping[Place, Place], secret: Collection[str]
+) -> list[Problem]:
     """Return problems of the first unknown or read-only members, which nested serializers ignore.
 
     Args:
@@ -326,7 +328,12 @@ def find_dropped(argument: Argument, value: Any, keys: Mapping[Place, Place]) ->
     for place, names in argument.members.items():
         for pointer, member in walk(value, place, argument.pointer):
             problems += find_unknown(
-                member, names.writable, pointer, unlisted=renamed, read_only=names.read_only
+                member,
+                names.writable,
+                pointer,
+                unlisted=renamed,
+                read_only=names.read_only,
+                secret=secret,
             )
             if len(problems) >= MAX_UNKNOWN:
                 return problems[:MAX_UNKNOWN]

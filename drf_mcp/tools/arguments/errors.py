@@ -187,6 +187,7 @@ def find_unknown(
     unlisted: Collection[str] = (),
     read_only: Collection[str] = (),
     renamed: Mapping[str, str] | None = None,
+    secret: Collection[str] = (),
 ) -> list[Problem]:
     """Return a problem for each argument, or member of an object, whose name is not known.
 
@@ -196,6 +197,7 @@ def find_unknown(
         unlisted: further names that are accepted, and not suggested.
         read_only: names in answers that a request cannot set.
         renamed: the names of arguments by the view's own names.
+        secret: the pointers of values that no answer repeats, without the indexes of items.
     """
     problems, taken = [], dict.fromkeys([*known, *unlisted])
     unknown = [name for name in arguments if name not in taken]
@@ -208,7 +210,11 @@ def find_unknown(
             problems.append(Problem("read_only", message, pointer, received, remediation=advice))
             continue
         names, facts = join_names(known, MAX_NAMES), {"holder": holder}
-        nearest = (renamed or {}).get(name) or next(iter(find_nearest(name, taken)), "")
+        similar = find_nearest(name, taken, 3)
+        nearest = (renamed or {}).get(name) or next(iter(similar), "")
+        # A mistyped name of a secret holds the secret.
+        if any(is_secret_place(prefix, other, secret) for other in [nearest, *similar]):
+            received = MASK
         if not holder:
             advice = suggest(nearest, names)
         elif nearest:
@@ -220,6 +226,11 @@ def find_unknown(
         message = "Unknown argument."
         problems.append(Problem("unknown", message, pointer, received, accepted, advice))
     return problems
+
+
+def is_secret_place(prefix: str, name: str, secret: Collection[str]) -> bool:
+    place = [token for token in prefix.split("/") if not token.isdecimal()]
+    return sounds_secret(name) or "/".join([*place, JSONPointer.escape(name)]) in secret
 
 
 def missing_argument(pointer: str) -> Problem:

@@ -246,6 +246,7 @@ class ArgumentLayout:
             # ``id`` may be read-only in the body, and meant for a missing ``pk``.
             read_only={n for n in self.read_only if has_body and not find_synonym(n, lacking)},
             renamed={argument.parameter.name: name for name, argument in named.items()},
+            secret=self.write_only,
         )
         return unknown + [self.refuse_other_name(name) for name in twice]
 
