@@ -24,7 +24,7 @@ class Parcel(models.Model):
     """A model whose primary key is a UUID."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
-    sender = models.ForeignKey(User, models.CASCADE, related_name="+")
+    sender = models.ForeignKey(User, models.DO_NOTHING, related_name="+")
 
     class Meta:
         app_label = "tests"

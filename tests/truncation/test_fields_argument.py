@@ -351,7 +351,7 @@ def test_a_value_that_is_no_list_of_names_is_refused(call):
 
 
 def test_of_many_unknown_fields_the_first_are_refused(call):
-    wrong = [f"field {n}" for n in range(5_000)]
+    wrong = [f"field {n}" for n in range(100)]
     refused = call("books_retrieve", {"pk": 1, "fields": wrong}, MAX_ERROR_TOKENS=None)
     assert len(refused.problems) == 20
 

@@ -332,7 +332,8 @@ def find_credential_key(caller: Any) -> str:
     client = getattr(getattr(auth, "application", None), "pk", None)
     known = Credential.of(request)
     reference = ["client", str(client)] if client is not None else known and known.auth
-    return hash_json([type(authenticator).__name__ if authenticator else "", reference])
+    # A worker knows the row of a credential, and not the class that read it.
+    return hash_json(reference or [type(authenticator).__name__ if authenticator else ""])
 
 
 def find_link(caller: Any, proposal_id: str) -> str:

@@ -193,7 +193,9 @@ class Rollback:
                     [
                         model._meta.db_table
                         for model in touched
-                        if model._meta.managed and router.allow_migrate_model(alias, model)
+                        # The table of a relation is managed where one of its models is.
+                        if (model._meta.auto_created or model)._meta.managed
+                        and router.allow_migrate_model(alias, model)
                     ]
                 )
 
