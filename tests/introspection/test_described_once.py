@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import pytest
 from django.contrib.auth.models import Group
 from django.db import connection
@@ -70,17 +68,6 @@ class Carriers(generics.CreateAPIView):
         return {**super().get_serializer_context(), "further": {"note": serializers.CharField()}}
 
 
-def test_a_views_own_context_is_made_when_a_serializer_reads_an_added_member():
-    assert {field.name for field in described(Carriers, "POST").body.fields} == {"weight", "note"}
-    assert MADE == ["context"]
-
-
-def test_a_views_own_context_is_not_made_if_no_serializer_reads_it():
-    view_class = type("View", (Carriers,), {"serializer_class": OtherParcel})
-    assert described(view_class, "POST").body.kind == "object"
-    assert "context" not in MADE
-
-
 def test_every_way_to_read_a_context_gives_all_members():
     view = view_of(Carriers, "POST")
     Inspection(view, "POST")
@@ -117,73 +104,3 @@ def test_a_queryset_that_runs_queries_is_described_without_a_query():
     assert reached == []
     assert [parameter.name for parameter in schema.query] == ["ordering"]
     assert schema.findings == ()
-
-
-def test_stock_fields_are_built_once_for_all_views(monkeypatch):
-    get_fields = serializers.Serializer.get_fields
-
-    @functools.wraps(get_fields)
-    def count(self):
-        MADE.append(type(self).__name__)
-        return get_fields(self)
-
-    monkeypatch.setattr(serializers.Serializer, "get_fields", count)
-
-    class Crate(serializers.Serializer):
-        weight = serializers.IntegerField(default=1)
-
-    class Shipment(serializers.Serializer):
-        crate = Crate()
-
-    views = [
-        type("View", (generics.GenericAPIView,), {"serializer_class": Shipment, verb: lambda s: s})
-        for verb in ("post", "put", "patch")
-    ]
-    post, put, patch = map(described, views, ("POST", "PUT", "PATCH"))
-    assert put.body == post.body
-    assert [field.required for field in post.body.fields] == [True]
-    assert [field.required for field in patch.body.fields] == [False]
-    assert MADE.count("Crate") == 1
-
-
-def test_get_fields_that_does_not_depend_on_the_view_runs_once_for_all_views():
-    class Crate(serializers.Serializer):
-        weight = serializers.IntegerField(default=1)
-
-        def get_fields(self):
-            MADE.append("fields")
-            return super().get_fields()
-
-    class Shipment(serializers.Serializer):
-        crate = Crate()
-        spare = Crate()
-
-    views = [
-        type("View", (generics.GenericAPIView,), {"serializer_class": Shipment, verb: lambda s: s})
-        for verb in ("post", "put", "patch")
-    ]
-    post, put, patch = map(described, views, ("POST", "PUT", "PATCH"))
-    assert MADE.count("fields") == 1
-    assert put.body == post.body
-    assert [field.required for field in post.body.fields] == [True, True]
-    assert [field.required for field in patch.body.fields] == [False, False]
-
-
-def test_get_fields_that_depends_on_the_view_runs_for_each_view():
-    class Crate(serializers.Serializer):
-        weight = serializers.IntegerField()
-        note = serializers.CharField()
-
-        def get_fields(self):
-            made = super().get_fields()
-            return {name: made[name] for name in made if name in self.find_names()}
-
-        def find_names(self):
-            return self.context["view"].names
-
-    def find_names(*names):
-        view_class = type("View", (generics.CreateAPIView,), {"serializer_class": Crate})
-        view_class.names = names
-        return [field.name for field in described(view_class, "POST").body.fields]
-
-    assert [find_names("weight"), find_names("note")] == [["weight"], ["note"]]

@@ -99,21 +99,6 @@ def walked(monkeypatch):
     return found
 
 
-@pytest.mark.slow
-def test_further_views_walk_no_inherited_source(walked):
-    describe_all(make_viewsets(2))
-    walked.clear()
-    describe_all(make_viewsets(50))  # 300 tools
-    assert walked == []
-
-
-@pytest.mark.slow
-def test_a_further_tool_costs_a_bounded_number_of_calls():
-    describe_all(make_viewsets(1))
-    classes = make_viewsets(5)
-    assert count_calls(lambda: describe_all(classes)) < MOST_CALLS * 5 * len(METHODS)
-
-
 def test_a_class_with_another_name_in_its_attribute_reads_this_parameter():
     describe_all(make_viewsets(1))
 

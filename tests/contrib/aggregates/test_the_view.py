@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from django.core.exceptions import ImproperlyConfigured
-from django.db import connection
 from django.urls import path
-from django.utils.decorators import method_decorator
-from django.views.decorators.cache import cache_page
-from rest_framework import filters, generics, permissions, throttling, versioning
-from rest_framework.exceptions import PermissionDenied
+from rest_framework import filters, permissions, throttling
 
 from drf_mcp import mcp_viewset
 from drf_mcp.tools import registry
@@ -82,34 +77,6 @@ class Rewritten(JourneySerializer):
         return {"kind": "any"}
 
 
-def test_a_field_that_is_not_shown_as_it_is_stored_is_refused(serve):
-    ask = serve(serializer_class=Rewritten)
-    (problem,) = ask(group_by=["kind"]).problems
-    assert problem["message"] == '"kind" is not a valid choice.'
-    (problem,) = ask(metrics=["sum_passengers"]).problems
-    assert problem["remediation"] == "Send one of count."
-
-
-def test_initial_runs_before_the_figures_are_computed(serve):
-    def initial(self, request, *args, **kwargs):
-        super(JourneyViewSet, self).initial(request, *args, **kwargs)
-        raise PermissionDenied("The office is closed.")
-
-    assert serve(initial=initial)().envelope["error"] == "The office is closed."
-
-
-def test_the_version_of_the_path_reaches_the_view(serve):
-    def get_queryset(self):
-        return Journey.objects.filter(kind={"v1": "train", "v2": "ship"}[self.request.version])
-
-    ask = serve(
-        "<version>/journeys/",
-        versioning_class=versioning.URLPathVersioning,
-        get_queryset=get_queryset,
-    )
-    assert count(ask(version="v1")) + count(ask(version="v2")) == 70
-
-
 def test_kwargs_of_the_route_choose_the_rows(serve):
     def get_queryset(self):
         return Journey.objects.filter(owner=self.kwargs["owner"])
@@ -119,13 +86,6 @@ def test_kwargs_of_the_route_choose_the_rows(serve):
     assert [count(ask(owner=o)) for o in owners] == [
         Journey.objects.filter(owner=o).count() for o in owners
     ]
-
-
-def test_initkwargs_of_the_route_hold(journeys, expose, agent_of):
-    viewset = mcp_viewset(aggregate=["kind"])(type("Own", (JourneyViewSet,), {}))
-    closed = viewset.as_view(LIST, permission_classes=[StaffList])
-    expose(path("journeys/", closed))
-    assert agent_of("alice").call_with("journeys_aggregate", {}).code == "FORBIDDEN"
 
 
 class Trains(filters.BaseFilterBackend):
@@ -139,26 +99,6 @@ def test_every_filter_backend_filters(serve):
     trains = Journey.objects.filter(kind="train").count()
     assert count(ask()) == trains
     assert count(ask(by="ship")) == 70 - trains
-
-
-def test_the_page_and_the_order_of_the_list_are_no_arguments(journeys, agent_of):
-    schema = registry.tool("journeys_aggregate").input_schema["properties"]
-    assert not {"page", "ordering", "fields"} & schema.keys()
-    for name in ("page", "ordering", "fields"):
-        result = agent_of("carol").call_with("journeys_aggregate", {name: "1"})
-        assert result.problems[0]["code"] == "unknown"
-
-
-def test_a_generic_view_that_is_no_viewset_has_figures_too(journeys, expose, agent_of):
-    @mcp_viewset(aggregate=["kind"])
-    class Listing(generics.ListCreateAPIView):
-        queryset = Journey.objects.all()
-        serializer_class = JourneySerializer
-
-    expose(path("journeys/", Listing.as_view()))
-    result = agent_of("carol").call_with("journeys_aggregate", {"group_by": ["kind"]})
-    assert count(result) == 70
-    assert len(result.data["groups"]) == 2
 
 
 # --- Rows -------------------------------------------------------------------------------------
@@ -234,32 +174,3 @@ def test_a_list_that_cannot_be_grouped_is_refused_with_the_reason(serve, subtest
 
 
 # --- Plain HTTP requests of the same view -----------------------------------------------------
-
-
-def test_a_cache_around_the_view_is_a_configuration_error(serve):
-    serve(dispatch=method_decorator(cache_page(60))(JourneyViewSet.dispatch))
-    with pytest.raises(ImproperlyConfigured, match=r"dispatch\(\) is code of its own"):
-        registry.tools()
-
-
-def test_the_class_of_the_viewset_is_not_changed():
-    before = dict(vars(JourneyViewSet))
-    registry.tool("journeys_aggregate").endpoint.introspected_view()
-    assert dict(vars(JourneyViewSet)) == before
-    assert JourneyViewSet.list.__module__ == "rest_framework.mixins"
-
-
-def test_the_callback_is_atomic_where_that_of_the_list_is(serve):
-    def get_queryset(self):
-        assert connection.in_atomic_block
-        assert len(connection.savepoint_ids) == self.savepoints
-        return Journey.objects.all()
-
-    depth = len(connection.savepoint_ids)
-    ask = serve(get_queryset=get_queryset, savepoints=depth)
-    assert count(ask()) == 70
-    connection.settings_dict["ATOMIC_REQUESTS"] = True
-    try:
-        assert count(serve(get_queryset=get_queryset, savepoints=depth + 1)()) == 70
-    finally:
-        connection.settings_dict["ATOMIC_REQUESTS"] = False

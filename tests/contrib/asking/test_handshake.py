@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import threading
-from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import Group, User
 from django.db import connections
 from django.urls import include, path
-from django.utils import timezone
 from rest_framework.authtoken.models import Token
 from rest_framework.decorators import action
 from rest_framework.response import Response
@@ -88,28 +86,6 @@ def test_a_form_comes_in_the_response_and_the_call_continues_with_the_answer():
     assert set(asked["requestedSchema"]["properties"]) == {"reason", "amount", "note"}
 
 
-def test_a_form_leaves_out_fields_that_the_arguments_hold():
-    host = Host()
-    host.call("refunds_create", {"reason": "late"}, lambda params: accept(amount=5))
-    assert set(host.asked[0]["requestedSchema"]["properties"]) == {"amount", "note"}
-
-
-def test_a_view_may_ask_several_questions():
-    host = Host()
-    answers = iter([accept(**REASON), accept(approved_by="eve@example.org")])
-    answer = host.call("refunds_approve", {"pk": "1"}, lambda params: next(answers))
-    assert read(answer)["data"] == {"reason": "late", "by": "eve@example.org"}
-    assert len(host.asked) == 2
-
-
-def test_a_wrong_answer_repeats_the_form_with_the_reason():
-    host = Host()
-    answers = iter([accept(reason="late", amount=0), accept(**REASON)])
-    answer = host.call("refunds_create", {}, lambda params: next(answers))
-    assert read(answer)["data"]["amount"] == "5.00"
-    assert "amount: Ensure this value is greater than or equal to 1." in host.asked[1]["message"]
-
-
 def test_a_form_is_sent_at_most_ten_times():
     host = Host()
     answer = host.call("refunds_create", {}, lambda params: accept(reason="late", amount=0))
@@ -142,18 +118,6 @@ def test_a_page_is_sent_by_its_url():
     assert read(answer)["data"] == {"paid": True}
     assert host.asked[0]["url"] == "https://pay.example/1"
     assert host.asked[0]["elicitationId"]
-
-
-def test_a_client_without_pages_gets_the_code_of_the_visit():
-    host = Host(FORMS)
-    answer = host.call("charges_create", {}, lambda params: accept())
-    assert (code(answer), host.asked) == ("VISIT_REQUIRED", [])
-
-
-def test_roots_are_not_requested():
-    host = Host({**FORMS, "roots": {}})
-    answer = host.call("charges_destroy", {"pk": "1"}, lambda params: accept())
-    assert (code(answer), host.asked) == ("INPUT_REQUIRED", [])
 
 
 def test_a_form_of_2025_06_18_has_no_mode_and_titles_choices_by_enum_names():
@@ -206,11 +170,6 @@ def test_the_first_answer_counts():
     open_questions.close([question_id])
 
 
-def test_an_error_of_the_client_ends_in_input_required():
-    answer = Host().call("refunds_create", {}, lambda params: RuntimeError("No forms."))
-    assert code(answer) == "INPUT_REQUIRED"
-
-
 @pytest.mark.parametrize("result", [5, [], "accept", None])
 def test_a_malformed_answer_ends_in_input_required(result):
     host = Host()
@@ -261,25 +220,6 @@ def test_the_open_questions_of_a_caller_are_limited(settings):
     list(call)
 
 
-def test_the_waiting_calls_of_a_process_are_limited(settings):
-    """The threads that do not wait receive the answers."""
-    settings.DRF_MCP = {**settings.DRF_MCP, "WAITING_CALLS": 1}
-    host = Host()
-    call = iter(host.begin("refunds_create", {}))
-    question_id = next(call)["id"]
-    assert code(host.call("refunds_create", {}, lambda params: accept())) == "INPUT_REQUIRED"
-    host.answer(question_id, accept(**REASON))
-    assert read(next(call))["success"] is True
-    list(call)
-    assert read(host.call("refunds_create", {}, lambda params: accept(**REASON)))["success"] is True
-
-
-def test_a_worker_without_threads_sends_no_form():
-    """No other thread could receive the answer."""
-    (answer,) = Host().begin("refunds_create", {}, has_threads=False)
-    assert code(answer) == "INPUT_REQUIRED"
-
-
 def test_a_waiting_call_keeps_no_connection_to_the_database(monkeypatch):
     closed = []
     monkeypatch.setattr(
@@ -289,14 +229,6 @@ def test_a_waiting_call_keeps_no_connection_to_the_database(monkeypatch):
     Host().call("refunds_create", {}, lambda params: accept(**REASON))
     assert closed
     assert threading.current_thread() not in closed
-
-
-def test_progress_and_questions_share_the_stream():
-    host = Host()
-    call = iter(host.begin("refunds_create", {}, progressToken="p"))
-    host.answer(next(call)["id"], accept(**REASON))
-    assert read(next(call))["success"] is True
-    list(call)
 
 
 def test_an_answer_timeout_of_0_switches_sessions_and_forms_off(settings):
@@ -377,22 +309,3 @@ def test_a_credential_that_was_revoked_during_the_wait_is_refused(staff):
     assert next(call)["error"]["code"] == 401
     list(call)
     assert not Group.objects.exists()
-
-
-def test_an_old_open_question_is_deleted_by_mcp_expire():
-    past = timezone.now() - timedelta(seconds=1)
-    PendingQuestion.objects.create(
-        question_id="old", holder="h", session="s", call="c", expires=past
-    )
-    assert open_questions.delete_expired_questions() == 1
-
-
-def test_an_answer_wakes_a_call_that_waits_already():
-    host = Host()
-    call = iter(host.begin("refunds_create", {}))
-    question = next(call)
-    timer = threading.Timer(0.05, host.answer, (question["id"], accept(**REASON)))
-    timer.start()
-    assert read(next(call))["success"] is True
-    timer.join()
-    list(call)

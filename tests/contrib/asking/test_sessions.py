@@ -54,25 +54,6 @@ def test_an_expired_session_is_not_found(monkeypatch):
     assert host.post(LIST).status_code == 404
 
 
-def test_a_notification_of_an_unknown_session_is_not_found():
-    host = Host(opens=False)
-    host.session = {"Mcp-Session-Id": "made-up"}
-    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-    assert host.post(ready).status_code == 404
-
-
-def test_initialize_ignores_an_unknown_session():
-    host = Host(opens=False)
-    host.session = {"Mcp-Session-Id": "made-up"}
-    host.shake_hands(FORMS)
-    assert host.post(LIST).status_code == 200
-
-
-def test_a_session_cannot_be_deleted():
-    host = Host()
-    assert host.agent.http.delete("/mcp", headers=host.session).status_code == 405
-
-
 def test_the_session_of_another_caller_is_not_found(settings):
     settings.DRF_MCP = {
         "AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import threading
 from queue import SimpleQueue
@@ -15,7 +14,7 @@ from rest_framework.routers import SimpleRouter
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
 from drf_mcp.transports.in_process import LocalEndpoint
-from drf_mcp.transports.stdio import StdioConnection, StdioServer
+from drf_mcp.transports.stdio import StdioConnection
 from tests.contrib.asking.handshake import FORMS, accept, validate
 from tests.interaction import views
 
@@ -80,11 +79,3 @@ def test_a_cancelled_call_stops_waiting_and_is_not_answered(streams):
     streams.write(method="notifications/cancelled", params={"requestId": 1})
     streams.finish()
     assert streams.written.empty()
-
-
-def test_a_server_with_one_thread_sends_no_form(streams):
-    call = {"id": 1, "method": "tools/call", "params": {"name": "refunds_create", "arguments": {}}}
-    line = json.dumps({"jsonrpc": "2.0", **call}).encode()
-    StdioServer(streams.door, threads=1).serve(io.BytesIO(line))
-    answer = streams.read()["result"]["structuredContent"]
-    assert answer["data"]["error_code"] == "INPUT_REQUIRED"

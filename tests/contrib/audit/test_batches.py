@@ -12,7 +12,6 @@ from rest_framework.authtoken.models import Token
 
 from drf_mcp.contrib.audit.auditor import RecordBatch, begin_in_child, flush_at_exit
 from drf_mcp.contrib.audit.models import AuditedCall
-from drf_mcp.test import MCPClient
 from tests.contrib.audit.test_records import TOOL
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,15 +44,6 @@ def tools_written() -> list[str]:
     return list(AuditedCall.objects.order_by("pk").values_list("tool", flat=True))
 
 
-def test_several_calls_are_written_by_one_statement(agent, auditor, django_assert_num_queries):
-    for name in ("a", "b", "c"):
-        agent.call(TOOL, name=name)
-    assert tools_written() == []
-    with django_assert_num_queries(3):  # The insert in a transaction.
-        auditor.flush()
-    assert tools_written() == [TOOL] * 3
-
-
 def test_the_thread_writes_the_records_and_ends(agent, auditor, monkeypatch):
     # Another connection finds the tables of a database in memory locked.
     rows: list[AuditedCall] = []
@@ -64,35 +54,10 @@ def test_the_thread_writes_the_records_and_ends(agent, auditor, monkeypatch):
     assert [row.tool for row in rows] == [TOOL]
 
 
-def test_a_process_has_one_thread(agent, auditor):
-    agent.call(TOOL, name="a")
-    first = auditor.batch.thread
-    agent.call(TOOL, name="b")
-    assert auditor.batch.thread is first
-
-
 def test_a_call_inside_a_transaction_is_written_at_once(agent):
     with transaction.atomic():
         agent.call(TOOL, name="a")
         assert tools_written() == [TOOL]
-
-
-def test_in_strict_mode_a_call_is_written_at_once(agent, settings):
-    settings.DRF_MCP = {**settings.DRF_MCP, "AUDIT_STRICT": True}
-    agent.call(TOOL, name="a")
-    assert tools_written() == [TOOL]
-
-
-def test_a_call_of_the_test_client_writes_its_record(agent, configure):
-    configure()
-    MCPClient().call_tool(TOOL, name="a")
-    assert tools_written() == [TOOL]
-
-
-def test_the_test_client_flushes_the_records_of_other_clients(agent):
-    agent.call(TOOL, name="a")
-    MCPClient().flush()
-    assert tools_written() == [TOOL]
 
 
 def test_records_wait_for_a_locked_database(agent, auditor, monkeypatch, caplog):
@@ -125,19 +90,6 @@ def test_a_row_that_the_database_refuses_does_not_lose_the_others(
     assert caplog.text.count("The audit of a call could not be written") == 1
 
 
-def test_an_error_of_is_kept_does_not_lose_the_other_rows(agent, auditor, monkeypatch):
-    def judge(row):
-        if '"b"' in row.arguments:
-            raise ValueError(row)
-        return True
-
-    monkeypatch.setattr(auditor, "is_kept", judge)
-    for name in ("a", "b", "c"):
-        agent.call(TOOL, name=name)
-    auditor.flush()
-    assert tools_written() == [TOOL] * 2
-
-
 def test_beyond_the_limit_the_oldest_records_are_dropped_and_logged(
     agent, auditor, monkeypatch, caplog
 ):
@@ -151,15 +103,6 @@ def test_beyond_the_limit_the_oldest_records_are_dropped_and_logged(
         '{"name": "b"}',
         '{"name": "c"}',
     ]
-
-
-def test_a_request_writes_the_records_where_no_thread_runs(agent, auditor, monkeypatch):
-    monkeypatch.setattr(threading.Thread, "start", lambda thread: None)
-    monkeypatch.setattr(RecordBatch, "max_seconds", 0.0)
-    agent.call(TOOL, name="a")
-    time.sleep(0.001)
-    agent.call(TOOL, name="b")
-    assert tools_written() == [TOOL] * 2
 
 
 def test_a_forked_process_leaves_the_records_to_its_parent(agent, auditor):

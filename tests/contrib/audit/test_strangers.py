@@ -56,14 +56,6 @@ def test_further_messages_are_written_together_after_a_minute(send_refused_call,
     assert counts() == [("192.0.2.1", 401, 1), ("192.0.2.1", 401, 4), ("192.0.2.2", 401, 1)]
 
 
-def test_a_second_message_within_a_minute_sends_no_query(
-    send_refused_call, django_assert_num_queries
-):
-    send_refused_call()
-    with django_assert_num_queries(0):
-        send_refused_call()
-
-
 def test_counted_messages_are_written_by_flush(send_refused_call, auditor):
     send_refused_call()
     send_refused_call()
@@ -74,11 +66,6 @@ def test_counted_messages_are_written_by_flush(send_refused_call, auditor):
 def test_a_message_with_a_wrong_token_is_counted(send_refused_call):
     assert send_refused_call(Authorization="Token wrong") == 401
     assert counts() == [("192.0.2.1", 401, 1)]
-
-
-def test_a_message_of_another_origin_is_counted(send_refused_call):
-    assert send_refused_call(Origin="https://evil.example") == 403
-    assert counts() == [("192.0.2.1", 403, 1)]
 
 
 def test_addresses_beyond_the_limit_are_counted_together(send_refused_call, auditor, monkeypatch):

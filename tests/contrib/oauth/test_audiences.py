@@ -10,7 +10,6 @@ from oauth2_provider.models import get_access_token_model, get_refresh_token_mod
 from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
 
-from drf_mcp.transports.in_process import LocalEndpoint
 from drf_mcp.views import MCPView
 from tests.contrib.oauth.conftest import ENDPOINT, HOST, Orders, Project, parameters_of
 
@@ -72,14 +71,6 @@ def test_a_token_of_one_endpoint_is_refused_at_another(configure, db):
     assert project.list_tools(token, "/staff/mcp") == 401
 
 
-def test_a_token_among_the_arguments_is_ignored(project):
-    token = project.create_token()
-    params = {"name": "orders_post", "arguments": {"access_token": token}}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    browser = project.make_browser(None)
-    assert browser.post("/mcp", message, "application/json").status_code == 401
-
-
 def test_a_token_in_the_query_string_is_refused(project):
     token = project.create_token(None)
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -102,13 +93,6 @@ def test_a_client_that_names_no_resource_gets_a_token_for_tools(project):
     assert resources() == [ENDPOINT]
     assert project.agent(token).call("orders_get").data == {"by": "ada"}
     assert (status_of(project, token), status_of(project, token, method="delete")) == (401, 401)
-
-
-def test_a_trusted_client_that_names_no_resource_gets_a_token_for_tools(project):
-    project.register(registration_source="manual", skip_authorization=True)
-    code = parameters_of(project.authorize(resource=None))["code"]
-    token = project.exchange(code, resource=None).json()["access_token"]
-    assert (resources(), status_of(project, token)) == ([ENDPOINT], 401)
 
 
 @pytest.mark.parametrize("resource", HOSTS)
@@ -165,16 +149,6 @@ def test_the_setting_resource_lets_tokens_open_the_whole_host(project, settings,
     assert (project.list_tools(token), status_of(project, token)) == (200, 200)
 
 
-def test_the_setting_resource_holds_for_older_tokens(project, settings):
-    settings.DRF_MCP = {**settings.DRF_MCP, "RESOURCE": EVERYTHING}
-    assert status_of(project, project.create_token(None)) == 200
-    assert status_of(project, project.create_token(ENDPOINT)) == 401
-
-
-def test_without_the_setting_the_page_names_only_the_endpoint(project):
-    assert "Everything else below" not in project.authorize().content.decode()
-
-
 @pytest.mark.slow
 def test_a_token_for_an_endpoint_above_the_api_opens_only_tools(configure, db):
     configure(path("shop", MCPView.as_view()), path("shop/orders/", Orders.as_view()))
@@ -182,13 +156,6 @@ def test_a_token_for_an_endpoint_above_the_api_opens_only_tools(configure, db):
     token = project.sign_in(resource=f"{EVERYTHING}/shop")["access_token"]
     assert project.list_tools(token, "/shop") == 200
     assert status_of(project, token, "/shop/orders/") == 401
-
-
-def test_an_in_process_caller_authenticates_with_a_token(project, settings):
-    urls = [path("agents/", include("drf_mcp.urls"))]
-    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": urls})
-    caller = LocalEndpoint().make_caller(authorization=f"Bearer {project.create_token(None)}")
-    assert caller.authenticate().user == project.user
 
 
 def test_a_token_without_a_user_and_a_resource_opens_the_api(configure, db):

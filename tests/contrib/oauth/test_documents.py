@@ -22,10 +22,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from oauth2_provider import cimd
 from oauth2_provider.models import get_application_model
-
-from drf_mcp.contrib.oauth.documents import BoundedFetcher
 
 HOST = "agent.example"
 # The certificate has these names as well.
@@ -244,13 +241,6 @@ def test_an_answer_that_is_no_document_is_refused(internet, authorize, answer):
     assert len(internet.requests) == 1
 
 
-def test_a_document_is_not_read_while_all_readers_are_busy(internet, authorize, monkeypatch):
-    monkeypatch.setattr(BoundedFetcher, "readers", threading.BoundedSemaphore(1))
-    BoundedFetcher.readers.acquire()
-    assert authorize().status_code == 400
-    assert internet.resolved == []
-
-
 @pytest.mark.parametrize(
     "changed",
     [
@@ -282,11 +272,6 @@ def test_a_document_that_failed_is_not_read_again_at_once(internet, authorize):
     assert len(internet.requests) == 1
 
 
-def test_a_document_is_read_once_for_several_requests(internet, authorize):
-    assert [authorize().status_code for _ in range(3)] == [200, 200, 200]
-    assert len(internet.requests) == 1
-
-
 def test_a_document_does_not_replace_a_client_of_the_project(project, internet, authorize):
     project.register(registration_source="manual", client_id=DOCUMENT)
     page = authorize()
@@ -305,14 +290,3 @@ def test_documents_can_be_switched_off(configure, project, internet, authorize):
     configure(CIMD_ENABLED=False)
     assert authorize().status_code == 400
     assert internet.resolved == []
-
-
-def test_a_setting_limits_the_documents_that_are_read_at_once(
-    configure, project, internet, authorize
-):
-    configure(CIMD_MAX_CONCURRENT_FETCHES=1)
-    with cimd._fetch_slot() as taken:
-        assert taken
-        assert authorize().status_code == 400
-    assert internet.requests == []
-    assert authorize().status_code == 200

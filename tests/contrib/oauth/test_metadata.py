@@ -37,11 +37,6 @@ def test_the_metadata_names_the_registration_where_it_is_on(project, configure):
     assert read(project).json()["registration_endpoint"] == "https://shop.example/o/register/"
 
 
-@pytest.mark.parametrize("path", [f"{WELL_KNOWN}/other", f"{WELL_KNOWN}/o/deeper", WELL_KNOWN])
-def test_an_unknown_issuer_has_no_metadata(project, path):
-    assert read(project, path).status_code == 404
-
-
 def test_pages_of_every_origin_may_read_the_metadata(project):
     response = read(project, origin="https://inspector.example")
     assert response["Access-Control-Allow-Origin"] == "*"
@@ -51,21 +46,7 @@ def test_pages_of_every_origin_may_read_the_metadata(project):
     assert preflight["Access-Control-Allow-Headers"] == "*"
 
 
-def test_the_metadata_names_the_issuer_of_the_settings(project, configure):
-    configure(OIDC_ISS_ENDPOINT="https://public.example/o")
-    document = read(project).json()
-    assert document["issuer"] == "https://public.example/o"
-    assert document["token_endpoint"] == "https://public.example/o/token/"
-
-
 def test_the_metadata_of_the_endpoint_names_the_server(project):
     document = read(project, "/.well-known/oauth-protected-resource/mcp").json()
     assert document["resource"] == "https://shop.example/mcp"
     assert document["authorization_servers"] == ["https://shop.example/o"]
-
-
-@pytest.mark.parametrize(
-    "path", ["applications/", "applications/register/", "introspect/", "device-authorization/"]
-)
-def test_other_pages_of_the_toolkit_are_not_served(project, path):
-    assert project.browser.get(f"/o/{path}").status_code == 404

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from io import StringIO
 from typing import Any
 
 import pytest
-import urllib3.util.connection
 from django.core.management import call_command
 from django.utils import timezone
 from oauth2_provider.models import get_application_model, get_grant_model
-from oauth2_provider.settings import oauth2_settings
 
 from drf_mcp.contrib.oauth import documents
 from drf_mcp.contrib.oauth.documents import (
@@ -38,7 +34,6 @@ from tests.contrib.oauth.test_documents import (
 )
 
 __all__ = ["certificate", "internet"]
-OTHER_PUBLIC = "93.184.216.35"
 SLOW = "host{number}.slow.example"
 
 
@@ -185,62 +180,6 @@ def test_one_host_cannot_occupy_all_readers(patience, project, internet, slow, h
 
 
 @pytest.mark.slow
-def test_a_name_that_never_resolves_is_left_at_the_timeout(
-    patience, project, internet, monkeypatch, hold
-):
-    resolve = documents._resolve_and_validate
-
-    def never(host: str, port: int) -> Any:
-        if host != HOST:
-            hold.wait()
-        return resolve(host, port)
-
-    monkeypatch.setattr(documents, "_resolve_and_validate", never)
-    readers = [
-        Reader(f"https://{SLOW.format(number=n)}/client.json", str(n))
-        for n in range(documents.MOST_READERS)
-    ]
-    for reader in readers:
-        reader.join(10)
-        assert reader.seconds < patience + 1.5
-    assert project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
-
-
-def test_a_server_that_never_begins_tls_is_left_at_the_timeout(
-    patience, project, internet, monkeypatch
-):
-    connect = urllib3.util.connection.create_connection
-    with socket.create_server(("127.0.0.1", 0)) as mute:
-
-        def connect_to_mute(place: Any, *args: Any, **kwargs: Any) -> Any:
-            if place[0] != OTHER_PUBLIC:
-                return connect(place, *args, **kwargs)
-            return socket.create_connection(mute.getsockname(), timeout=5)
-
-        monkeypatch.setattr("urllib3.util.connection.create_connection", connect_to_mute)
-        internet.addresses["mute.slow.example"] = [OTHER_PUBLIC] * 3
-        reader = Reader("https://mute.slow.example/client.json")
-        reader.join(10)
-        assert isinstance(reader.found, CIMDError)
-        assert reader.seconds < patience + 1.5
-        wait_for_threads()
-
-
-def test_a_document_that_found_no_reader_is_read_at_the_next_request(
-    patience, project, internet, monkeypatch
-):
-    monkeypatch.setattr(BoundedFetcher, "readers", threading.BoundedSemaphore(1))
-    BoundedFetcher.readers.acquire()
-    assert project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 400
-    BoundedFetcher.readers.release()
-    assert project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
-
-
-def test_a_document_that_failed_may_be_read_again_within_ten_seconds(project):
-    assert oauth2_settings.CIMD_FAILURE_BACKOFF_SECONDS <= 10
-
-
-@pytest.mark.slow
 def test_a_person_may_have_ten_documents_read_in_a_minute(project, internet):
     pages = [
         project.authorize(client_id=f"{DOCUMENT}?{number}", redirect_uri=REDIRECT)
@@ -274,19 +213,6 @@ def test_a_header_does_not_count_as_a_person(project, internet):
     assert internet.requests == []
 
 
-@pytest.mark.slow
-def test_an_expired_document_is_read_again_only_for_a_person(project, internet):
-    code = project.consent(client_id=DOCUMENT, redirect_uri=REDIRECT)["code"]
-    get_application_model().objects.filter(client_id=DOCUMENT).update(
-        cimd_expires_at=timezone.now() - timedelta(days=1)
-    )
-    answer = project.exchange(code, client_id=DOCUMENT)
-    assert answer.status_code == 200
-    assert len(internet.requests) == 1
-    project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT)
-    assert len(internet.requests) == 2
-
-
 # --- Clients without a connection ---------------------------------------------------------------
 
 
@@ -301,14 +227,6 @@ def expire() -> int:
     return json.loads(out.getvalue())["unused_clients"]
 
 
-def test_a_client_without_a_connection_is_deleted(project, internet):
-    project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT)
-    assert expire() == 0
-    age(client_id=DOCUMENT)
-    assert expire() == 1
-    assert not get_application_model().objects.filter(client_id=DOCUMENT).exists()
-
-
 def test_reading_a_document_deletes_old_clients_without_a_connection(project, internet):
     project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT)
     age(client_id=DOCUMENT)
@@ -316,19 +234,6 @@ def test_reading_a_document_deletes_old_clients_without_a_connection(project, in
     project.authorize(client_id=f"{DOCUMENT}?2", redirect_uri=REDIRECT)
     kept = get_application_model().objects.filter(registration_source="cimd")
     assert [each.client_id for each in kept] == [f"{DOCUMENT}?2"]
-
-
-@pytest.mark.slow
-def test_a_person_is_asked_again_where_the_client_was_deleted_meanwhile(project, internet):
-    page = project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT)
-    sent = {name: value or "" for name, value in page.context["form"].initial.items()}
-    age(client_id=DOCUMENT)
-    expire()
-    address = page.wsgi_request.get_full_path()
-    answer = project.browser.post(address, {**sent, "allow": "true"})
-    assert (answer.status_code, answer["Location"]) == (302, address)
-    again = project.browser.get(answer["Location"])
-    assert again.context["client"].name == "Published agent"
 
 
 @pytest.mark.slow

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import json
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
-from django.template import engines
-from django.test import override_settings
 from django.urls import path
 from rest_framework.permissions import AllowAny, IsAdminUser
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
-from drf_mcp.contrib import pages
-from drf_mcp.tools import registry
 from tests.agents import REVISIONS, make_agent
-from tests.documentation.pages import DOCS, blocks
 
 EXTENSION = "io.modelcontextprotocol/ui"
 URI = "ui://tools/weather"
@@ -107,15 +101,6 @@ def test_earlier_revisions_declare_the_extension_as_well(weather):
         assert read(agent)["_meta"]["ui"]["csp"]
 
 
-def test_a_tool_names_its_page_and_keeps_its_own_meta(weather):
-    meta = {"com.example/team": "sky", "ui": {"visibility": ["app"]}}
-    [tool] = weather(ui="table", meta=meta).result("tools/list")["tools"]
-    assert tool["_meta"] == {
-        "com.example/team": "sky",
-        "ui": {"resourceUri": URI, "visibility": ["app"]},
-    }
-
-
 @pytest.mark.parametrize(
     ("permissions", "scope"), [([AllowAny], "public"), ([IsAdminUser], "private")]
 )
@@ -154,26 +139,6 @@ def test_a_stock_page_is_small_and_fetches_nothing(weather):
         assert "The weather &lt;now&gt;" in contents["text"]
 
 
-def test_the_stock_pages_have_less_than_30_kilobytes():
-    """Parts that the pages share are counted once."""
-    folder = Path(pages.__file__).parent / "templates" / "drf_mcp" / "pages"
-    assert sum(file.stat().st_size for file in folder.iterdir()) < 30_000
-
-
-def test_a_stock_page_has_the_language_of_the_tools(weather, settings):
-    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "django.middleware.locale.LocaleMiddleware"]
-    for language, start in (("en", '<html lang="en">'), ("ar", '<html lang="ar" dir="rtl">')):
-        settings.LANGUAGE_CODE = language
-        assert start in read(weather(ui="form"))["text"]
-
-
-def test_the_context_of_a_template_is_the_tool(weather, templates):
-    templates(**{"sky.html": OWN})
-    text = read(weather(ui="sky.html"))["text"]
-    members = {"title": "The weather <now>", "inputSchema": registry.tool("weather").input_schema}
-    assert text == engines["django"].from_string(OWN).render({"tool": members})
-
-
 def test_the_context_of_a_template_has_neither_user_nor_request(weather, templates):
     templates(**{"sky.html": "<p>{{ request }}{{ user }}</p>"})
     assert read(weather(ui="sky.html"))["text"] == "<p></p>"
@@ -201,24 +166,6 @@ def test_a_caller_who_does_not_see_the_tool_does_not_find_its_page(weather):
     assert error["code"] == -32602
 
 
-def test_an_unknown_page_is_not_found(weather):
-    agent = weather(ui="form")
-    for uri in ("ui://tools/", "ui://tools/nothing", "ui://other/weather"):
-        assert read_error(agent, uri)["code"] == -32602
-    assert read_error(weather(settings={}), URI)["code"] == -32602
-
-
-def test_an_endpoint_can_give_pages_to_all_its_tools(serve):
-    agent = serve(endpoint={"tool_options": {"ui": "table"}})
-    assert read(agent, "ui://tools/customers_list")["text"].startswith("<!doctype html>")
-
-
-def test_the_page_in_the_documentation_is_that_of_the_shop():
-    shown = engines["django"].get_template("shop/order.html").template.source
-    [block] = [b.text for b in blocks(DOCS / "apps.md") if b.language == "html"]
-    assert block.strip() == shown.strip()
-
-
 # --- Templates that cannot be loaded ------------------------------------------------------------
 
 
@@ -228,9 +175,3 @@ def test_a_template_that_cannot_be_loaded_fails_the_checks(weather, templates):
         templates(**source)
         with pytest.raises(SystemCheckError, match=rf"(?s)E016.*{words}|{words}.*E016"):
             call_command("check", "--tag", "drf_mcp")
-
-
-def test_stock_pages_without_the_templates_of_apps_fail_the_checks(weather):
-    weather(ui="table")
-    with override_settings(TEMPLATES=[]), pytest.raises(SystemCheckError, match="E016"):
-        call_command("check", "--tag", "drf_mcp")

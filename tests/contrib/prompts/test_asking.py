@@ -40,14 +40,6 @@ def test_a_form_asks_for_missing_arguments(serve):
     assert result["messages"][0]["content"]["text"] == "formal: hello Ada"
 
 
-def test_a_wrong_answer_repeats_the_form_with_the_reason(serve):
-    agent = serve(GREETING)
-    state = get_greeting(agent)["result"]["requestState"]
-    answer = {"action": "accept", "content": {"name": "Ada Lovelace"}}
-    again = get_greeting(agent, answer, state=state)["result"]
-    assert "no more than 5 characters" in again["inputRequests"]["greet"]["params"]["message"]
-
-
 def test_declining_is_an_error_that_names_the_missing_arguments(subtests, serve):
     for action in ["decline", "cancel"]:
         with subtests.test(action=action):
@@ -55,10 +47,6 @@ def test_declining_is_an_error_that_names_the_missing_arguments(subtests, serve)
             state = get_greeting(agent)["result"]["requestState"]
             error = get_greeting(agent, {"action": action}, state=state)["error"]
             assert (error["code"], "name: " in error["message"]) == (-32602, True)
-
-
-def test_a_wrong_argument_is_refused_without_a_form(serve):
-    assert get_greeting(serve(GREETING), name="Ada Lovelace")["error"]["code"] == -32602
 
 
 def test_a_client_without_forms_gets_an_error_that_names_the_missing_arguments(serve):

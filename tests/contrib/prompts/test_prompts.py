@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import logging
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.template import TemplateDoesNotExist, TemplateSyntaxError
-from django.utils import translation
 
 from drf_mcp.contrib.prompts import Prompt
-from drf_mcp.contrib.resources import Document
 from example_project.shop.models import Order
 from tests.agents import REVISIONS
-from tests.contrib.prompts.prompts import TRANSLATED, AttachedSerializer, ComplaintSerializer
+from tests.contrib.prompts.prompts import AttachedSerializer, ComplaintSerializer
 
 COMPLAINT = Prompt(
     "complaint",
@@ -50,12 +46,6 @@ def test_without_prompts_there_are_no_methods(subtests, serve):
                 assert serve(revision=revision).error(method, **params)["code"] == -32601
 
 
-def test_prompts_and_completions_are_declared_where_there_is_a_prompt(serve):
-    assert "prompts" not in serve().result("server/discover")["capabilities"]
-    declared = serve(PLAIN).result("server/discover")["capabilities"]
-    assert (declared["prompts"], declared["completions"]) == ({}, {})
-
-
 # --- The list -----------------------------------------------------------------------------------
 
 
@@ -85,26 +75,6 @@ def test_members_that_the_revision_does_not_have_are_left_out(subtests, serve):
             assert ("icons" in listed) is (revision >= "2025-11-25")
 
 
-def test_the_pages_of_the_list_have_every_prompt(serve):
-    agent = serve(*(Prompt(f"p{n}", text="a") for n in range(5)), TOOLS_PAGE_SIZE=2)
-    found, cursor = [], {}
-    while True:
-        page = agent.result("prompts/list", **cursor)
-        found += [each["name"] for each in page["prompts"]]
-        if "nextCursor" not in page:
-            break
-        cursor = {"cursor": page["nextCursor"]}
-    assert found == ["p0", "p1", "p2", "p3", "p4"]
-
-
-def test_titles_are_in_the_language_of_the_request(serve):
-    agent = serve(Prompt("p", text="{% load i18n %}{% translate 'Home' %}", title=TRANSLATED))
-    with translation.override("de"):
-        [listed] = agent.result("prompts/list")["prompts"]
-        assert listed["title"] == "Start"
-        assert text_of(agent, "p") == "Start"
-
-
 # --- One prompt ---------------------------------------------------------------------------------
 
 
@@ -114,19 +84,9 @@ def test_the_template_has_validated_values(serve, own_order):
     assert text == f"Settle {own_order.number}, kind. Now!"
 
 
-def test_an_empty_argument_counts_as_missing(serve, own_order):
-    text = text_of(serve(COMPLAINT), "complaint", order=str(own_order.pk), tone="", days="")
-    assert text == f"Settle {own_order.number}."
-
-
 def test_a_text_is_not_escaped(serve):
     prompt = Prompt("p", text="Say {{ order }}", serializer_class=AttachedSerializer)
     assert text_of(serve(prompt), "p", order="<b> & 'c'") == "Say <b> & 'c'"
-
-
-def test_a_template_of_the_project_is_found_by_its_name():
-    prompt = Prompt("p", "shop/prompts/complaint.md", serializer_class=ComplaintSerializer)
-    assert prompt.template.origin.name.endswith("complaint.md")
 
 
 def test_wrong_arguments_are_refused_with_the_reason(subtests, serve):
@@ -206,13 +166,6 @@ def test_an_argument_cannot_reach_another_resource(serve, attaching):
     assert error["message"] == "Resource not found"
 
 
-def test_an_image_is_an_image_block(serve):
-    prompt = Prompt("logo", text="Describe it.", resources=["logo"])
-    agent = serve(prompt, Document("logo", PNG, mime_type="image/png"))
-    block = agent.result("prompts/get", name="logo")["messages"][0]["content"]
-    assert (block["type"], base64.b64decode(block["data"])) == ("image", PNG)
-
-
 def test_a_subclass_may_return_several_messages(serve):
     class Dialogue(Prompt):
         def get_messages(self, values, request):
@@ -226,14 +179,6 @@ def test_a_subclass_may_return_several_messages(serve):
 
 
 # --- Logs ---------------------------------------------------------------------------------------
-
-
-def test_a_prompt_is_one_log_record(serve, own_order, caplog):
-    caplog.set_level(logging.INFO, logger="drf_mcp.calls")
-    text_of(serve(COMPLAINT, LOG_ARGUMENTS=True), "complaint", order=str(own_order.pk))
-    [record] = [each for each in caplog.records if each.name == "drf_mcp.calls"]
-    assert (record.tool, record.method) == ("complaint", "prompts/get")
-    assert record.arguments == {"order": str(own_order.pk)}
 
 
 # --- Wrong declarations -------------------------------------------------------------------------
@@ -254,13 +199,3 @@ def test_a_wrong_declaration_of_a_prompt_is_refused_at_once(subtests):
 
 
 # --- The example project ------------------------------------------------------------------------
-
-
-def test_the_shops_prompt_has_the_order_and_the_guide(alice, own_order):
-    arguments = {"order": str(own_order.pk)}
-    messages = alice.result("prompts/get", name="complaint", arguments=arguments)["messages"]
-    order, guide, text = (message["content"] for message in messages)
-    assert json.loads(order["resource"]["text"])["number"] == own_order.number
-    assert "30 days" in guide["resource"]["text"]
-    assert own_order.number in text["text"]
-    assert "kind tone" in text["text"]

@@ -36,10 +36,6 @@ def test_a_retrieve_tool_is_a_template_with_its_title_and_description(templates,
     }
 
 
-def test_every_template_but_that_of_a_chosen_list_retrieves_one_object(templates):
-    assert all(name.endswith("_retrieve") for name in templates() if name != "products_list")
-
-
 def test_only_templates_that_the_caller_may_use_are_listed(templates, settings):
     settings.DRF_MCP = {
         **settings.DRF_MCP,
@@ -56,15 +52,6 @@ def test_a_view_that_opts_out_is_no_resource(serve):
     assert agent.error("resources/read", uri="test://names/1")["message"] == "Resource not found"
 
 
-def test_a_tool_that_retrieves_several_objects_is_titled_as_the_resource_of_one(templates):
-    assert templates()["tickets_retrieve"]["title"] == "Get one ticket"
-
-
-def test_documents_come_before_the_chosen_routes(serve):
-    agent = serve(GUIDE)
-    assert names_of(agent) == ["returns", "picture", "illustrated", "busy", "broken", "names_list"]
-
-
 def test_a_document_has_its_size_and_type(serve):
     listed = serve(GUIDE).result("resources/list")["resources"][0]
     assert listed == {
@@ -74,11 +61,6 @@ def test_a_document_has_its_size_and_type(serve):
         "mimeType": "text/markdown",
         "size": 10,
     }
-
-
-def test_a_path_converter_that_takes_slashes_is_a_reserved_expansion(serve):
-    listed = serve().result("resources/templates/list")["resourceTemplates"]
-    assert "test://files/{+file}" in [each["uriTemplate"] for each in listed]
 
 
 def test_a_chosen_list_is_a_template_of_its_filters(serve):
@@ -93,11 +75,6 @@ def test_the_option_resource_sets_members_of_a_template(serve):
     assert page["annotations"] == {"priority": 1}
 
 
-def test_a_type_that_is_not_declared_is_left_out(serve):
-    listed = serve().result("resources/list")["resources"]
-    assert "mimeType" not in next(each for each in listed if each["name"] == "picture")
-
-
 def test_members_that_the_revision_does_not_have_are_left_out(subtests, serve):
     for revision in REVISIONS:
         with subtests.test(revision=revision):
@@ -109,27 +86,6 @@ def test_members_that_the_revision_does_not_have_are_left_out(subtests, serve):
             assert ("title" in listed) is (revision >= "2025-06-18")
             assert ("_meta" in listed) is (revision >= "2025-06-18")
             assert ("icons" in listed) is (revision >= "2025-11-25")
-
-
-def test_the_pages_of_a_list_have_every_resource(serve):
-    documents = [Document(f"guides/{number}", "text") for number in range(4)]
-    agent = serve(*documents)
-    whole = names_of(agent)
-    paged = serve(*documents, TOOLS_PAGE_SIZE=3)
-    found, cursor = [], {}
-    while True:
-        page = paged.result("resources/list", **cursor)
-        assert len(page["resources"]) <= 3
-        found += [each["name"] for each in page["resources"]]
-        if "nextCursor" not in page:
-            break
-        cursor = {"cursor": page["nextCursor"]}
-    assert found == whole
-    assert len(whole) == 9
-
-
-def test_an_invalid_cursor_is_refused(serve):
-    assert serve().error("resources/list", cursor="bm9ib2R5")["code"] == -32602
 
 
 def test_a_file_has_the_time_of_its_last_change(serve, tmp_path):

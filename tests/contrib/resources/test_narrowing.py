@@ -58,12 +58,6 @@ def test_an_endpoint_without_the_tool_has_no_resource(mount):
     assert_excluded(mount(tools=["orders_*"]))
 
 
-def test_an_endpoint_with_the_tool_has_the_resource(mount):
-    agent = mount(tools=["products_*"])
-    assert templates_of(agent) == {"products_list", "products_retrieve"}
-    assert agent.result("resources/read", uri=URI)["contents"]
-
-
 def test_a_toolset_in_a_header_excludes_resources(agent_of, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "TOOLSETS": {"orders": ["orders_*"]}}
     agent = agent_of("alice")
@@ -77,20 +71,6 @@ def test_a_narrowed_token_reads_the_resources_of_its_tools(holder_of, patterns, 
     answer = agent.request("resources/read", uri=URI)
     assert ("result" in answer) is is_left
     assert ("products_retrieve" in templates_of(agent)) is is_left
-
-
-def test_a_read_only_token_reads_resources(holder_of):
-    assert holder_of(read_only=True).result("resources/read", uri=URI)["contents"]
-
-
-def test_tools_that_the_server_does_not_have_are_no_resources(mount):
-    class NoProducts(ToolsCapability):
-        def get_tools(self, context):
-            tools = super().get_tools(context)
-            return {name: tool for name, tool in tools.items() if "products" not in name}
-
-    classes = [NoProducts, *Server.capability_classes[1:]]
-    assert_excluded(mount(server_class=type("Own", (Server,), {"capability_classes": classes})))
 
 
 def test_guards_of_the_tools_guard_resources(mount):
@@ -110,8 +90,3 @@ def test_guards_of_the_tools_guard_resources(mount):
     classes = [ClosedTools, *Server.capability_classes[1:]]
     agent = mount(server_class=type("Own", (Server,), {"capability_classes": classes}))
     assert agent.error("resources/read", uri=URI)["message"] == "Resource not found"
-
-
-def test_a_server_without_tools_has_resources(mount):
-    own = type("Own", (Server,), {"capability_classes": Server.capability_classes[1:]})
-    assert mount(server_class=own).result("resources/read", uri=URI)["contents"]

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from django.core.exceptions import ImproperlyConfigured
 from django.urls import path
-from django.utils import translation
 
 from drf_mcp.tools import registry
 from drf_mcp.views import MCPView
@@ -71,46 +69,11 @@ def test_tools_are_pinned_by_patterns_of_the_endpoint(serve):
 
 
 @pytest.mark.slow
-def test_pinned_tools_are_marked_for_clients_that_search_tools_themselves(alice, configured):
-    configured(TOOL_SEARCH=False, PINNED_TOOLS=["tickets_list"])
-    kept = {
-        name
-        for name, tool in alice.tools().items()
-        if tool.get("_meta", {}).get("anthropic/alwaysLoad") is True
-    }
-    assert kept == {"tickets_list"}
-
-
-def test_tools_are_pinned_by_patterns_of_the_project(agent, configured):
-    configured(PINNED_TOOLS=["tickets_*"])
-    pinned = set(agent.tools()) - SEARCH_TOOLS - PINNED
-    assert pinned == {name for name in registry.tools() if name.startswith("tickets_")}
-
-
-@pytest.mark.slow
 def test_a_pinned_tool_has_the_definition_of_the_whole_list(agent, alice, configured):
     configured(PINNED_TOOLS=["orders_list"])
     listed = agent.tools()["orders_list"]
     configured(TOOL_SEARCH=False)
     assert alice.tools()["orders_list"] == listed
-
-
-def test_a_pinned_pattern_that_is_no_text_is_refused():
-    with pytest.raises(ImproperlyConfigured, match="pinned"):
-        MCPView.as_view(tool_search=True, pinned=[3])
-
-
-def test_the_hints_are_those_of_the_tools_that_are_run(agent):
-    tools = agent.tools()
-    hints = {name: tools[name]["annotations"] for name in SEARCH_TOOLS}
-    assert [hints[n][READ_ONLY] for n in sorted(SEARCH_TOOLS)] == [True, True, False]
-    assert hints["tools_write"][DESTRUCTIVE]
-
-
-def test_tools_write_is_not_destructive_where_all_tools_create(serve):
-    agent = serve(tool_search=True, tools=["*_create"])
-    write = agent.tools()["tools_write"]["annotations"]
-    assert (write[READ_ONLY], write[DESTRUCTIVE]) == (False, False)
 
 
 def test_the_three_tools_are_left_out_where_they_have_nothing_to_run_or_find(serve):
@@ -140,14 +103,3 @@ def test_every_revision_lists_and_runs_the_three_tools(subtests, agent):
             agent.revision = revision
             assert set(agent.tools()) >= SEARCH_TOOLS
             assert agent.run("orders_list", {"page_size": 1}).data["results"]
-
-
-def test_the_three_tools_have_the_language_of_the_project(agent, monkeypatch):
-    def translate(text: str) -> str:
-        return f"<{text}>" if translation.get_language() == "de" else text
-
-    monkeypatch.setattr(translation._trans, "gettext", translate)
-    registry.reload()
-    with translation.override("de"):
-        tools = agent.tools()
-    assert "<" not in str(tools)

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from unittest import mock
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from drf_mcp.contrib.search import tool_index
-from drf_mcp.contrib.search.ranking import FieldRanking
-from drf_mcp.contrib.search.words import split_words
-from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.tools import registry
 from drf_mcp.tools.summaries import Signature
-from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from tests.agents import Agent
 from tests.contrib.search.conftest import SearchAgent, get_name
 
@@ -76,14 +70,6 @@ def test_without_a_query_there_are_the_groups_of_all_tools(agent, listed_for):
     assert answer["next_offset"] is None
 
 
-def test_many_groups_come_in_pages(agent):
-    whole = agent.search()["groups"]
-    with mock.patch.object(tool_index, "MOST_GROUPS", 5):
-        first = agent.search()
-        second = agent.search(offset=first["next_offset"])
-    assert list((first["groups"] | second["groups"]).items()) == list(whole.items())[:10]
-
-
 @pytest.mark.slow
 def test_an_excluded_tool_is_not_found(agent_of, configured):
     configured(READ_ONLY=True)
@@ -104,32 +90,11 @@ def test_a_hit_has_a_signature_and_the_tool_that_runs_it(agent):
     }
 
 
-def test_the_signature_of_the_best_hit_has_its_output(agent):
-    best, *_, last = agent.search("list customers by country")["tools"]
-    assert best["signature"].startswith("customers_list(country: [str] = None, ")
-    assert best["signature"].endswith(", ...) -> [{id, owned_by, name, email, tier, country, ...}]")
-    assert "destructive" not in best
-    assert " -> " not in last["signature"]
-
-
 def test_a_name_alone_finds_the_whole_signature_and_description(agent):
     (hit,) = agent.search("orders_list")["tools"]
     tool = registry.tool("orders_list")
     assert hit["signature"] == Signature(tool).write()
     assert hit["description"] == tool.description
-
-
-@given(words=st.sets(st.sampled_from(["status", "placed", "country", "tier", "id", "x"])))
-def test_a_signature_names_each_required_argument_and_those_of_the_query(subtests, words):
-    stems = set(split_words(" ".join(words)))
-    for tool in registry.tools().values():
-        for most in (0, 3):
-            text = tool_index.ShortSignature(tool, stems, most).get_arguments()
-            schema = tool.input_schema
-            named = {n for n in schema["properties"] if set(split_words(n) or [""]) <= stems}
-            assert {
-                n for n in {*schema.get("required", ()), *named} if f"{n}: " not in text
-            } == set()
 
 
 def test_a_description_is_cut_after_its_first_sentence():
@@ -159,15 +124,6 @@ def test_a_name_among_other_words_comes_first(agent):
     assert "orders_refund" in names
 
 
-def test_a_name_of_one_word_is_also_searched_as_a_word():
-    tools = {**registry.tools(), "orders": registry.tool("customers_list")}
-    with mock.patch.object(tool_index, "Visibility") as everything:
-        everything.return_value.find_first = lambda tools, most: list(tools)
-        found = tool_index.ToolIndex(registry, tools, None).find("orders", 10)
-    assert found[0] is tools["orders"]
-    assert tools["orders_list"] in found
-
-
 def test_words_that_no_tool_has_find_the_nearest_and_the_groups(agent):
     result = agent.call("tools_search", query="kusstomer")
     assert get_name(result.data["tools"][0]).startswith("customers_")
@@ -193,17 +149,6 @@ def test_the_nearest_tools_are_visible_to_the_caller(agent_of, configured):
     assert {hit["run_with"] for hit in hits} == {"tools_read"}
 
 
-def test_a_client_with_a_small_limit_gets_fewer_hits_and_the_next_offset(agent):
-    meta = {CLIENT_LIMIT_KEY: 1000, CLIENT_CAPABILITIES_KEY: {}}
-    arguments = {"query": "order", "offset": 0, "definitions": True}
-    raw = agent.result("tools/call", name="tools_search", arguments=arguments, _meta=meta)
-    data = raw["structuredContent"]["data"]
-    assert len(raw["content"][0]["text"]) <= 4000
-    assert 0 < data["next_offset"] == len(data["tools"]) < 5
-    following = agent.search("order", offset=data["next_offset"])["tools"]
-    assert get_name(following[0]) not in {hit["name"] for hit in data["tools"]}
-
-
 def test_wrong_arguments_are_refused(subtests, agent):
     for arguments, pointer in [
         ({"offset": -1}, "/offset"),
@@ -214,22 +159,3 @@ def test_wrong_arguments_are_refused(subtests, agent):
         with subtests.test(arguments=arguments, pointer=pointer):
             (problem,) = agent.call("tools_search", **arguments).problems
             assert problem["pointer"] == pointer
-
-
-@pytest.mark.slow
-def test_tools_are_described_once_for_all_searches(agent, agent_of):
-    agent.search("order")
-    with mock.patch.object(tool_index, "FieldRanking", side_effect=AssertionError):
-        agent.search("customer")
-        SearchAgent(agent_of("bob").http).search("customer")
-    registry.reload()
-    with mock.patch.object(tool_index, "FieldRanking", wraps=FieldRanking) as made:
-        agent.search("order")
-    assert made.call_count == 1
-
-
-def test_a_search_checks_only_the_permissions_of_its_hits(agent, django_assert_max_num_queries):
-    agent.search("order")
-    # The token with its user.
-    with django_assert_max_num_queries(1):
-        agent.search("order")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import sys
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -103,27 +102,6 @@ def test_a_file_has_the_size_and_the_digest_of_its_entry(serve, folder):
         assert each["digest"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
-def test_a_change_changes_the_digest(serve, folder):
-    agent = serve(Skill(folder))
-
-    def digest():
-        [entry] = send(agent, "skills/list")["result"]["skills"]
-        return entry["resources"][2]["digest"]
-
-    before = digest()
-    (folder / "references" / "rules.md").write_text("Within 14 days, for everybody.")
-    assert digest() != before
-
-
-def test_one_skill_is_found_by_its_uri(serve, folder):
-    agent = serve(Skill(folder, prefix="shop/billing"))
-    uri = "skill://shop/billing/refunds/SKILL.md"
-    result = send(agent, "skills/get", uri=uri)["result"]
-    assert result["skill"] == send(agent, "skills/list")["result"]["skills"][0]
-    assert (result["resultType"], result["cacheScope"]) == ("complete", "private")
-    assert result["skill"]["uri"] == uri
-
-
 def test_skills_of_an_open_endpoint_are_public(serve, folder, settings):
     agent = serve(Skill(folder))
     open_to_all = {"PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"]}
@@ -138,13 +116,6 @@ def test_an_unknown_skill_is_refused(serve, folder):
     for uri in ("skill://refunds", "skill://other/SKILL.md", ""):
         error = send(agent, "skills/get", uri=uri)["error"]
         assert (error["code"], error["message"]) == (-32602, f"No skill is served at {uri}")
-
-
-def test_only_the_main_file_is_listed_as_a_resource(serve, folder):
-    listed = serve(Skill(folder)).result("resources/list")["resources"]
-    [main] = [each for each in listed if each["uri"].startswith("skill:")]
-    assert (main["name"], main["mimeType"]) == ("refunds", "text/markdown")
-    assert main["description"] == "Refund an order by the rules."
 
 
 def test_hidden_files_and_files_outside_the_skill_are_not_read(serve, folder):
@@ -185,21 +156,3 @@ def test_wrong_frontmatter_is_refused_at_once(folder):
         (folder / "SKILL.md").write_text(main)
         with pytest.raises(ImproperlyConfigured, match=reason):
             Skill(folder)
-
-
-def test_a_folder_without_the_main_file_is_refused(folder):
-    (folder / "SKILL.md").unlink()
-    with pytest.raises(ImproperlyConfigured, match=r"has no SKILL\.md"):
-        Skill(folder)
-
-
-def test_without_pyyaml_the_error_names_the_extra(folder, monkeypatch):
-    (folder / "SKILL.md").write_text(MAIN + "Unread so far.\n")
-    monkeypatch.setitem(sys.modules, "yaml", None)
-    with pytest.raises(ImproperlyConfigured, match=r"drf-mcp-server\[skills\]"):
-        Skill(folder)
-
-
-def test_the_shops_skill_is_served(alice):
-    entries = send(alice, "skills/list")["result"]["skills"]
-    assert [each["frontmatter"]["name"] for each in entries] == ["settle-complaints"]

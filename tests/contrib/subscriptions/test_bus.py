@@ -51,28 +51,12 @@ def test_after_the_cache_was_emptied_everything_may_have_changed(buses):
     wait_until(lambda: "news" in heard)
 
 
-def test_a_process_knows_soon_whether_any_process_listens(buses):
-    here, there, _ = buses
-    assert here.has_listeners()
-    there.subscribers.clear()
-    wait_until(lambda: not here.has_listeners())
-
-
 def test_a_row_is_saved_though_the_cache_is_away(monkeypatch):
     def fail(*args):
         raise ConnectionError("the cache is away")
 
     monkeypatch.setattr(type(get_bus().cache), "get", fail)
     Group.objects.create(name="support")
-
-
-def test_the_thread_ends_with_the_last_listener():
-    bus = Bus("news")
-    end = bus.subscribe(print)
-    thread = bus.thread
-    end()
-    thread.join(5)
-    assert not thread.is_alive()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

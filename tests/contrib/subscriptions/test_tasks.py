@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from drf_mcp.access.scopes import get_user_key
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
@@ -58,35 +56,10 @@ def test_the_notification_has_the_result(listen, eve):
     )
 
 
-def test_the_progress_of_a_task_is_notified(listen, eve):
-    row = make_task(eve)
-    _, notification = listen(
-        lambda: TaskStore().note_progress(row, "half of it"), taskIds=[row.task_id]
-    )
-    assert notification["params"]["statusMessage"] == "half of it"
-
-
 def test_a_task_of_another_caller_is_not_acknowledged(listen, eve, django_user_model):
     row = make_task(django_user_model.objects.create_user("mallory"))
     (first,) = listen(count=1, taskIds=[row.task_id, "x"])
     assert first["params"]["notifications"] == {}
-
-
-def test_a_task_outside_of_the_filter_is_not_notified(listen, eve):
-    row, other = make_task(eve), make_task(eve)
-    (_,) = listen(lambda: TaskStore().cancel(other), 1, taskIds=[row.task_id])
-
-
-def test_a_task_whose_worker_was_killed_is_notified(listen, eve, monkeypatch):
-    monkeypatch.setattr("drf_mcp.contrib.subscriptions.listening.KEEP_ALIVE", 0.02)
-    row = make_task(eve)
-
-    def kill() -> None:
-        TaskStore().begin(row.task_id)
-        CallTask.objects.update(leased=timezone.now() - timedelta(seconds=1))
-
-    _, notification = listen(kill, taskIds=[row.task_id])
-    assert notification["params"]["status"] == "failed"
 
 
 def test_the_result_of_a_task_is_not_sent_to_an_inactive_caller(listen, eve):
@@ -98,15 +71,3 @@ def test_the_result_of_a_task_is_not_sent_to_an_inactive_caller(listen, eve):
 
     _, last = listen(change, taskIds=[row.task_id])
     assert last["result"]["resultType"] == "complete"
-
-
-def test_an_unchanged_task_is_notified_once(listen, eve, monkeypatch):
-    monkeypatch.setattr("drf_mcp.contrib.subscriptions.listening.KEEP_ALIVE", 0.02)
-    row = make_task(eve)
-    _, notification = listen(taskIds=[row.task_id])
-    assert notification["params"]["status"] == "working"
-
-
-def test_ids_that_are_no_list_of_strings_are_refused(listen, eve):
-    with pytest.raises(AssertionError, match="an array of strings"):
-        listen(count=1, taskIds=[1])

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
-from django.urls import path
-from rest_framework import generics
+from django.contrib.auth.models import Permission, User
 from rest_framework.authtoken.models import Token
-from rest_framework.test import APIClient
 
-from drf_mcp import mcp_tool
 from drf_mcp.contrib.tasks.models import CallTask
 from drf_mcp.contrib.tokens.models import AgentToken
-from drf_mcp.transports.in_process import InProcessClient
 from tests.contrib.tasks import views
 from tests.contrib.tokens.holders import issue_token
 
@@ -26,13 +21,6 @@ def test_another_caller_cannot_use_a_task(agent, agent_of, method):
     error = other.error(method, taskId=task["taskId"], inputResponses={})
     assert (error["code"], error["message"]) == (-32602, "There is no such task.")
     assert agent.get(task)["status"] == "working"
-
-
-def test_a_header_that_names_another_task_is_refused(agent):
-    task = agent.start("report")
-    message, headers = agent.frame("tasks/get", {"taskId": task["taskId"]})
-    response = agent.post(message, {**headers, "Mcp-Name": "another"})
-    assert (response.status_code, response.json()["error"]["code"]) == (400, -32020)
 
 
 def test_a_task_runs_as_its_caller(agent, work, user):
@@ -57,29 +45,6 @@ def test_a_task_has_the_request_of_its_caller_without_the_credential(agent_of, u
         "tenant": "north",
         "authorization": "",
     }
-
-
-def test_a_call_that_the_view_refuses_is_no_task(agent, user):
-    user.user_permissions.clear()
-    assert agent.call("groups_create", name="editors").code == "FORBIDDEN"
-    assert not CallTask.objects.exists()
-
-
-def test_a_call_about_a_missing_object_is_no_task_and_names_the_list(agent, expose):
-    class GroupDeletion(generics.DestroyAPIView):
-        queryset = Group.objects.all()
-
-    class Groups(generics.ListAPIView):
-        queryset = Group.objects.all()
-        serializer_class = views.GroupSerializer
-
-    deletion = mcp_tool(name="groups_destroy", task="optional")(GroupDeletion)
-    urls = [path("groups/", Groups.as_view()), path("groups/<int:pk>/", deletion.as_view())]
-    expose(*urls, TASKS_BACKEND="background")
-    result = agent.call("groups_destroy", pk=77)
-    assert result.code == "NOT_FOUND"
-    assert result.data["remediation"].startswith("Use groups_list to find existing ids")
-    assert not CallTask.objects.exists()
 
 
 def test_permissions_are_checked_again_when_the_task_runs(agent, user, work):
@@ -129,14 +94,6 @@ def test_a_task_is_narrowed_as_its_agent_token_is(agent_of, user, work):
     assert agent.error("tasks/get", taskId=task["taskId"])["message"] == "There is no such task."
 
 
-def test_a_call_whose_credential_cannot_be_looked_up_is_no_task(agent_of, user):
-    agent = agent_of(None)
-    agent.http = APIClient()
-    agent.http.force_authenticate(user, token=object())
-    result = agent.result("tools/call", name="report", arguments={})
-    assert result["resultType"] == "complete"
-
-
 @pytest.mark.parametrize("name", ["rare", "rare_deferring"])
 def test_the_throttle_of_the_view_counts_a_task_once(agent, work, name):
     task = agent.start(name)
@@ -156,13 +113,6 @@ def test_the_throttle_of_the_endpoint_counts_a_task_once(agent, work, settings):
     assert agent.call("report").code == "RATE_LIMIT_EXCEEDED"
 
 
-def test_the_throttle_of_the_view_counts_each_object_of_a_task(agent, work):
-    task = agent.start("rare_groups", items=[{"name": "one"}, {"name": "two"}])
-    work()
-    assert "RATE_LIMIT_EXCEEDED" in str(agent.get(task)["result"])
-    assert [group.name for group in Group.objects.all()] == ["one"]
-
-
 def test_an_anonymous_caller_reads_a_task_by_its_id(agent_of, settings, work):
     settings.DRF_MCP = {
         "TASKS_BACKEND": "background",
@@ -171,20 +121,6 @@ def test_an_anonymous_caller_reads_a_task_by_its_id(agent_of, settings, work):
     task = agent_of(None).start("audit_required")
     work()
     assert agent_of(None).get(task)["status"] == "completed"
-
-
-def test_a_call_of_the_in_process_client_is_no_task(user):
-    client = InProcessClient(user)
-    capabilities = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
-    meta = {"io.modelcontextprotocol/clientCapabilities": capabilities}
-    params = {"name": "audit_required", "arguments": {}, "_meta": meta}
-    assert client.send("tools/call", params)["result"]["resultType"] == "complete"
-
-
-def test_over_plain_http_no_view_defers(user):
-    http = APIClient()
-    http.force_authenticate(user)
-    assert http.post("/import", {"rows": 50}).json() == {"rows": 50, "by": ""}
 
 
 # --- Permissions that change after the call ---------------------------------------------------
@@ -208,14 +144,6 @@ def test_the_refusal_of_a_successful_call_says_that_its_change_was_made(agent, u
     work()
     User.objects.filter(pk=user.pk).update(is_staff=True)
     assert "is not made again" in agent.get(task)["error"]["message"]
-
-
-def test_the_refusal_of_a_failed_call_says_that_the_call_failed(agent, user, work):
-    task = agent.start("groups_create", name="editors")
-    Group.objects.create(name="editors")
-    work()
-    User.objects.filter(pk=user.pk).update(is_staff=True)
-    assert agent.get(task)["error"]["message"].startswith("The call failed.")
 
 
 @pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])

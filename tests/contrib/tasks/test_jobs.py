@@ -8,8 +8,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.http import HttpResponseRedirect
 from django.urls import include, path
-from hypothesis import given
-from hypothesis import strategies as st
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -17,8 +15,6 @@ from rest_framework.views import APIView
 from drf_mcp.contrib.tasks.jobs import UNFINISHED, normalize
 from drf_mcp.contrib.tasks.models import CallTask
 from drf_mcp.tools import mcp_tool, registry
-from drf_mcp.tools.options import ToolOptions
-from tests.contrib.tasks.conftest import EXTENSION
 
 
 @mcp_tool(name="exports_start", dry_run=True)
@@ -93,22 +89,6 @@ def test_a_dry_run_makes_no_task_of_a_job(agent):
     assert not CallTask.objects.exists()
 
 
-def test_the_result_of_a_job_is_not_stored(agent):
-    task = agent.start("exports_start")
-    answer_with({"status": "done", "rows": 3})
-    agent.get(task)
-    row = CallTask.objects.get()
-    assert (row.status, row.answer) == ("completed", None)
-    assert row.request == {"job": "http://testserver/exports/7"}
-
-
-def test_a_completed_job_stays_completed(agent):
-    task = agent.start("exports_start")
-    answer_with({"status": "done"}, {"status": "running"})
-    assert agent.get(task)["status"] == "completed"
-    assert agent.get(task)["status"] == "completed"
-
-
 @pytest.mark.parametrize(
     ("location", "data"),
     [
@@ -144,30 +124,11 @@ def test_a_location_that_is_no_url_of_a_reading_tool_makes_no_task(agent, monkey
     assert not CallTask.objects.exists()
 
 
-@pytest.mark.parametrize("status", [200, 201])
-def test_another_status_makes_no_task(agent, monkeypatch, status):
-    monkeypatch.setattr(ExportsView, "status", status)
-    assert agent.call("exports_start").data == {"id": 7}
-
-
-def test_a_client_without_the_extension_gets_the_response(agent):
-    agent.capabilities = {}
-    assert agent.call("exports_start").data == {"id": 7}
-
-
 def test_a_job_whose_tool_the_caller_may_not_call_makes_no_task(agent_of, user, settings):
     agent = agent_of(user, **{"MCP-Toolsets": "start"})
     settings.DRF_MCP = {**settings.DRF_MCP, "TOOLSETS": {"start": ["exports_start"]}}
     result = agent.result("tools/call", name="exports_start", arguments={})
     assert result.get("resultType") != "task"
-
-
-def test_a_redirect_to_the_result_is_followed(agent):
-    task = agent.start("exports_start")
-    answer_with(HttpResponseRedirect("/files/a.csv"))
-    done = agent.get(task)
-    assert done["status"] == "completed"
-    assert done["result"]["structuredContent"]["data"] == {"file": "a.csv"}
 
 
 def test_a_loop_of_redirects_ends(agent):
@@ -181,12 +142,6 @@ def test_a_loop_of_redirects_ends(agent):
 def test_a_url_that_cannot_answer_now_leaves_the_task_working(agent, status):
     task = agent.start("exports_start")
     answer_with(Response({"detail": "later"}, status=status))
-    assert agent.get(task)["status"] == "working"
-
-
-def test_a_url_that_answers_202_leaves_the_task_working(agent):
-    task = agent.start("exports_start")
-    answer_with(Response({"progress": 3}, status=202))
     assert agent.get(task)["status"] == "working"
 
 
@@ -212,33 +167,6 @@ def test_a_job_of_another_caller_is_not_found(agent, agent_of):
     other = agent_of(User.objects.create_user("mallory"))
     assert other.error("tasks/get", taskId=task["taskId"])["code"] == -32602
     assert ExportView.requests == []
-
-
-def test_a_cancelled_job_is_not_requested_any_more(agent):
-    task = agent.start("exports_start")
-    agent.result("tasks/cancel", taskId=task["taskId"])
-    assert agent.get(task)["status"] == "cancelled"
-    assert ExportView.requests == []
-
-
-def test_a_job_beyond_the_limit_of_tasks_is_the_plain_response(agent, settings):
-    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RUNNING_TASKS": 0}
-    assert agent.call("exports_start").data == {"id": 7}
-
-
-def test_without_workers_a_tool_with_the_option_job_has_tasks(agent, settings, monkeypatch):
-    settings.DRF_MCP = {"TASKS_BACKEND": None}
-    assert agent.call("exports_start").data == {"id": 7}
-    options = ToolOptions.of(name="exports_start", task="job")
-    monkeypatch.setattr(ExportsView, "mcp_tool", options)
-    registry.reload()
-    assert EXTENSION in agent.result("server/discover")["capabilities"]["extensions"]
-    assert agent.get(agent.start("exports_start"))["status"] == "working"
-
-
-@given(st.text())
-def test_any_text_is_read_as_a_state(text):
-    assert isinstance(normalize(text) in UNFINISHED, bool)
 
 
 @pytest.mark.parametrize("state", ["In Progress", "in-progress", " RUNNING ", "queued"])

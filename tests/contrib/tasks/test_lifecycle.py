@@ -49,31 +49,12 @@ def test_a_call_is_answered_with_a_task_and_run_by_a_worker(agent, work):
     assert Group.objects.filter(name="editors").exists()
 
 
-def test_a_tool_run_by_tools_write_becomes_a_task(agent, work, settings):
-    settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
-    run = {"name": "groups_create", "arguments": {"name": ""}}
-    task = agent.start("tools_write", **run)
-    assert work() == 1
-    done = agent.get(task)
-    assert done["status"] == "completed"
-    details = done["result"]["structuredContent"]["data"]["details"]
-    assert details["field"] == "arguments.name"
-    assert CallTask.objects.get().tool == "groups_create"
-
-
 @pytest.mark.slow
 def test_a_failed_call_is_a_completed_task(agent, work):
     task = agent.start("groups_create", name="")
     work()
     done = agent.get(task)
     assert (done["status"], done["result"]["isError"]) == ("completed", True)
-
-
-def test_a_crash_is_an_internal_error_as_of_any_call(agent, work):
-    task = agent.start("broken")
-    work()
-    envelope = agent.get(task)["result"]["structuredContent"]
-    assert envelope["data"]["error_code"] == "INTERNAL_ERROR"
 
 
 def test_a_call_that_stops_its_worker_is_a_failed_task(agent, work):
@@ -83,15 +64,6 @@ def test_a_call_that_stops_its_worker_is_a_failed_task(agent, work):
     done = agent.get(task)
     assert done["status"] == "failed"
     assert done["error"] == {"code": -32603, "message": "The work was stopped."}
-
-
-def test_a_response_of_middleware_fails_the_task(agent, work, settings, monkeypatch):
-    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "tests.contrib.tasks.views.Turnstile"]
-    task = agent.start("report")
-    monkeypatch.setattr(views.Turnstile, "is_closed", True)
-    work()
-    monkeypatch.setattr(views.Turnstile, "is_closed", False)
-    assert agent.get(task)["error"]["message"] == "The call was answered with 503."
 
 
 def test_a_queue_that_is_down_fails_the_call_and_the_task(agent, monkeypatch):
@@ -109,15 +81,6 @@ def test_a_task_that_is_delivered_twice_is_run_once(agent):
     task = agent.start("report")
     assert Run.begin(task["taskId"]) is not None
     assert Run.begin(task["taskId"]) is None
-
-
-def test_the_request_of_a_task_is_deleted_when_the_task_ends(agent, work):
-    task = agent.start("groups_create", name="editors")
-    kept = CallTask.objects.get(task_id=task["taskId"])
-    assert kept.request["params"]["arguments"] == {"name": "editors"}
-    work()
-    kept.refresh_from_db()
-    assert kept.request == {}
 
 
 def test_a_task_expires(agent, work, settings):
@@ -142,14 +105,6 @@ def test_the_task_of_a_killed_worker_fails_when_its_lease_ends(agent):
     assert CallTask.objects.get().request == {}
 
 
-def test_the_cancelled_task_of_a_killed_worker_is_cancelled(agent):
-    task = agent.start("report")
-    Run.begin(task["taskId"])
-    agent.result("tasks/cancel", taskId=task["taskId"])
-    CallTask.objects.update(leased=timezone.now() - timedelta(seconds=1))
-    assert agent.get(task)["status"] == "cancelled"
-
-
 def test_a_running_worker_renews_its_lease(agent):
     task = agent.start("report")
     run = Run.begin(task["taskId"])
@@ -160,22 +115,6 @@ def test_a_running_worker_renews_its_lease(agent):
     heartbeat.renewed -= RENEWAL
     heartbeat.look()
     assert agent.get(task)["status"] == "working"
-
-
-def test_a_waiting_task_has_no_lease(agent, work):
-    task = agent.start("deletion")
-    assert CallTask.objects.get().leased is None
-    work()
-    assert agent.get(task)["status"] == "input_required"
-    assert CallTask.objects.get().leased is None
-
-
-def test_tasks_of_killed_workers_do_not_count_for_the_quota(agent, settings):
-    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RUNNING_TASKS": 1}
-    Run.begin(agent.start("report")["taskId"])
-    assert agent.call("report").code == "RATE_LIMIT_EXCEEDED"
-    CallTask.objects.update(leased=timezone.now() - timedelta(seconds=1))
-    agent.start("report")
 
 
 # --- Clients without tasks ---------------------------------------------------------------------
@@ -191,14 +130,6 @@ def test_a_client_without_the_extension_cannot_call_a_tool_that_requires_a_task(
     error = agent.error("tools/call", name="audit_required", arguments={})
     assert (error["code"], error["data"]) == (-32021, MISSING)
     assert EXTENSION in error["message"]
-
-
-def test_a_client_without_the_extension_cannot_use_the_methods_of_tasks(subtests, agent):
-    for method in ["tasks/get", "tasks/update", "tasks/cancel"]:
-        with subtests.test(method=method):
-            agent.capabilities = {"extensions": {}}
-            error = agent.error(method, taskId="x", inputResponses={})
-            assert (error["code"], error["data"]) == (-32021, MISSING)
 
 
 def test_the_handshake_revisions_have_no_tasks(agent):
@@ -218,13 +149,6 @@ def test_a_waiting_task_is_cancelled_at_once(agent, work):
     assert views.SEEN == []
 
 
-def test_cancelling_a_completed_task_changes_nothing(agent, work):
-    task = agent.start("report")
-    work()
-    agent.result("tasks/cancel", taskId=task["taskId"])
-    assert agent.get(task)["status"] == "completed"
-
-
 @pytest.mark.parametrize(("looks", "status"), [(True, "cancelled"), (False, "completed")])
 def test_a_running_task_is_cancelled_where_its_view_checks(agent, work, monkeypatch, looks, status):
     monkeypatch.setattr(views.StoppableView, "looks", looks)
@@ -238,16 +162,6 @@ def test_an_async_view_is_cancelled_at_its_await(agent, work):
     with pytest.raises(asyncio.CancelledError):
         work()
     assert agent.get(task)["status"] == "cancelled"
-
-
-def test_a_running_task_is_notified_of_its_cancellation(agent):
-    task = agent.start("report")
-    run = Run.begin(task["taskId"])
-    agent.result("tasks/cancel", taskId=task["taskId"])
-    found = agent.get(task)
-    assert (found["status"], found["statusMessage"]) == ("working", "Asked to stop.")
-    Heartbeat(run).look()
-    assert run.channel.is_cancelled
 
 
 def test_progress_is_the_status_message(agent):
@@ -274,17 +188,6 @@ def test_a_task_asks_and_continues_with_the_answer(agent, work):
     assert data == {"by": "ann@example.com"}
 
 
-def test_a_repeated_question_has_another_key(agent, work):
-    task = agent.start("deletion")
-    work()
-    agent.answer(task, approval={"approved_by": "nobody"})
-    work()
-    assert list(agent.get(task)["inputRequests"]) == ["approval.2"]
-    agent.answer(task, **{"approval.2": {"approved_by": "ann@example.com"}})
-    work()
-    assert agent.get(task)["status"] == "completed"
-
-
 def test_questions_can_be_answered_one_by_one(agent, work):
     task = agent.start("two_questions")
     work()
@@ -295,38 +198,6 @@ def test_questions_can_be_answered_one_by_one(agent, work):
     work()
     data = agent.get(task)["result"]["structuredContent"]["data"]
     assert data == {"first": "Ann", "second": "Bob"}
-
-
-def test_a_question_to_a_client_without_forms_ends_in_input_required(agent, work):
-    agent.capabilities = {"extensions": {EXTENSION: {}}}
-    task = agent.start("deletion")
-    work()
-    envelope = agent.get(task)["result"]["structuredContent"]
-    assert envelope["data"]["error_code"] == "INPUT_REQUIRED"
-
-
-def test_a_task_that_waits_for_an_answer_can_be_cancelled(agent, work):
-    task = agent.start("deletion")
-    work()
-    agent.result("tasks/cancel", taskId=task["taskId"])
-    agent.answer(task, approval={"approved_by": "ann@example.com"})
-    assert work() == 0
-    assert agent.get(task)["status"] == "cancelled"
-
-
-def test_a_cancelled_task_asks_no_question(agent):
-    task = agent.start("deletion")
-    run = Run.begin(task["taskId"])
-    agent.result("tasks/cancel", taskId=task["taskId"])
-    run.perform()
-    assert agent.get(task)["status"] == "cancelled"
-
-
-def test_an_answer_that_is_no_object_is_refused(agent, work):
-    task = agent.start("deletion")
-    work()
-    error = agent.error("tasks/update", taskId=task["taskId"], inputResponses={"approval": 1})
-    assert error["code"] == -32602
 
 
 def test_a_call_is_confirmed_before_it_becomes_a_task(agent, work):
@@ -368,26 +239,3 @@ def test_writes_before_a_view_defers_are_rolled_back(agent, monkeypatch):
     monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
     agent.start("import_rows", rows=views.WRITING)
     assert not Group.objects.filter(name="too early").exists()
-
-
-def test_an_invalid_call_is_refused_before_it_becomes_a_task(agent):
-    result = agent.call("import_rows", rows=-1)
-    assert result.code == "VALIDATION_ERROR"
-    assert not CallTask.objects.exists()
-
-
-def test_questions_before_a_view_defers_are_asked_at_once(agent, work):
-    params = {"name": "import_rows", "arguments": {"rows": 2000}}
-    asked = agent.result("tools/call", **params)
-    answers = {"approval": {"action": "accept", "content": {"approved_by": "ann@example.com"}}}
-    state = asked["requestState"]
-    task = agent.result("tools/call", **params, inputResponses=answers, requestState=state)
-    assert task["resultType"] == "task"
-    work()
-    data = agent.get(task)["result"]["structuredContent"]["data"]
-    assert data == {"rows": 2000, "by": "ann@example.com"}
-
-
-def test_a_deferring_view_runs_at_once_for_a_client_without_tasks(agent):
-    agent.capabilities = {}
-    assert agent.call("import_rows", rows=50).data == {"rows": 50, "by": ""}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from django.core.exceptions import ValidationError
 
-from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.contrib.tokens.models import AgentToken
 
 
@@ -23,19 +22,6 @@ def test_invalid_networks_are_never_stored(subtests, issue):
             with pytest.raises(ValidationError):
                 issue(networks=networks)
             assert not AgentToken.objects.exists()
-
-
-def test_a_token_without_limits_excludes_no_tool(issue):
-    assert issue()[0].narrowing == Narrowing("this token")
-
-
-def test_the_narrowing_has_the_patterns_and_read_only(issue):
-    token, _ = issue(tools=["orders_*", "tag:retrieval"], read_only=True)
-    assert token.narrowing == Narrowing("this token", ("orders_*", "tag:retrieval"), True)
-
-
-def test_each_key_is_different(issue):
-    assert len({issue()[1] for _ in range(50)}) == 50
 
 
 def test_a_second_revocation_keeps_the_time_of_the_first(issue):

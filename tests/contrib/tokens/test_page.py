@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django.urls import include, path
 from django.utils import timezone
 
 from drf_mcp.contrib.tokens.models import AgentToken, get_end, get_today
@@ -58,12 +56,6 @@ def test_tokens_beyond_the_bound_are_refused_with_its_sentence(browser_of, setti
     assert browser_of("carol").post(PAGE, {"name": "desk"}).status_code == 200
 
 
-@pytest.mark.parametrize(("username", "shown"), [("carol", True), ("alice", False)])
-def test_the_page_links_staff_to_the_findings(browser_of, settings, username, shown):
-    settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": True}
-    assert ("show=findings" in text_of(browser_of(username).get(PAGE))) is shown
-
-
 def test_the_page_is_not_cached_and_cannot_be_framed(browser_of):
     response = browser_of("alice").post(PAGE, {"name": "desk"})
     assert "no-store" in response["Cache-Control"]
@@ -90,12 +82,6 @@ def test_a_token_has_the_values_of_the_form(browser_of, holder):
     assert "orders_list" in names
     assert "bm25_retriever" in names
     assert not names & {"orders_create", "customers_list"}
-
-
-def test_the_form_proposes_a_read_only_token_for_90_days(browser_of):
-    form = browser_of("alice").get(PAGE).context["form"]
-    assert form["read_only"].value() is True
-    assert form["expires"].value() == timezone.localdate() + timedelta(days=90)
 
 
 def test_a_token_is_valid_until_the_end_of_the_last_day_without_time_zones(settings):
@@ -164,13 +150,6 @@ def test_a_form_without_a_csrf_token_does_nothing(browser_of, settings, fields, 
     assert not AgentToken.objects.exists()
 
 
-def test_the_form_of_the_page_has_a_csrf_token(browser_of):
-    browser = browser_of("alice", enforce_csrf_checks=True)
-    found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', text_of(browser.get(PAGE)))
-    browser.post(PAGE, {"name": "desk", "csrfmiddlewaretoken": found[1]})
-    assert AgentToken.objects.get().name == "desk"
-
-
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_an_anonymous_user_is_redirected_to_the_login(browser_of, method):
     response = getattr(browser_of(None), method)(PAGE)
@@ -194,29 +173,3 @@ def test_a_user_without_a_session_makes_no_token(browser_of, settings):
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, name]
     assert browser_of(None).post(PAGE, {"name": "desk"}).status_code == 302
     assert not AgentToken.objects.exists()
-
-
-def test_a_user_without_permission_for_the_endpoint_sees_0_tools(browser_of, settings, issue):
-    settings.DRF_MCP = {
-        **settings.DRF_MCP,
-        "PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
-    }
-    issue("alice")
-    assert "0 tools" in text_of(browser_of("alice").get(PAGE))
-
-
-@pytest.mark.parametrize("shown", [True, False])
-def test_the_page_and_the_browsable_page_link_to_each_other(browser_of, settings, shown):
-    settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": shown}
-    assert ('href="/mcp?show=clients"' in text_of(browser_of("alice").get(PAGE))) is shown
-    assert (f'href="{PAGE}"' in text_of(browser_of("alice").get("/mcp"))) is shown
-
-
-def test_the_page_works_without_the_usual_urls(browser_of, settings):
-    urls = type("URLConf", (), {})
-    urls.urlpatterns = [path("keys/", include("drf_mcp.contrib.tokens.urls"))]
-    settings.ROOT_URLCONF = urls
-    settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": True}
-    response = browser_of("alice").get("/keys/")
-    assert response.status_code == 200
-    assert browser_of(None).get("/keys/")["Location"] == "/accounts/login/?next=/keys/"

@@ -143,11 +143,6 @@ def test_a_changed_expired_or_deleted_reference_is_refused(upload, scan, subtest
         assert scan(reference).is_error
 
 
-def test_the_validators_of_the_field_check_an_uploaded_file(upload, scan):
-    result = scan(upload(name="scan.exe").json()["reference"])
-    assert result.data["details"]["constraint"] == "invalid_extension"
-
-
 def test_a_file_that_is_too_large_leaves_nothing_behind(upload, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "UPLOAD_MAX_BYTES": len(PDF) - 1}
     answer = upload()
@@ -177,10 +172,6 @@ def test_the_throttles_of_the_endpoint_count_uploads(upload, settings):
     assert [upload().status_code for _ in range(2)] == [201, 429]
 
 
-def test_paths_in_names_are_dropped(upload):
-    assert upload(name="../../etc/passwd").json()["name"] == "passwd"
-
-
 def test_expired_files_are_deleted(upload, monkeypatch, capsys):
     assert upload().status_code == 201
     call_command("mcp_expire")
@@ -189,16 +180,6 @@ def test_expired_files_are_deleted(upload, monkeypatch, capsys):
     call_command("mcp_expire")
     assert stored() == []
     assert "Deleted 1 uploaded file." in capsys.readouterr().out
-
-
-def test_instructions_say_where_to_upload(client):
-    info = {"name": "t", "version": "1"}
-    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
-    answer = client.post(
-        "/mcp", message, content_type="application/json", headers=authorization_of("alice")
-    ).json()
-    assert f"http://testserver{UPLOADS}?name=FILE_NAME" in answer["result"]["instructions"]
 
 
 # --- Who may upload, and how much ------------------------------------------------------------

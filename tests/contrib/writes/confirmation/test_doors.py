@@ -10,9 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from drf_mcp.contrib.writes.confirmation import Confirmation
-from drf_mcp.contrib.writes.models import UsedConfirmation
-from drf_mcp.test import MCPClient, assert_confirms, assert_tool_parity
+from drf_mcp.test import MCPClient, assert_confirms
 from tests.contrib.writes.confirmation.presses import Press
 
 
@@ -39,33 +37,11 @@ def test_the_test_client_answers_a_confirmation(press):
     assert "Hogarth" in asked[0]["message"]
 
 
-def test_the_assertion_passes_for_a_tool_with_a_confirmation(press):
-    """Without arguments, the assertion makes some."""
-    for revision in ("2026-07-28", "2025-06-18"):
-        assert_confirms(client(revision=revision), "detail_destroy", {"pk": press.pk})
-    assert_confirms(client(), "detail_destroy")
-    assert Press.objects.exists()
-    assert not UsedConfirmation.objects.exists()
-
-
 def test_the_assertion_fails_without_a_confirmation_and_for_a_refused_call(press):
     with pytest.raises(AssertionError, match="presses_create does not ask"):
         assert_confirms(client(), "presses_create")
     with pytest.raises(AssertionError, match="NOT_FOUND"):
         assert_confirms(client(), "detail_destroy", {"pk": 999})
-
-
-def test_the_assertion_fails_for_a_confirmation_that_counts_twice(press, monkeypatch):
-    monkeypatch.setattr(Confirmation, "claim", lambda self, max_age: True)
-    with pytest.raises(AssertionError, match="counted twice"):
-        assert_confirms(client(), "purge", {})
-
-
-def test_a_parity_test_compares_the_confirmed_call(press):
-    """It also compares a call that its caller may not make."""
-    for tool in ("detail_destroy", "purge"):
-        assert_tool_parity(client(), tool)
-    assert_tool_parity(MCPClient(), "presses_destroy")
 
 
 # --- The terminal -------------------------------------------------------------------------

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.urls import path
 from rest_framework import serializers
-from rest_framework.response import Response
 
-from drf_mcp import call_context
 from drf_mcp.contrib.writes import confirmation
 from tests.agents import Agent
-from tests.contrib.writes.confirmation import presses
 from tests.contrib.writes.confirmation.conftest import FORMS
 from tests.contrib.writes.confirmation.presses import Press
 
@@ -81,18 +77,6 @@ def test_an_object_that_changed_meanwhile_is_confirmed_anew(agent, press, monkey
     assert call(agent, "presses_destroy", anew, pk=press.pk)["structuredContent"]["success"]
 
 
-def test_an_answer_without_a_form_is_ignored(agent, press):
-    result = agent.result(
-        "tools/call",
-        name="presses_destroy",
-        arguments={"pk": press.pk},
-        inputResponses={"confirm_call": {"action": "accept", "content": {}}},
-        **FORMS,
-    )
-    assert result["resultType"] == "input_required"
-    assert Press.objects.exists()
-
-
 def test_a_caller_without_permission_is_refused_without_a_form(serve, press):
     result = call(serve()("bob"), "presses_destroy", pk=press.pk)
     assert code(result) == "FORBIDDEN"
@@ -100,21 +84,3 @@ def test_a_caller_without_permission_is_refused_without_a_form(serve, press):
 
 class ReasonSerializer(serializers.Serializer):
     reason = serializers.CharField()
-
-
-class AskingDetail(presses.PressDetail):
-    def delete(self, request, pk=None):
-        call_context(request).ask(ReasonSerializer, "Why?", key="confirm")
-        Press.objects.all().delete()
-        return Response(status=204)
-
-
-def test_a_call_whose_view_asks_a_question_is_confirmed_once(serve, press):
-    agent = serve(path("asking/<int:pk>/", AskingDetail.as_view()))()
-    confirm = call(agent, "asking_destroy", pk=press.pk)
-    reason = call(agent, "asking_destroy", confirm, pk=press.pk)
-    assert list(reason["inputRequests"]) == ["confirm"]
-    answers = {"confirm": {"action": "accept", "content": {"reason": "late"}}}
-    done = call(agent, "asking_destroy", reason, answers, pk=press.pk)
-    assert done["structuredContent"]["success"]
-    assert not Press.objects.exists()

@@ -98,18 +98,3 @@ def test_a_bulk_confirmation_is_for_the_state_of_each_object(agent, press):
     assert set(Press.objects.values_list("owner", flat=True)) == {"alice", "bob"}
     assert agent.call("bulk_partial_update", **stale.data["next"]).envelope["success"]
     assert set(Press.objects.values_list("owner", flat=True)) == {"carol"}
-
-
-def test_a_bulk_call_of_which_an_item_is_refused_is_refused_before_it_is_confirmed(agent, press):
-    items = [{"id": press.pk, "owner": "carol"}, {"id": 0, "owner": "carol"}]
-    refused = agent.call("bulk_partial_update", items=items)
-    assert (refused.is_error, refused.code) == (True, "NOT_FOUND")
-    assert refused.problems[0]["pointer"] == "/items/1"
-
-
-def test_of_many_objects_ten_are_shown(agent, press):
-    presses = [Press.objects.create(name=f"Press {n}") for n in range(12)]
-    items = [{"id": each.pk, "owner": "carol"} for each in presses]
-    asked = agent.call("bulk_partial_update", items=items)
-    assert (asked.data["preview"]["count"], len(asked.data["preview"]["objects"])) == (12, 10)
-    assert "and 2 more" in asked.envelope["error"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 
 from django.apps import apps
 from django.contrib.auth.models import Group
@@ -75,19 +74,6 @@ def test_an_answer_that_cannot_be_encoded_says_that_nothing_was_changed(agent, d
     assert "have taken effect" in agent.call("deed").data["remediation"]
 
 
-def test_the_output_schema_allows_the_report(configure):
-    agent = configure(OUTPUT_SCHEMA="full")
-    assert not agent.call("groups_create", name="a", dry_run=True).is_error
-
-
-def test_the_log_marks_a_dry_run(agent, caplog):
-    caplog.set_level(logging.INFO, logger="drf_mcp.calls")
-    agent.call("groups_create", name="a", dry_run=True)
-    agent.call("groups_create", name="a")
-    records = [record for record in caplog.records if record.name == "drf_mcp.calls"]
-    assert [record.is_trial for record in records] == [True, False]
-
-
 def test_the_audit_records_a_dry_run(configure, do, monkeypatch):
     """The record counts no changed rows."""
     monkeypatch.setattr(apps.get_app_config("drf_mcp_audit"), "auditor", Auditor())
@@ -99,16 +85,3 @@ def test_the_audit_records_a_dry_run(configure, do, monkeypatch):
         assert (row.tool, row.verdict, row.is_trial) == ("deed", "success", True)
         assert row.rows_changed is None
         row.delete()
-
-
-def test_a_dry_run_needs_no_confirmation(configure):
-    agent = configure(CONFIRM=True)
-    group = Group.objects.create(name="a")
-    tried = agent.call("groups_destroy", pk=group.pk, dry_run=True)
-    assert tried.envelope["meta"]["dry_run"] == {"note": NOTE}
-    # A false value is no dry run, and another value is refused.
-    assert (
-        agent.call("groups_destroy", pk=group.pk, dry_run="false").code == "CONFIRMATION_REQUIRED"
-    )
-    assert agent.call("groups_destroy", pk=group.pk, dry_run="perhaps").problems
-    assert Group.objects.exists()

@@ -38,14 +38,3 @@ def test_the_answer_says_that_rows_committed_by_the_driver_are_kept(agent, do, c
     do(lambda request: {"done": True})
     assert agent.call("deed", dry_run=True).data == {"done": True}
     assert agent.call("deed").data == {"done": True}
-
-
-def test_a_database_error_is_not_taken_for_a_commit(agent, do, caplog):
-    def fail(request):
-        Group.objects.create(name="twice")
-        Group.objects.create(name="twice")
-
-    do(fail)
-    assert agent.call("deed", dry_run=True).is_error
-    assert not Group.objects.exists()
-    assert "committed by its driver" not in caplog.text

@@ -58,25 +58,6 @@ def test_a_dry_run_returns_the_data_of_the_call(client):
     assert client.call_tool("orders_refund", pk=order, reason="late").data == tried.data
 
 
-def test_the_assertion_passes_for_a_dry_run(client):
-    order = rows_of_alice()["paid"]
-    arguments = {"pk": order, "reason": "late"}
-    result = assert_dry_run_changes_nothing("orders_refund", arguments, client=client)
-    assert result.meta["dry_run"]["after"]["status"] == "refunded"
-
-
-def test_the_assertion_makes_arguments_and_a_client(django_user_model):
-    carol = django_user_model.objects.get(username="carol")
-    assert assert_dry_run_changes_nothing("customers_deactivate", user=carol).ok
-
-
-def test_the_assertion_sends_grouped_arguments(settings, client):
-    settings.DRF_MCP = {**settings.DRF_MCP, "ARGUMENTS": "grouped"}
-    registry.reload()
-    arguments = {"kwargs": {"pk": rows_of_alice()["pending"]}}
-    assert assert_dry_run_changes_nothing("orders_cancel", arguments, client=client).ok
-
-
 @pytest.mark.slow
 def test_the_assertion_fails_for_a_failed_call_and_a_lasting_change(client, monkeypatch):
     order = {"pk": rows_of_alice()["paid"], "reason": "late"}

@@ -11,8 +11,6 @@ from django.core.exceptions import PermissionDenied
 from django.core.management import call_command
 from django.urls import path
 from django.utils import timezone
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from rest_framework.generics import DestroyAPIView
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.response import Response
@@ -53,16 +51,6 @@ def test_the_same_key_again_returns_the_first_result(payer):
     assert "replayed" not in first.envelope["meta"]
     assert second.envelope["meta"]["replayed"] is True
     assert payments() == 1
-
-
-def test_telemetry_counts_the_queries_of_the_record(serve, payer):
-    serve(TELEMETRY=True)
-
-    def count(**key) -> int:
-        meta = payer.call("pay_by_key", name="rent", **key).envelope["meta"]
-        return meta["telemetry"]["database_queries"]
-
-    assert count(**KEY) > count()
 
 
 def test_a_replay_differs_only_by_its_mark_and_request_id(payer):
@@ -167,23 +155,6 @@ def test_an_invalid_key_is_refused(payer):
     assert payments() == 0
 
 
-@settings(max_examples=max(5, settings.default.max_examples // 3))
-@given(key=st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=255))
-def test_any_visible_characters_are_a_key(payer, key):
-    IdempotencyRecord.objects.all().delete()
-    answers = [payer.call("pay_by_header", name="rent", idempotency_key=key).data for _ in "ab"]
-    assert answers[0] == answers[1]
-    assert IdempotencyRecord.objects.get().key == key
-
-
-def test_without_a_key_every_call_is_a_change(payer):
-    """The value null is no key."""
-    for sent in ({}, {}, {"idempotency_key": None}):
-        payer.call("pay_by_key", name="rent", **sent)
-    assert payments() == 3
-    assert not IdempotencyRecord.objects.exists()
-
-
 def test_an_anonymous_caller_has_no_keys(serve, agent_of):
     class Open(views.KeyedPayments):
         permission_classes: list = []
@@ -246,11 +217,6 @@ def test_grouped_arguments_have_the_key_in_the_query(serve, agent_of):
     )
     assert first.envelope["success"] is True
     assert second.problems[0]["pointer"] == "/body/name"
-
-
-def test_a_record_does_not_contain_the_arguments(payer):
-    payer.call("pay_by_key", name="s3cret", **KEY)
-    assert "s3cret" not in str(IdempotencyRecord.objects.values_list("arguments", flat=True))
 
 
 # --- Permissions that change after the first call ---------------------------------------------
@@ -320,29 +286,3 @@ class Lines(DestroyAPIView):
         group = self.get_object()
         group.delete()
         return Response({"deleted": group.name})
-
-
-class OfRole(Lines):
-    """Adds a role of the project to the fingerprint of rights."""
-
-    role = "owner"
-
-    def get_rights_fingerprint(self, request) -> str:
-        return self.role
-
-
-def test_a_view_adds_its_own_permissions_to_the_fingerprint(serve, agent_of, monkeypatch):
-    """An object that the first call deleted does not fail the replay."""
-    keyed = [
-        mcp_tool(name=name, idempotency_key=True)(view)
-        for name, view in (("line_delete", Lines), ("own_delete", OfRole))
-    ]
-    serve(*(path(f"lines-{view.__name__}/<int:pk>/", view.as_view()) for view in keyed))
-    payer = agent_of("alice")
-    for tool in ("line_delete", "own_delete"):
-        line = Group.objects.create(name="line")
-        sent = {"pk": line.pk, "idempotency_key": tool}
-        for _ in range(2):
-            assert payer.call(tool, **sent).data == {"deleted": "line"}
-    monkeypatch.setattr(OfRole, "role", "guest")
-    assert payer.call(tool, **sent).data == {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import Group
-from django.test import Client
 
 
 @pytest.fixture
@@ -32,9 +31,3 @@ def test_a_refusal_of_the_view_shows_the_present_object(agent_at, group):
     assert (result.code, group.name) == ("CONFLICT", "red")
     meta = result.envelope["meta"]
     assert (meta["current"], meta["if_match"]) == ({"id": group.pk, "name": "red"}, '"red"')
-
-
-def test_the_header_if_match_of_a_message_is_not_sent_to_the_view(agent_at, group):
-    agent = agent_at()
-    agent.http = Client(headers={"If-Match": '"blue"'})
-    assert not agent.call("tagged_partial_update", pk=group.pk, name="green").is_error
