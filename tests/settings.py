@@ -8,7 +8,7 @@ from django import VERSION
 from example_project.settings import *  # noqa: F403
 from example_project.settings import DRF_MCP, INSTALLED_APPS
 
-# Tables are created from the models: tests/programs/packaging/test_migrations.py compares
+# Tables are created from the models: tests/programs/packaging/test_versions.py compares
 # migrations with the models, and servers and PostgreSQL run the migrations.
 DATABASES = {
     "default": {

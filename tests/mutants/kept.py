@@ -43,7 +43,6 @@ PROGRAMS = "contrib/compose/test_guards.py"
 MUTANTS = (
     # Who is calling: 401 first, the endpoint's permissions, tokens, scopes and tenants.
     Mutant("Dispatcher.dispatch", drop_call("authenticate"), "dispatch/test_strangers.py"),
-    Mutant("Dispatcher.dispatch", never(4), "parity/test_introductions.py", ENDPOINT),
     Mutant("Server.get_error", drop_call("authenticate"), ENDPOINT),
     Mutant("Caller._ask_permissions", never(1), "access/test_gone_users.py"),
     Mutant("Caller._ask_permissions", never(2), "access/test_jwt.py"),
@@ -59,14 +58,13 @@ MUTANTS = (
     Mutant("AgentToken.get_fault", never(4), TOKENS),
     Mutant("AgentTokenAuthentication.authenticate", never(2), TOKENS),
     Mutant("EndpointCore.verify_request", never(3), "contrib/oauth/test_audiences.py"),
-    Mutant("AgentValidator.validate_redirect_uri", never(1), CLIENTS),
+    Mutant("AgentValidator.validate_redirect_uri", never(1), "contrib/oauth/test_consent.py"),
     Mutant("AgentValidator.validate_grant_type", never(1), CLIENTS),
     Mutant(
         "AgentValidator.validate_refresh_token", always(1, 2), "contrib/oauth/test_gone_users.py"
     ),
     Mutant("Session.find", never(3), "contrib/asking/test_sessions.py"),
     Mutant("OpenQuestions.get_unanswered", drop("session"), "contrib/asking/test_handshake.py"),
-    Mutant("WaitingGuard.renew", drop_call("authenticate"), "contrib/asking/test_handshake.py"),
     # The door.
     Mutant("check_origin", never(1), "server/test_origins.py"),
     Mutant("admits", always(7, 2), "server/test_origins.py"),

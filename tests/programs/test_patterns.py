@@ -14,7 +14,6 @@ import pytest
 from drf_mcp.introspection.names import is_ecmascript
 from drf_mcp.tools import registry
 from tests.introspection.nasty.conftest import nasty  # noqa: F401
-from tests.introspection.test_forms import FIELDS, pattern_of
 from tests.introspection.test_patterns import SHARED, TRANSLATED
 
 SCRIPT = """
@@ -84,7 +83,3 @@ def test_every_pattern_that_is_kept_or_translated_compiles():
     kept = list(filter(is_ecmascript, made))
     assert len(kept) > 1000
     assert refused([*kept, *SHARED, *(written for _, written in TRANSLATED)]) == []
-
-
-def test_every_pattern_of_a_field_compiles():
-    assert refused([pattern_of(field) for field, _, _ in FIELDS.values()]) == []

@@ -1,4 +1,4 @@
-"""The commands of the README, and the script that runs them."""
+"""The commands of the README run as printed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ COMMANDS = re.findall(r"^\$ \.venv/bin/python (manage\.py .+)$", README, re.M)
 
 
 def test_the_commands_of_the_readme_run_as_printed_after_make_demo(tmp_path):
-    environment = {**os.environ, "SHOP_DB": str(tmp_path / "shop.sqlite3"), "NO_COLOR": "1"}
+    # ``.ci/first_command.py`` runs the first.
+    assert re.search(r"^\$ (make demo)\b", README, re.M)
+    database = tmp_path / "a new" / "folder" / "shop.sqlite3"
+    environment = {**os.environ, "SHOP_DB": str(database), "NO_COLOR": "1"}
     environment.pop("DJANGO_SETTINGS_MODULE", None)
     done = [
         subprocess.run(

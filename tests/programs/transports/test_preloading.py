@@ -6,7 +6,6 @@ import gc
 import json
 import os
 import warnings
-from unittest import mock
 
 import pytest
 from django.contrib.auth.models import Group
@@ -17,10 +16,7 @@ from rest_framework import serializers, viewsets
 from rest_framework.routers import SimpleRouter
 
 import drf_mcp
-from drf_mcp.contrib.search import tool_index
-from drf_mcp.contrib.search.ranking import FieldRanking
 from drf_mcp.introspection import Describer
-from drf_mcp.introspection.source.trees import parse_function
 from drf_mcp.transports.in_process import InProcessClient, LocalEndpoint
 from drf_mcp.views import MCPView
 
@@ -94,19 +90,6 @@ def test_every_endpoint_is_described_once(groups):
     assert len(CountingDescriber.described) == 6
 
 
-def test_the_index_for_tool_search_is_made_by_preload(groups, settings):
-    drf_mcp.preload()
-    with mock.patch.object(tool_index, "FieldRanking", wraps=FieldRanking) as made:
-        drf_mcp.preload()
-        assert made.call_count == 0
-        settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
-        drf_mcp.preload()
-        assert made.call_count == 2
-        client = InProcessClient(endpoint=LocalEndpoint("/mcp"))
-        client.send("tools/call", {"name": "tools_search", "arguments": {"query": "groups"}})
-        assert made.call_count == 2
-
-
 @pytest.mark.parametrize("revision", ["2026-07-28", "2025-06-18"])
 def test_a_forked_process_describes_nothing_for_its_first_list(groups, revision):
     drf_mcp.preload()
@@ -118,28 +101,6 @@ def test_a_forked_process_describes_nothing_for_its_first_list(groups, revision)
     counted = CountingDescriber.described
     every, reading, described = run_in_fork(answer)
     assert (len(every), len(reading), described) == (6, 2, 0)
-
-
-def test_revisions_with_equal_definitions_share_the_bytes(groups):
-    drf_mcp.preload()
-    for tool in LocalEndpoint("/mcp").tools.values():
-        written = list(tool.definitions.values())
-        assert len({id(each) for each in written}) == len(set(written)) < len(written)
-
-
-def test_syntax_trees_are_freed(expose):
-    # A class of this test, since a class is read only once.
-    class NamedGroups(GroupViewSet):
-        def get_queryset(self):
-            return super().get_queryset().filter(name=self.request.query_params.get("name"))
-
-    router = SimpleRouter()
-    router.register("groups", NamedGroups)
-    expose(path("", include(router.urls)), AUTHENTICATION_CLASSES=[])
-    LocalEndpoint("/mcp").tools["groups_list"].schema  # noqa: B018
-    assert parse_function.cache_info().currsize > 0
-    drf_mcp.preload()
-    assert parse_function.cache_info().currsize == 0
 
 
 def test_connections_of_the_parent_are_closed(groups, tmp_path, django_db_blocker):
