@@ -382,18 +382,22 @@ def announce_subject(
 
 
 def follow_models() -> None:
+    # Without a bus nothing is connected: Django deletes rows one by one where a receiver is.
+    is_on = get_bus() is not None
     for signal, receiver in (
         (post_save, announce_row),
         (post_delete, announce_row),
         (m2m_changed, announce_rights),
         (subject_changed, announce_subject),
     ):
-        signal.connect(receiver, dispatch_uid=f"drf_mcp.{receiver.__name__}")
+        connect = signal.connect if is_on else signal.disconnect
+        connect(receiver, dispatch_uid=f"drf_mcp.{receiver.__name__}")
 
 
 def forget_bus(*, setting: str, **kwargs: Any) -> None:
     if setting in ("DRF_MCP", "CACHES", "INSTALLED_APPS"):
         get_bus.cache_clear()
+        follow_models()
 
 
 setting_changed.connect(forget_bus)
