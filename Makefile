@@ -53,10 +53,10 @@ test: lint
 test-fast: .venv/installed-test
 	HYPOTHESIS_PROFILE=fast $(run) -m pytest -q -n $(cores) -m "not slow and not variant" $(ARGUMENTS)
 
-# Tests that start servers, clients, browsers and interpreters.
+# Tests that start servers, clients, browsers and interpreters: each of them once, the rest nightly.
 test-programs: .venv/installed-test
 	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory node; else $(no_npm); fi
-	$(run) -m pytest -q -n $(workers) tests/programs $(ARGUMENTS)
+	$(run) -m pytest -q -n $(workers) -m "not nightly" tests/programs $(ARGUMENTS)
 	@command -v npm >/dev/null 2>&1 || { $(no_npm); }
 	@command -v chromium-headless-shell >/dev/null 2>&1 || command -v chromium >/dev/null 2>&1 || { $(no_chromium); }
 
@@ -70,21 +70,20 @@ test-documentation: .venv/installed-test
 
 # Nightly: all of these, with many more examples of each property.
 test-nightly: .venv/installed-test
-	HYPOTHESIS_PROFILE=nightly $(run) -m pytest -n auto tests tests/programs tests/projects \
+	HYPOTHESIS_PROFILE=nightly $(run) -m pytest -q -n auto tests tests/programs tests/projects \
 	  tests/documentation
 
-# The archive and the guards of writes on PostgreSQL; two sites that share a PostgreSQL and a Redis
-# server, with faults in both, and a table of the answers. Missing Debian packages are installed.
-# ARGUMENTS="--full" sends load for a minute, and 20,000 calls.
+# The archive, approvals and the guards of writes on PostgreSQL; two sites that share a PostgreSQL and
+# a Redis server, with faults in both. Missing Debian packages are installed.
 test-services: test-postgresql test-sites
 
 test-postgresql: .venv/installed-test
-	.ci/with_services $(run) -m pytest tests/archive tests/contrib/writes/confirmation tests/contrib/writes/stale \
-	  tests/contrib/writes/idempotency tests/contrib/writes/dry_run \
-	  tests/access_matrix/test_awkward.py
+	.ci/with_services $(run) -m pytest -q tests/archive tests/contrib/writes/confirmation \
+	  tests/contrib/writes/stale tests/contrib/writes/idempotency tests/contrib/writes/dry_run \
+	  tests/contrib/rules/test_at_once.py tests/access_matrix/test_awkward.py
 
 test-sites: .venv/installed-test
-	.ci/with_services $(run) -m pytest tests/services $(ARGUMENTS)
+	.ci/with_services $(run) -m pytest -q tests/services $(ARGUMENTS)
 
 # Send 20,000 broken messages to the endpoint and count the answers. ARGUMENTS="--seed 7" makes
 # other messages.

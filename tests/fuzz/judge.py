@@ -63,8 +63,6 @@ class Judge:
         if not self.is_json(answer):
             return f"HTTP {answer.status}, a page"
         message = json.loads(answer.body)
-        if isinstance(message, list):
-            return "a batch of answers"
         if "error" in message:
             return f"HTTP {answer.status}, JSON-RPC error {message['error']['code']}"
         return self.name_result(message["result"])
@@ -113,23 +111,19 @@ class Judge:
         if not self.is_json(answer) or not answer.body:
             yield answer.text
             return
-        read = json.loads(answer.body)
-        for message in read if isinstance(read, list) else [read]:
-            if "error" in message or message["result"].get("isError"):
-                yield json.dumps(message, ensure_ascii=False)
+        message = json.loads(answer.body)
+        if "error" in message or message["result"].get("isError"):
+            yield json.dumps(message, ensure_ascii=False)
 
     def find_malformed(self, sent: Input, answer: Answer) -> Iterator[str]:
-        read = json.loads(answer.body)
-        for message in read if isinstance(read, list) else [read]:
-            try:
-                check = check_error if "error" in message else JSONRPCResponse.model_validate
-                check(message)
-            except ValueError as exc:
-                yield f"no JSON-RPC message: {exc}"
-        if isinstance(read, dict) and "id" in read and read["id"] not in self.get_ids(sent):
-            yield f"an answer to {read['id']!r}, which was not asked"
-        if isinstance(read, list) and not read:
-            yield "an empty batch"
+        message = json.loads(answer.body)
+        try:
+            check = check_error if "error" in message else JSONRPCResponse.model_validate
+            check(message)
+        except ValueError as exc:
+            yield f"no JSON-RPC message: {exc}"
+        if "id" in message and message["id"] not in self.get_ids(sent):
+            yield f"an answer to {message['id']!r}, which was not asked"
 
     def get_ids(self, sent: Input) -> list[Any]:
         try:

@@ -100,14 +100,13 @@ class Mutator:
         return Input(recording, recording.body if body is None else body, tuple(names))
 
     def reaches_a_view(self, recording: Recording) -> bool:
-        message = recording.message
-        return isinstance(message, list) or (message or {}).get("method") == "tools/call"
+        return (recording.message or {}).get("method") == "tools/call"
 
     @property
     def mutations(self) -> list[Callable[..., tuple[Recording, bytes | None]]]:
-        return [self.spoil_json, self.spoil_bytes, self.spoil_header, self.join, self.disguise]
+        return [self.spoil_json, self.spoil_bytes, self.spoil_header, self.disguise]
 
-    weights = (8, 3, 4, 1, 1)
+    weights = (8, 3, 4, 1)
 
     # --- the message ----------------------------------------------------------------------
 
@@ -213,13 +212,6 @@ class Mutator:
         else:
             headers[self.random.choice(HEADERS)] = self.random.choice(VALUES)
         return replace(recording, headers=headers), body
-
-    def join(self, recording: Recording, body: bytes | None) -> tuple[Recording, None]:
-        """Send several messages at once, sometimes more than the limit."""
-        count = self.random.choice((0, 1, 2, 3, 20, 21))
-        others = [self.random.choice(self.recordings).message for _ in range(min(count, 3))]
-        messages = [recording.message, *others][:count]
-        return replace(recording, message=messages + [1] * (count - len(messages))), None
 
     def disguise(self, recording: Recording, body: bytes | None) -> tuple[Recording, bytes | None]:
         """Send with another method, to another path, or without a credential."""

@@ -88,8 +88,8 @@ MUTANTS = (
     # What a caller is shown.
     Mutant("ResultWriter.write", never(3), "server/test_results.py", "envelopes/test_golden.py"),
     Mutant("mask_member", never(1), "tools/test_refusals.py", "observability/test_log.py"),
-    Mutant("Dispatcher.find_offered", always(3), "access/test_narrowed_endpoints.py"),
-    Mutant("CallObject.reading_tool", never(3), "contrib/writes/stale/test_versions.py"),
+    Mutant("Dispatcher.find_offered", never(3), "access/test_narrowed_endpoints.py"),
+    Mutant("CallObject.reading_tool", never(3), "contrib/rules/test_lists.py"),
     Mutant("may_compare", returns("True"), "contrib/operators/test_comparison.py"),
     Mutant("is_stock_list", returns("True"), "dispatch/test_narrowing_lists.py"),
     Mutant("ListProbe.ask_listed_rows.look", never(2), "dispatch/test_narrowing_lists.py"),

@@ -66,7 +66,10 @@ assert refused["isError"], refused
 """
 
 
-@pytest.mark.parametrize("removed", APPS)
+@pytest.mark.parametrize(
+    "removed",
+    [app if app == "writes" else pytest.param(app, marks=pytest.mark.nightly) for app in APPS],
+)
 def test_the_package_works_without_an_app(removed: str, tmp_path: Path) -> None:
     """The folder of the app is deleted, and those of the apps that require it."""
     names = {each: f"drf_mcp.contrib.{each}" for each in APPS}

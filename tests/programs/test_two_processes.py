@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.core.cache import caches
 
 from drf_mcp.archive import CacheArchive, DatabaseArchive
@@ -52,6 +53,7 @@ def test_through_a_database(database_file):  # noqa: F811
     assert DatabaseArchive().fetch(archive_id, "8") is None
 
 
+@pytest.mark.nightly
 def test_through_a_shared_cache(tmp_path, settings):
     shared = {
         "default": {

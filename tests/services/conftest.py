@@ -10,19 +10,6 @@ import pytest
 
 from tests.services.client import TASKS, Client
 from tests.services.machines import SOCKETS, Machines, wait_until
-from tests.services.report import Report
-
-REPORT = pytest.StashKey[Report]()
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--full", action="store_true", help="a load of 60 s, and memory over 20,000 calls"
-    )
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.stash[REPORT] = Report()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -30,24 +17,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not SOCKETS:
         for item in here:
             item.add_marker(pytest.mark.skip(reason="make test-services runs these tests"))
-
-
-def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
-    lines = list(config.stash[REPORT].get_lines())
-    if lines:
-        terminalreporter.section("two sites over one PostgreSQL and one Redis")
-        for line in lines:
-            terminalreporter.line(line)
-
-
-@pytest.fixture(scope="session")
-def is_full(request) -> bool:
-    return request.config.getoption("--full", default=False)
-
-
-@pytest.fixture(scope="session")
-def report(request) -> Report:
-    return request.config.stash[REPORT]
 
 
 @pytest.fixture(scope="session")

@@ -5,18 +5,26 @@ from __future__ import annotations
 import itertools
 import random
 import threading
-import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from tests.services.client import Client, ReportedFailure, WrongAnswer
 from tests.services.machines import Machines
-from tests.services.report import Tally
 
 LINES = [{"product": "cast-iron-pan", "quantity": 1}]
 UNAVAILABLE = "ARCHIVE_UNAVAILABLE"
 RUNS = itertools.count()
+
+
+@dataclass
+class Tally:
+    """Counts right answers, right errors by their code, and keeps the wrong answers."""
+
+    right: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
 
 
 def expect(seen: Any, wanted: Any, subject: str) -> None:
@@ -142,9 +150,6 @@ class Traffic:
         self.tally = tally
         self.lock = threading.Lock()
         self.stopped = threading.Event()
-        self.most: int | None = None
-        self.failed_last = 0.0
-        self.ended: float | None = None
         self.people = list(self.make_people(count))
         self.threads = [threading.Thread(target=self.serve, args=[each]) for each in self.people]
 
@@ -168,8 +173,6 @@ class Traffic:
         self.stopped.set()
         for thread in self.threads:
             thread.join()
-        if self.ended is not None:
-            self.tally.recovered = max(0.0, self.failed_last - self.ended)
         if exc_info == (None, None, None):
             self.retry_unanswered()
         for person in self.people:
@@ -187,17 +190,12 @@ class Traffic:
         except ReportedFailure as exc:
             with self.lock:
                 tally.errors[exc.code] += 1
-                self.failed_last = time.monotonic()
         except Exception as exc:  # noqa: BLE001 - whatever an answer breaks is wrong with it
             with self.lock:
                 tally.wrong.append(repr(exc)[:500])
         else:
             with self.lock:
                 tally.right += 1
-
-    def end_fault(self) -> None:
-        """Report the end of the fault, after which calls recover."""
-        self.ended = time.monotonic()
 
     def retry_unanswered(self) -> None:
         """Repeat calls without an answer; then each key has placed exactly one order."""

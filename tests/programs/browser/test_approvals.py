@@ -39,14 +39,16 @@ def rule(browser, shop_page, session_of) -> str:
     page = context.new_page()
     page.goto(shop_page.url.removesuffix("mcp") + "admin/drf_mcp_rules/callrule/add/")
     page.get_by_label("Name").fill("refunds")
-    page.get_by_label("Tools").fill("orders_refund")
-    page.get_by_label("Condition").fill("coalesce(amount, object.total) >= 5 and amont > 1")
-    page.get_by_label("Verdict").select_option("approve")
+    page.get_by_label("Tool", exact=False).first.fill("orders_refund")
+    page.get_by_label("Argument").fill("amont")
+    page.get_by_label("Operator").select_option(label="is at least")
+    page.get_by_label("Value").fill("5")
+    page.get_by_label("Effect").select_option("approve")
     page.get_by_label("Reason").fill(REASON)
     page.get_by_role("button", name="Save", exact=True).click()
-    # The admin checks the condition against the arguments of the tool.
-    page.get_by_text("Did you mean amount?").wait_for()
-    page.get_by_label("Condition").fill("coalesce(amount, object.total) >= 5")
+    # The admin checks the rule against the arguments of the tool.
+    page.get_by_text("amount?").first.wait_for()
+    page.get_by_label("Argument").fill("amount")
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_text("was added successfully").wait_for()
     context.close()
@@ -109,6 +111,7 @@ def test_staff_approve_and_the_client_reads_the_result(call, proposal, page_of, 
     assert call("orders_retrieve", id=proposal["order"])["status"] == "refunded"
 
 
+@pytest.mark.nightly
 def test_staff_decline_and_the_client_reads_the_reason(call, proposal, page_of):
     page = page_of().page
     page.get_by_label("Reason").fill("It arrived.")
@@ -120,6 +123,7 @@ def test_staff_decline_and_the_client_reads_the_reason(call, proposal, page_of):
     assert call("orders_retrieve", id=proposal["order"])["status"] == "paid"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("locale", "title"), [("en", "Approvals"), ("de", "Genehmigungen")])
 def test_the_pages_fit_and_axe_finds_no_violation(visit, page_of, rule, axe, locale, title):
     for watched in (visit("carol", "/approvals/", locale=locale), page_of(locale=locale)):

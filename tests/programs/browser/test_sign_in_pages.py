@@ -112,13 +112,6 @@ def test_a_client_is_connected_and_disconnected(visit, base, question, client_id
     page.get_by_text("No program acts for you.").wait_for()
 
 
-def test_the_tools_are_shown_on_demand(visit, question):
-    page = visit(question).page
-    assert not page.get_by_text("customers_list").is_visible()
-    page.get_by_text("Reads with").click()
-    assert page.get_by_text("customers_list").is_visible()
-
-
 def check_widths(watched: Watched, axe: str) -> None:
     for width in (390, 1100):
         watched.page.set_viewport_size({"width": width, "height": 900})
@@ -127,10 +120,12 @@ def check_widths(watched: Watched, axe: str) -> None:
     assert watched.complaints == []
 
 
+@pytest.mark.nightly
 def test_the_consent_page_fits_and_axe_finds_no_violation(visit, axe, question):
     check_widths(visit(question), axe)
 
 
+@pytest.mark.nightly
 def test_the_connections_page_fits_and_axe_finds_no_violation(
     visit, axe, base, question, client_id
 ):

@@ -66,6 +66,7 @@ ENVELOPES = {
 }
 
 
+@pytest.mark.nightly
 def test_the_table_reads_every_envelope_and_shows_errors(host):
     here = host()
     frame = here.show("orders_list", {"page_size": 1})
@@ -122,16 +123,7 @@ def test_the_form_shows_errors_asks_for_confirmation_and_calls(host):
     assert "orders_refund" in context["content"][0]["text"]
 
 
-def test_a_template_of_the_project_uses_the_included_script(host):
-    here = host()
-    order = find_paid(here)
-    frame = here.show("orders_retrieve", {"id": order})
-    frame.get_by_role("status").get_by_text("paid").wait_for()
-    frame.get_by_role("button", name="Look again").click()
-    here.watched.page.wait_for_function("() => heard.some((each) => each.method === 'tools/call')")
-    assert here.heard("tools/call") == [{"name": "orders_retrieve", "arguments": {"id": order}}]
-
-
+@pytest.mark.nightly
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_no_violation_in_the_pages(host, axe, theme):
     here = host(viewport={"width": 400, "height": 700})

@@ -50,7 +50,9 @@ def uvicorn(server_of) -> RunningServer:
     return server_of("uvicorn", settings="tests.programs.interop.described_settings")
 
 
-@pytest.fixture(scope="session", params=["gunicorn", "runserver"])
+@pytest.fixture(
+    scope="session", params=["gunicorn", pytest.param("runserver", marks=pytest.mark.nightly)]
+)
 def wsgi_server(request, server_of) -> RunningServer:
     """The shop by WSGI: on gunicorn with three workers, and on Django's own server."""
     return server_of(request.param)

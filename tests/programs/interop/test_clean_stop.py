@@ -47,7 +47,7 @@ def call(url: str, token: str) -> None:
         assert b'"isError":true' not in response.read()
 
 
-@pytest.mark.parametrize("kind", ["uvicorn", "gunicorn"])
+@pytest.mark.parametrize("kind", ["uvicorn", pytest.param("gunicorn", marks=pytest.mark.nightly)])
 def test_no_record_is_lost(kind, shop, tmp_path):
     before = count_records(shop)
     with running(kind, shop, tmp_path / "log") as server:

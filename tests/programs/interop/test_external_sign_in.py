@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import jwt
 import pytest
 
@@ -74,13 +73,3 @@ def test_the_client_signs_in_and_calls_tools_as_the_user(server, sign_in):
     token = sign_in.memory.tokens.access_token
     claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
     assert (claims["aud"], claims["sub"], claims["scope"]) == (server.url, "alice", "shop")
-
-
-def test_a_token_with_another_signature_is_refused(server, sign_in):
-    sign_in.send(LIST)
-    head, claims, signature = sign_in.memory.tokens.access_token.split(".")
-    forged = f"{head}.{claims}.{signature[::-1]}"
-    headers = {"Authorization": f"Bearer {forged}"}
-    response = httpx2.post(server.url, json=LIST, headers=headers)
-    assert response.status_code == 401
-    assert 'error="invalid_token"' in response.headers["WWW-Authenticate"]

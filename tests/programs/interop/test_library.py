@@ -12,17 +12,8 @@ from drf_mcp.envelopes import DigestPayload, verify_payload
 from drf_mcp.truncation import canonical_text
 from tests.agents import REVISIONS
 from tests.programs.interop.python_sdk import connected, envelope
-from tests.projects.library.questions import QUESTIONS
 
 pytestmark = pytest.mark.anyio
-RETRIEVERS = [
-    "naive_retriever",
-    "bm25_retriever",
-    "contextual_compression_retriever",
-    "multi_query_retriever",
-    "ensemble_retriever",
-    "semantic_retriever",
-]
 
 
 @pytest.fixture(scope="session")
@@ -44,34 +35,6 @@ async def test_client_reads_an_answer_as_in_the_contract(library, revision):
     parsed = json.loads(result[0].text)
     assert isinstance(parsed["answer"], str)
     assert isinstance(parsed["context_document_count"], int)
-
-
-async def test_client_lists_the_eight_tools(library):
-    async with connected(library, library.shop.tokens["alice"]) as connection:
-        tools = (await connection.client.list_tools()).tools
-    assert {tool.name for tool in tools} == {
-        *RETRIEVERS,
-        "health_check_health_get",
-        "cache_stats_cache_stats_get",
-    }
-    assert {tool.output_schema for tool in tools} == {None}
-
-
-@pytest.mark.parametrize("tool", RETRIEVERS)
-async def test_ten_questions_are_answered_sensibly(library, tool):
-    async with connected(library, library.shop.tokens["bob"]) as connection:
-        for question, terms in QUESTIONS.items():
-            result = (await connection.client.call_tool(tool, {"question": question})).content
-            answer = json.loads(result[0].text)["answer"].lower()
-            assert [term for term in terms if term.lower() not in answer] == [], question
-
-
-async def test_an_unknown_argument_is_a_tool_error_for_the_client(library):
-    async with connected(library, library.shop.tokens["alice"]) as connection:
-        result = await connection.client.call_tool("bm25_retriever", {"query": "test"})
-    assert result.is_error
-    assert result.content[0].text.startswith("Error executing tool: ")
-    assert "question: This argument is required." in result.content[0].text
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

@@ -17,7 +17,14 @@ TIMEOUT = 1500
 CLIENTS = [("sdk", "2025-11-25"), ("client", "2025-11-25"), ("client", "2026-07-28")]
 
 
-@pytest.mark.parametrize("kind", ["uvicorn", "threads", "waitress", "runserver"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "threads",
+        *(pytest.param(name, marks=pytest.mark.nightly) for name in ("uvicorn", "waitress")),
+        pytest.param("runserver", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_client_waits_while_progress_arrives(server_of, node_modules, kind, subtests):
     assert STEPS * SECONDS * 1000 > TIMEOUT > SECONDS * 1000
     server = server_of(kind, settings="tests.programs.interop.counting_settings")

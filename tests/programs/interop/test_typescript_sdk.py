@@ -12,7 +12,11 @@ import pytest
 SCRIPT = Path(__file__).with_name("typescript_sdk.cjs")
 
 # Package of the SDK (its first and second version) and revision.
-CLIENTS = [("sdk", "2025-11-25"), ("client", "2025-11-25"), ("client", "2026-07-28")]
+CLIENTS = [
+    ("sdk", "2025-11-25"),
+    pytest.param(("client", "2025-11-25"), marks=pytest.mark.nightly),
+    ("client", "2026-07-28"),
+]
 
 
 @pytest.fixture(scope="module", params=CLIENTS, ids=" ".join)
@@ -31,10 +35,6 @@ def envelope(result):
     """Return the envelope of a result, which is the same in both channels."""
     assert result["structuredContent"] == json.loads(result["content"][0]["text"])
     return result["structuredContent"]
-
-
-def test_client_and_server_agree_on_the_revision(seen):
-    assert seen["revision"] == seen["asked"]
 
 
 def test_client_lists_the_tools_of_the_user(seen):
@@ -57,12 +57,6 @@ def test_client_learns_what_to_correct(seen):
     assert (details["field"], details["constraint"]) == ("email", "invalid")
 
 
-def test_a_hidden_tool_is_forbidden(seen):
-    result = seen["results"]["customers_deactivate"]
-    assert result["isError"] is True
-    assert envelope(result)["data"]["error_code"] == "FORBIDDEN"
-
-
 # --- Further capabilities -------------------------------------------------------------------
 
 CAPABILITIES = Path(__file__).with_name("typescript_capabilities.cjs")
@@ -70,7 +64,10 @@ CAPABILITIES = Path(__file__).with_name("typescript_capabilities.cjs")
 
 @pytest.fixture(
     scope="module",
-    params=[("2026-07-28", "uvicorn"), ("2025-11-25", "uvicorn"), ("2025-11-25", "threads")],
+    params=[
+        pytest.param(("2025-11-25", "uvicorn"), marks=pytest.mark.nightly),
+        *(("2026-07-28", "uvicorn"), ("2025-11-25", "threads")),
+    ],
     ids=" ".join,
 )
 def capabilities(request, server_of, node_modules):

@@ -20,11 +20,21 @@ SCRIPT = Path(__file__).with_name("stdio_client.cjs")
 SERVER = [sys.executable, str(ROOT / "manage.py"), "mcp_stdio", "--as", "alice"]
 
 # Package of the SDK (its first and second version) and revision.
-TYPESCRIPT_CLIENTS = [("sdk", "2025-11-25"), ("client", "2025-11-25"), ("client", STATELESS)]
+TYPESCRIPT_CLIENTS = [
+    ("sdk", "2025-11-25"),
+    pytest.param(("client", "2025-11-25"), marks=pytest.mark.nightly),
+    ("client", STATELESS),
+]
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize(
+    "revision",
+    [
+        revision if revision == STATELESS else pytest.param(revision, marks=pytest.mark.nightly)
+        for revision in REVISIONS
+    ],
+)
 async def test_python_client_lists_and_calls(shop, revision, monkeypatch):
     # The SDK offers its newest revision and has no option for another one.
     if revision != STATELESS:
