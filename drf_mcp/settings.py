@@ -19,177 +19,219 @@ from django.core.signals import setting_changed
 from django.utils import translation
 from django.utils.module_loading import import_string
 
-from drf_mcp.option_types import kinds
 from drf_mcp.option_types.installed import Setting, features, find_app
-from drf_mcp.option_types.kinds import SMALLEST_BUDGET as SMALLEST_BUDGET
 from drf_mcp.option_types.kinds import (
+    ANYTHING,
+    CACHE_ALIAS,
+    ICON,
+    ISSUER,
+    ORIGIN,
+    RESOURCE_URI,
+    SCOPE,
     Bound,
     Choice,
     Class,
     Flag,
     Kind,
     ListOf,
+    MappingOf,
+    MembersOf,
+    Named,
     Number,
     Text,
     ToolPattern,
+    is_permission_class,
 )
+from drf_mcp.option_types.kinds import SMALLEST_BUDGET as SMALLEST_BUDGET
 from drf_mcp.option_types.spelling import find_nearest
 
+# The last sentence of a comment says who changes the setting, and when.
 SETTINGS: dict[str, Setting] = {
     # --- Exposure -----------------------------------------------------------
     # "explicit": what you decorate or register is a tool. "urlconf": every REST framework endpoint
-    # is, minus EXCLUDE. See docs/exposing.md.
+    # is, minus EXCLUDE. See docs/exposing.md. For an API that agents may use as a whole.
     "EXPOSE": Setting("explicit", Choice("explicit", "urlconf")),
-    # Patterns for "urlconf", such as "/api/orders/*", "orders_*", "tag:internal" and "GET /api/*".
-    # An empty list includes everything. A pattern that fits a PUT and not the PATCH of the same
-    # route asks for that PUT.
+    # Patterns for "urlconf", such as "/api/orders/*", "orders_*", "tag:internal" and "GET /api/*";
+    # an empty list includes everything. A pattern that fits a PUT and not the PATCH of the same
+    # route asks for that PUT. For a part of a large API.
     "INCLUDE": Setting([], ListOf(ToolPattern())),
-    # Patterns of what is never a tool, whatever exposes it.
+    # Patterns of what is never a tool, whatever exposes it. For endpoints that no agent may use.
     "EXCLUDE": Setting([], ListOf(ToolPattern())),
-    # Decides which endpoints are tools: a drf_mcp.tools.Exposure. See docs/customising.md.
+    # Decides which endpoints are tools: a drf_mcp.tools.Exposure. See docs/customising.md. For a
+    # project that marks its endpoints in a way of its own.
     "EXPOSURE_CLASS": Setting("drf_mcp.tools.Exposure", Class("drf_mcp.tools.Exposure")),
     # --- Access -------------------------------------------------------------
     # Finds out who is calling. None: REST framework's DEFAULT_AUTHENTICATION_CLASSES. See
-    # docs/authentication.md.
+    # docs/authentication.md. For agents that sign in otherwise than users of the API.
     "AUTHENTICATION_CLASSES": Setting(
         None, ListOf(Class("rest_framework.authentication.BaseAuthentication")).or_none()
     ),
-    # Asked once per request, before the view's own permissions.
+    # Asked once per request, before the view's own permissions. For an endpoint that is open to
+    # everybody, or to some users only.
     "PERMISSION_CLASSES": Setting(
-        ["rest_framework.permissions.IsAuthenticated"], ListOf(kinds.PERMISSION_CLASS)
+        ["rest_framework.permissions.IsAuthenticated"],
+        ListOf(Named("a permission class", is_permission_class)),
     ),
     # The OAuth issuers whose tokens you accept. "/o" is a server on the host of the endpoint. See
-    # docs/oauth.md.
-    "AUTHORIZATION_SERVERS": Setting([], ListOf(kinds.ISSUER)),
-    # The scopes that every token needs. See docs/oauth.md.
-    "SCOPES": Setting([], ListOf(kinds.SCOPE)),
+    # docs/oauth.md. For people who sign in with their browser.
+    "AUTHORIZATION_SERVERS": Setting([], ListOf(ISSUER)),
+    # The scopes that every token needs. See docs/oauth.md. For a login whose tokens have scopes.
+    "SCOPES": Setting([], ListOf(SCOPE)),
     # The address that OAuth tokens are made for, "https://shop.example/mcp". None: the address of
-    # the endpoint. See docs/oauth.md.
-    "RESOURCE": Setting(None, kinds.RESOURCE_URI.or_none()),
+    # the endpoint. See docs/oauth.md. For an issuer that knows the API by another address.
+    "RESOURCE": Setting(None, RESOURCE_URI.or_none()),
     # True leaves only the tools that read. A function, or its dotted path, decides for each
-    # request. See docs/toolsets.md.
-    "READ_ONLY": Setting(False, kinds.CONDITION),
+    # request. See docs/toolsets.md. For a trial, or a day of maintenance.
+    "READ_ONLY": Setting(
+        False,
+        Named(
+            "True, False, or a function of the request or its dotted path",
+            lambda value: isinstance(value, bool) or callable(value),
+        ),
+    ),
     # Sets of tools, by name, that a URL or the header MCP-Toolsets can ask for. Each tag is a set
-    # as well. See docs/toolsets.md.
-    "TOOLSETS": Setting({}, kinds.TOOLSETS),
+    # as well. See docs/toolsets.md. For agents with different work.
+    "TOOLSETS": Setting(
+        {},
+        # Names are in URLs, and in a header with commas between them.
+        MappingOf(
+            ListOf(ToolPattern()),
+            "a dict from names to lists of patterns such as {'billing': ['invoices_*']}",
+            name=r"[\w.-]+",
+        ),
+    ),
     # REST framework's throttle classes, asked before each call. What a view's own throttle counts
-    # is not counted twice. See docs/limits.md.
+    # is not counted twice. See docs/limits.md. For an API whose views have no throttle.
     "THROTTLE_CLASSES": Setting([], ListOf(Class("rest_framework.throttling.BaseThrottle"))),
     # Seconds after which a call is stopped, before its next statement on a database or at its next
-    # await. None: never. See docs/limits.md.
+    # await. None: never. See docs/limits.md. For slow endpoints.
     "TIME_LIMIT": Setting(None, Number().or_none()),
-    # Middleware that runs around each call with the path of the tool. See docs/middleware.md.
-    "CALL_MIDDLEWARE": Setting([], ListOf(kinds.MIDDLEWARE, distinct=True)),
-    # Origins of web pages that may call, besides the endpoint's own: "https://app.example.com".
-    "ALLOWED_ORIGINS": Setting([], ListOf(kinds.ORIGIN)),
+    # Middleware that runs around each call with the path of the tool. See docs/middleware.md. For
+    # tenants, languages and locks that are found by the path.
+    "CALL_MIDDLEWARE": Setting(
+        [], ListOf(Named("the dotted path of middleware", callable), distinct=True)
+    ),
+    # Origins of web pages that may call, besides the endpoint's own: "https://app.example.com". For
+    # an agent in a web page of another host.
+    "ALLOWED_ORIGINS": Setting([], ListOf(ORIGIN)),
     # Largest request body; a larger one is answered 413. DATA_UPLOAD_MAX_MEMORY_SIZE limits it
-    # too.
+    # too. For files among the arguments.
     "MAX_BODY_BYTES": Setting(2621440, Number()),
     # Whether a browser that opens the endpoint sees the tools. None: while DEBUG is on. See
-    # docs/page.md.
+    # docs/page.md. For users who connect their agents in production.
     "BROWSABLE_PAGE": Setting(None, Flag().or_none()),
     # --- What the server says of itself ---------------------------------------
     # The name of the server, which some clients put before the names of tools. None: the name of
-    # the project.
+    # the project. For a project whose package is called otherwise than its product.
     "SERVER_NAME": Setting(None, Text().or_none()),
-    # The name that people read. None: SERVER_NAME.
+    # The name that people read. None: SERVER_NAME. For a name with spaces.
     "SERVER_TITLE": Setting(None, Text(lazy=True).or_none()),
-    # The version that clients see. None: that of this package.
+    # The version that clients see. None: that of this package. For an API with versions of its own.
     "SERVER_VERSION": Setting(None, Text().or_none()),
     # More that hosts may show: {"description": ..., "icons": [...], "websiteUrl": ...}. See
-    # docs/naming.md.
-    "SERVER_INFO": Setting({}, kinds.SERVER_INFO),
+    # docs/naming.md. For a server that people choose from a list.
+    "SERVER_INFO": Setting(
+        {},
+        MembersOf(
+            "a dict with description (a text), icons (each as that of a tool) and websiteUrl (an "
+            "https URL), or some of them",
+            {"description": Text(lazy=True), "icons": ListOf(ICON), "websiteUrl": RESOURCE_URI},
+        ),
+    ),
     # What a model reads when its client connects. None: written from the tools that the caller
-    # sees; "" for none. See docs/naming.md.
+    # sees; "" for none. See docs/naming.md. For rules that no description can say.
     "INSTRUCTIONS": Setting(None, Text(lazy=True, empty=True).or_none()),
     # --- Tools ----------------------------------------------------------------
-    # Names, titles and describes tools: a drf_mcp.tools.Naming. See docs/customising.md.
+    # Names, titles and describes tools: a drf_mcp.tools.Naming. See docs/customising.md. For names
+    # that agents of another server know.
     "NAMING_CLASS": Setting("drf_mcp.tools.Naming", Class("drf_mcp.tools.Naming")),
     # Describes arguments and answers: a drf_mcp.introspection.Describer. See docs/customising.md.
+    # For fields or views of your own that nothing else describes.
     "DESCRIBER_CLASS": Setting(
         "drf_mcp.introspection.Describer", Class("drf_mcp.introspection.Describer")
     ),
     # "flat": arguments of path, query and body side by side. "grouped": {"kwargs": {...}, "query":
-    # {...}, "body": {...}}.
+    # {...}, "body": {...}}. For agents that were written for the groups.
     "ARGUMENTS": Setting("flat", Choice("flat", "grouped")),
     # True adds an open "query" argument to every tool, for parameters that views read undeclared.
+    # For an API whose code hides its parameters.
     "EXTRA_QUERY": Setting(False, Flag()),
     # True keeps schemas of arguments to what every client takes; False gives all of JSON Schema
-    # 2020-12. See docs/arguments_and_schemas.md.
+    # 2020-12. See docs/arguments_and_schemas.md. For clients of your own that read all of it.
     "PORTABLE": Setting(True, Flag()),
     # Largest file in an argument. Its base64 has to fit into MAX_BODY_BYTES as well. See
-    # docs/files.md.
+    # docs/files.md. For scans, photographs and tables.
     "MAX_UPLOAD_BYTES": Setting(1024 * 1024, Number()),
-    # Tools per page of tools/list. None: one page, which every client reads whole.
+    # Tools per page of tools/list. None: one page, which every client reads whole. For clients that
+    # page, and many tools.
     "TOOLS_PAGE_SIZE": Setting(None, Number().or_none()),
-    # Seconds for which a client may keep tools/list (since 2026-07-28). 0: not at all.
+    # Seconds for which a client may keep tools/list (since 2026-07-28). 0: not at all. For
+    # permissions that change by the minute, or by the year.
     "LIST_TTL": Setting(60, Number(0)),
     # --- Results --------------------------------------------------------------
     # The shape of every result: a class of drf_mcp.envelopes, or your own. See docs/envelopes.md.
+    # For agents that know one of the other shapes.
     "ENVELOPE_CLASS": Setting(
         "drf_mcp.envelopes.ResponseV2Envelope", Class("drf_mcp.envelopes.Envelope")
     ),
     # Gives errors their code, type and advice: a drf_mcp.dispatch.errors.ErrorMapper. See
-    # docs/customising.md.
+    # docs/customising.md. For exceptions of your own that need advice.
     "ERROR_MAPPER_CLASS": Setting(
         "drf_mcp.dispatch.errors.ErrorMapper", Class("drf_mcp.dispatch.errors.ErrorMapper")
     ),
     # What tools/list says of results: None (nothing), "envelope" (the envelope, its data open),
     # "full" (its data as well) or "data" (its data alone, undescribed). See
-    # docs/arguments_and_schemas.md.
+    # docs/arguments_and_schemas.md. For clients that check results or make types of them.
     "OUTPUT_SCHEMA": Setting(None, Choice("envelope", "full", "data").or_none()),
     # True gives reads an argument "fields", which selects from the answer. See
-    # docs/large_results.md.
+    # docs/large_results.md. For an API that selects fields itself.
     "FIELDS_ARGUMENT": Setting(True, Flag()),
     # True adds to every result how long the call took and how many database queries it made, as
-    # DEBUG does. See docs/observing.md.
+    # DEBUG does. See docs/observing.md. For a slow tool in production.
     "TELEMETRY": Setting(False, Flag()),
     # True adds the arguments of a call to its log record and span, secrets masked. See
-    # docs/observing.md.
+    # docs/observing.md. For a mistake of an agent that you cannot repeat.
     "LOG_ARGUMENTS": Setting(False, Flag()),
     # Largest file or stream in a result. A longer text is cut; anything else becomes a link. See
-    # docs/files_as_answers.md.
+    # docs/files_as_answers.md. For large downloads.
     "MAX_CONTENT_BYTES": Setting(1024 * 1024, Number()),
     # Longest success, in estimated tokens of at most four characters each. What is longer is
-    # shortened. None: any length. See docs/large_results.md.
+    # shortened. None: any length. See docs/large_results.md. For models with more or less room.
     "MAX_RESULT_TOKENS": Setting(10000, Number(SMALLEST_BUDGET).or_none()),
-    # The same for a failure.
+    # The same for a failure. For validators with long messages.
     "MAX_ERROR_TOKENS": Setting(2000, Number(SMALLEST_BUDGET).or_none()),
-    # Decides how long a result may be: a drf_mcp.tools.results.ToolBudget.
+    # Decides how long a result may be: a drf_mcp.tools.results.ToolBudget. For a length by client,
+    # caller or plan.
     "BUDGET_CLASS": Setting(
         "drf_mcp.tools.results.ToolBudget", Class("drf_mcp.tools.results.ToolBudget")
     ),
     # Makes digests of long texts: a drf_mcp.truncation.Digester. None: their beginnings instead.
+    # For texts with a structure of their own.
     "DIGESTER_CLASS": Setting(
         "drf_mcp.truncation.LeadDigester", Class("drf_mcp.truncation.Digester").or_none()
     ),
-    # Keeps what a result had no room for: a drf_mcp.archive.Archive. None: nothing is kept.
+    # Keeps what a result had no room for: a drf_mcp.archive.Archive. None: nothing is kept. For
+    # answers that may not be stored, or not in the database.
     "ARCHIVE_CLASS": Setting(
         "drf_mcp.archive.DatabaseArchive", Class("drf_mcp.archive.Archive").or_none()
     ),
     # The alias in CACHES that drf_mcp.archive.CacheArchive uses, not that of throttles and
-    # sessions.
-    "ARCHIVE_CACHE": Setting("default", kinds.CACHE_ALIAS),
-    # Seconds for which archived content can be fetched.
+    # sessions. For an archive in Redis.
+    "ARCHIVE_CACHE": Setting("default", CACHE_ALIAS),
+    # Seconds for which archived content can be fetched. For rights that change faster, or agents
+    # that read slowly.
     "ARCHIVE_TTL": Setting(900, Number()),
     # --- Bounds by owner --------------------------------------------------------
-    # Levels of objects and lists in a message.
-    "MAX_LEVELS": Setting(
-        100, Bound("The body is nested deeper than %(most)s levels.", least=10, most=100)
-    ),
-    # Names in the argument `fields`.
+    # Names in the argument `fields`. For very wide rows.
     "MAX_FIELDS": Setting(200, Bound("'fields' takes at most %(most)s names.")),
-    # Levels in one name of `fields`, such as 2 in `customer.name`.
-    "MAX_FIELD_LEVELS": Setting(
-        20, Bound("A name in 'fields' has at most %(most)s levels.", most=100)
-    ),
-    # Objects that one call reads by `ids`.
+    # Objects that one call reads by `ids`. For objects that cost the database much, or little.
     "MAX_IDS": Setting(50, Bound("'ids' takes at most %(most)s ids.")),
-    # Long results whose rest is kept for a caller at once.
+    # Long results whose rest is kept for a caller at once. For a database that is small, or a
+    # credential that many agents share.
     "MAX_KEPT_RESULTS": Setting(
         10_000, Bound("The rest is not kept: the rests of %(most)s results of yours are.")
     ),
-    # Characters of these results together.
+    # Characters of these results together. For the same.
     "MAX_KEPT_CHARACTERS": Setting(
         100_000_000,
         Bound("The rest is not kept: the rests of your results have %(most)s characters."),
@@ -206,7 +248,7 @@ ENDPOINT_KINDS: Mapping[str, Kind] = {
     ),
     "tools": ListOf(ToolPattern()).or_none(),
     "read_only": Flag(),
-    "tool_options": kinds.MappingOf(Kind().or_none(), "a dict of options of tools").or_none(),
+    "tool_options": MappingOf(ANYTHING, "a dict of options of tools").or_none(),
     **{
         name.lower(): SETTINGS[name].kind.or_none()
         for name in (

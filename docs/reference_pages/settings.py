@@ -6,17 +6,17 @@ import ast
 import inspect
 import re
 import tokenize
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from django.apps import apps
 
-from docs.reference_pages.markdown import code, page, paragraph, table
+from docs.reference_pages.markdown import code, page, table
 from drf_mcp import settings
-from drf_mcp.option_types.installed import features
 from drf_mcp.tools.options import ToolOptions
 
 DOCS = Path(__file__).resolve().parent.parent
@@ -40,31 +40,20 @@ CODE = re.compile(
     | tools/list\b)""",
     re.X,
 )
-DOCUMENT = re.compile(r"docs/(?P<file>\w+\.md)")
+DOCUMENT = re.compile(r"(?:See )?docs/(?P<file>\w+\.md)")
 
 
-def settings_in_source() -> Iterator[Setting]:
-    """Yield what the sources say of each setting: of the core first, then of the apps."""
-    core = Path(inspect.getfile(settings))
-    yield from settings_of_module(core, "SETTINGS", "")
+def settings_of_apps(name: str) -> Iterator[tuple[str, Setting]]:
+    """Yield each app with each of its settings, or of its options of that kind."""
     for app in apps.get_app_configs():
         paths = getattr(app, "mcp_features", ())
         for module in sorted({path.rpartition(".")[0] for path in paths}):
             source = Path(inspect.getfile(import_module(module)))
-            yield from settings_of_module(source, "settings", f"With `{app.name}`")
+            for setting in settings_of_module(source, name):
+                yield app.name.rpartition(".")[2], setting
 
 
-def options_in_source() -> Iterator[Setting]:
-    """Yield what the apps' sources say of each option of tools, and attribute of endpoints."""
-    for app in apps.get_app_configs():
-        paths = getattr(app, "mcp_features", ())
-        for module in sorted({path.rpartition(".")[0] for path in paths}):
-            source = Path(inspect.getfile(import_module(module)))
-            for name, words in OPTIONS.items():
-                yield from settings_of_module(source, name, f"{words} with `{app.name}`")
-
-
-def settings_of_module(path: Path, name: str, group: str) -> Iterator[Setting]:
+def settings_of_module(path: Path, name: str, group: str = "") -> Iterator[Setting]:
     """Yield the settings of the dict of that name in a module, with the comments before each."""
     comments = comments_by_line(path)
     for node in ast.walk(ast.parse(path.read_text())):
@@ -109,69 +98,62 @@ def title_of(file: str) -> str:
     return str(titles[0])
 
 
-OPTIONS = {"tool_options": "Options of tools", "view_attributes": "Attributes of `MCPView`"}
-
-
-def default_of(default: object) -> str:
-    """Return the default as people write it."""
-    return code(repr(default).replace("'", '"'))
-
-
 def settings_page() -> str:
     """Return the page of the settings."""
-    known = settings.mcp_settings.table
-    parts = [SETTINGS_HEAD, *describe(settings_in_source(), lambda setting: known[setting.name])]
+    parts, table_of = [SETTINGS_HEAD], settings.mcp_settings.table
+    core = Path(inspect.getfile(settings))
+    for group, own in groupby(settings_of_module(core, "SETTINGS"), lambda each: each.group):
+        rows = [[code(s.name), default_of(table_of[s.name]), *halves(s.comment)] for s in own]
+        parts += [f"## {group}", table(["Setting", "Default", *COLUMNS], rows)]
+    rows = [
+        [code(s.name), code(app), default_of(table_of[s.name]), *halves(s.comment)]
+        for app, s in settings_of_apps("settings")
+    ]
+    parts += ["## Apps", APPS, table(["Setting", "App", "Default", *COLUMNS], rows)]
     return page("Settings", *parts)
 
 
 def tool_options_page() -> str:
     """Return the page of the options of tools, and of the attributes that apps add to endpoints."""
-    documented = attributes(ToolOptions)
-    rows = [[code(name), said] for name, said in documented.items() if name != "features"]
-    brought = {"Options": features.tool_options, "Attributes": features.view_attributes}
-    options = describe(options_in_source(), lambda o: brought[o.group.split()[0]][o.name])
-    # The page is in a folder of its own.
-    linked = (part.replace("](", "](../") for part in options)
-    return page("Options of tools", OPTIONS_HEAD, table(["Option", "Meaning"], rows), *linked)
+    rows = [[code(name), *said] for name, said in attributes(ToolOptions).items()]
+    parts = [OPTIONS_HEAD, table(["Option", *COLUMNS], rows)]
+    for name, heading in OF_APPS.items():
+        found = [[code(s.name), code(app), *halves(s.comment)] for app, s in settings_of_apps(name)]
+        # The page is in a folder of its own.
+        own = table(["Option", "App", *COLUMNS], found).replace("](", "](../")
+        parts += [f"## {heading}", own]
+    return page("Options of tools", *parts)
 
 
-def attributes(documented: type) -> dict[str, str]:
-    """Return what a docstring says of each attribute."""
+def default_of(known: Any) -> str:
+    """Return the default as people write it."""
+    return code(repr(known.default).replace("'", '"'))
+
+
+COLUMNS = ("Meaning", "For")
+APPS = "These are in apps of `drf_mcp.contrib`."
+OF_APPS = {"tool_options": "Options of apps", "view_attributes": "Attributes of `MCPView` of apps"}
+
+
+def attributes(documented: type) -> dict[str, tuple[str, str]]:
+    """Return what a docstring says of each attribute, and for whom it is."""
     section = inspect.cleandoc(documented.__doc__ or "").split("Attributes:\n")[1]
     found = re.findall(r"^ {4}(\w+): ((?:.+\n?)(?: {8}.+\n?)*)", section, re.M)
-    return {name: as_sentence(text) for name, text in found}
+    options = ((name, " ".join(text.split()).replace("``", "`")) for name, text in found)
+    return {name: split_option(text) for name, text in options if name != "features"}
 
 
-def as_sentence(text: str) -> str:
-    """Return a text of a docstring in Markdown, with a capital."""
-    plain = " ".join(text.split()).replace("``", "`").removesuffix(".")
-    marked = re.sub(CONSTANT, lambda match: code(match[0]), plain)
-    return marked[:1].upper() + marked[1:] if marked.split()[0].isalpha() else marked
+def split_option(text: str) -> tuple[str, str]:
+    meaning, whom = halves(re.sub(CONSTANT, lambda match: code(match[0]), text), str)
+    capital = meaning[:1].upper() + meaning[1:]
+    return capital if meaning.split()[0].isalpha() else meaning, whom
 
 
-def describe(found: Iterable[Setting], look_up: Callable[[Setting], Any]) -> Iterator[str]:
-    group = ""
-    for setting in found:
-        if setting.group != group:
-            group = setting.group
-            yield f"## {group}"
-        known = look_up(setting)
-        yield f"### `{setting.name}`\n\n{default_and_values(known)}"
-        yield paragraph(as_markdown(setting.comment))
-
-
-def default_and_values(known: Any) -> str:
-    """Return the default of a setting, and what it takes where the default does not show it."""
-    accepted = known.kind.accepted.replace("'", '"')
-    if known.default is None:
-        accepted = accepted.removesuffix(", or None")
-    if "a pattern such as" in accepted:
-        return f"Default: {default_of(known.default)}. Takes: [patterns](exposing.md#patterns)."
-    default = f"Default: {default_of(known.default)}"
-    if accepted.startswith("a subclass of") or accepted == "True or False":
-        return default
-    shown = as_markdown(accepted.replace("a whole number of ", ""))
-    return paragraph(f"{default}. Takes: {shown}.")
+def halves(comment: str, write: Callable[[str], str] = as_markdown) -> tuple[str, str]:
+    """Return what a setting is, and for whom it is."""
+    meaning, _for, whom = comment.rpartition(" For ")
+    assert meaning, f"Say for whom it is: {comment}"
+    return write(meaning).removesuffix("."), write(whom).removesuffix(".")
 
 
 # Names of settings in the docstrings of options.
@@ -185,7 +167,7 @@ error that names the app. [Expose endpoints](../exposing.md#options) groups opti
 SETTINGS_HEAD = """\
 All settings are in one dict, `DRF_MCP`. [Which of this do I need](which.md) names the ten that
 matter. A key that does not exist, or a wrong value, is an error that says what would be right;
-`manage.py check` finds all such errors.
+`manage.py check` finds all such errors. Most projects leave all others as they are.
 
 ```python
 # settings.py

@@ -10,14 +10,12 @@ import re
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.functional import Promise
 from django.utils.module_loading import import_string
-from django.utils.translation import check_for_language
 from django.views.generic import View
 
 # An error shows the beginning of a wrong value, which may be long.
@@ -32,23 +30,20 @@ class Kind:
 
     Args:
         words: the end of the sentence "must be ...".
-        test: returns whether a value other than None is of the kind.
+        takes: returns whether a value other than None is of the kind.
     """
 
-    words = "anything"
     none = False
 
-    def __init__(self, words: str = "", test: Callable[[Any], bool] | None = None) -> None:
-        self.words = words or self.words
-        self.test = test
-
-    def takes(self, value: Any) -> bool:
-        return self.test is None or self.test(value)
+    def __init__(self, words: str, takes: Callable[[Any], bool] = lambda value: True) -> None:
+        self.words = words
+        self.takes = takes
 
     def resolve(self, value: Any, place: str) -> Any:
         return value
 
     def fault(self, value: Any) -> str:
+        """Return the end of a sentence about a wrong value, "" for a right one."""
         if (value is None and self.none) or (value is not None and self.takes(value)):
             return ""
         return f"must be {self.accepted}, not {SHORT.repr(value)}."
@@ -70,6 +65,9 @@ class Kind:
         return kind
 
 
+ANYTHING = Kind("anything").or_none()
+
+
 def refuse_wrong_values(kinds: Mapping[str, Kind], values: Mapping[str, Any], place: str) -> None:
     for name, value in values.items():
         if name in kinds and (fault := kinds[name].fault(value)):
@@ -80,34 +78,31 @@ def refuse_wrong_values(kinds: Mapping[str, Kind], values: Mapping[str, Any], pl
 
 
 class Flag(Kind):
-    words = "True or False"
-
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, bool)
+    def __init__(self) -> None:
+        super().__init__("True or False", lambda value: isinstance(value, bool))
 
 
 class Choice(Kind):
     def __init__(self, *choices: str) -> None:
-        super().__init__(" or ".join(map(repr, choices)))
-        self.choices = choices
-
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, str) and value in self.choices
+        words = " or ".join(map(repr, choices))
+        super().__init__(words, lambda value: isinstance(value, str) and value in choices)
 
 
 class Text(Kind):
-    words = "a text"
-
     def __init__(self, *, lazy: bool = False, empty: bool = False) -> None:
-        super().__init__()
-        self.lazy = lazy
-        self.empty = empty
+        def takes(value: Any) -> bool:
+            # A lazy text cannot be read before the apps are ready.
+            if isinstance(value, Promise):
+                return lazy
+            return isinstance(value, str) and (empty or bool(value.strip()))
 
-    def takes(self, value: Any) -> bool:
-        # A lazy text cannot be read before the apps are ready.
-        if isinstance(value, Promise):
-            return self.lazy
-        return isinstance(value, str) and (self.empty or bool(value.strip()))
+        super().__init__("a text", takes)
+
+
+class Match(Kind):
+    def __init__(self, pattern: str, words: str = "") -> None:
+        match = re.compile(pattern).fullmatch
+        super().__init__(words, lambda value: isinstance(value, str) and bool(match(value)))
 
 
 class Number(Kind):
@@ -115,17 +110,18 @@ class Number(Kind):
 
     Args:
         least: the smallest one.
+        most: the largest one, None for any.
         zero: whether 0 is one as well, whatever the smallest one.
     """
 
-    def __init__(self, least: int = 1, *, zero: bool = False) -> None:
-        super().__init__(f"{'0 or ' * zero}a whole number of {least} or more")
-        self.least = least
-        self.zero = zero
+    def __init__(self, least: int = 1, most: int | None = None, *, zero: bool = False) -> None:
+        def takes(value: Any) -> bool:
+            if not isinstance(value, int) or isinstance(value, bool):
+                return False
+            return (zero and value == 0) or (value >= least and (most is None or value <= most))
 
-    def takes(self, value: Any) -> bool:
-        is_number = isinstance(value, int) and not isinstance(value, bool)
-        return is_number and (value >= self.least or (self.zero and value == 0))
+        to = f"of {least} or more" if most is None else f"from {least} to {most}"
+        super().__init__(f"{'0 or ' * zero}a whole number {to}", takes)
 
 
 class Bound(Number):
@@ -134,27 +130,11 @@ class Bound(Number):
     Args:
         sentence: what a caller reads who asks for more; ``%(most)s`` is the value. English, as
             models read it, or lazy where people read it.
-        most: the largest value.
     """
 
-    def __init__(self, sentence: Any, least: int = 1, most: int | None = None) -> None:
+    def __init__(self, sentence: Any, least: int = 1) -> None:
         super().__init__(least)
         self.sentence = sentence
-        self.most = most
-        if most is not None:
-            self.words = f"a whole number from {least} to {most}"
-
-    def takes(self, value: Any) -> bool:
-        return super().takes(value) and (self.most is None or value <= self.most)
-
-
-class Match(Kind):
-    def __init__(self, pattern: str, words: str = "") -> None:
-        super().__init__(words)
-        self.compiled = re.compile(pattern)
-
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, str) and bool(self.compiled.fullmatch(value))
 
 
 # An Origin header (RFC 6454, section 7).
@@ -171,18 +151,9 @@ ISSUER = Match(
 )
 # RFC 6749, section 3.3.
 SCOPE = Match(r"[\x21\x23-\x5b\x5d-\x7e]+", "a scope, without spaces and quotes")
-ABSOLUTE_PATH = Kind(
-    "an absolute path",
-    lambda value: isinstance(value, (str, PurePath)) and PurePath(value).is_absolute(),
-)
-LANGUAGE = Kind(
-    "the code of a language that Django has texts in, such as 'de'",
-    lambda value: isinstance(value, str) and check_for_language(value),
-)
 CACHE_ALIAS = Kind(
     "an alias in CACHES", lambda value: isinstance(value, str) and value in settings.CACHES
 )
-FUNCTION = Kind("a function", callable)
 
 
 # --- Classes and functions that a dotted path may name ------------------------------------------
@@ -202,11 +173,10 @@ class Named(Kind):
 
 class Class(Named):
     def __init__(self, base: str) -> None:
-        super().__init__(f"a subclass of {base}")
-        self.base = base
+        def takes(value: Any) -> bool:
+            return isinstance(value, type) and issubclass(value, import_string(base))
 
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, type) and issubclass(value, import_string(self.base))
+        super().__init__(f"a subclass of {base}", takes)
 
 
 def is_permission_class(value: Any) -> bool:
@@ -218,20 +188,12 @@ def is_permission_class(value: Any) -> bool:
     return isinstance(value, type) and callable(getattr(value, "has_permission", None))
 
 
-PERMISSION_CLASS = Named("a permission class", is_permission_class)
-MIDDLEWARE = Named("the dotted path of middleware", callable)
-CONDITION = Named(
-    "True, False, or a function of the request or its dotted path",
-    lambda value: isinstance(value, bool) or callable(value),
-)
-
-
 # --- Lists and dicts ----------------------------------------------------------------------------
 
 
 class ListOf(Kind):
     def __init__(self, item: Kind, *, distinct: bool = False) -> None:
-        super().__init__(f"a list, each item {item.accepted}")
+        super().__init__(f"a list, each item {item.accepted}", lambda value: False)
         self.item = item
         self.distinct = distinct
 
@@ -241,6 +203,7 @@ class ListOf(Kind):
         return [self.item.resolve(item, place) for item in value]
 
     def fault(self, value: Any) -> str:
+        # A string is refused: it would be a list of letters.
         if not isinstance(value, (list, tuple)):
             return super().fault(value)
         for number, item in enumerate(value):
@@ -250,12 +213,8 @@ class ListOf(Kind):
                 return f"holds {SHORT.repr(item)} twice."
         return ""
 
-    def takes(self, value: Any) -> bool:
-        return False
-
 
 class Words(ListOf):
-    # A string is refused: it would be a list of letters.
     def __init__(self) -> None:
         super().__init__(Text())
 
@@ -270,29 +229,14 @@ class MappingOf(Kind):
         name: a regular expression of the names.
     """
 
-    def __init__(self, item: Kind, words: str, *, name: str = ".*") -> None:
-        super().__init__(words)
-        self.item = item
-        self.name = re.compile(name, re.DOTALL)
+    def __init__(self, item: Kind, words: str, *, name: str = "(?s:.*)") -> None:
+        def takes(value: Any) -> bool:
+            return isinstance(value, Mapping) and all(
+                isinstance(key, str) and re.fullmatch(name, key) and not item.fault(entry)
+                for key, entry in value.items()
+            )
 
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, Mapping) and all(
-            isinstance(key, str) and self.name.fullmatch(key) and not self.item.fault(entry)
-            for key, entry in value.items()
-        )
-
-
-class JSONObject(Kind):
-    words = "a dict of JSON values"
-
-    def takes(self, value: Any) -> bool:
-        if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-            return False
-        try:
-            json.dumps(value, allow_nan=False)
-        except (TypeError, ValueError, RecursionError):
-            return False
-        return True
+        super().__init__(words, takes)
 
 
 class MembersOf(Kind):
@@ -303,16 +247,34 @@ class MembersOf(Kind):
     """
 
     def __init__(self, words: str, members: Mapping[str, Kind], *needed: str) -> None:
-        super().__init__(words)
-        self.members = members
-        self.needed = needed
+        def takes(value: Any) -> bool:
+            return (
+                isinstance(value, Mapping)
+                and value.keys() >= set(needed)
+                and all(name in members and not members[name].fault(v) for name, v in value.items())
+            )
 
-    def takes(self, value: Any) -> bool:
-        return (
-            isinstance(value, Mapping)
-            and value.keys() >= set(self.needed)
-            and all(n in self.members and not self.members[n].fault(v) for n, v in value.items())
-        )
+        super().__init__(words, takes)
+
+
+class JSONObject(Kind):
+    def __init__(self) -> None:
+        def takes(value: Any) -> bool:
+            if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+                return False
+            try:
+                json.dumps(value, allow_nan=False)
+            except (TypeError, ValueError, RecursionError):
+                return False
+            return True
+
+        super().__init__("a dict of JSON values", takes)
+
+
+class Either(Kind):
+    def __init__(self, *kinds: Kind) -> None:
+        words = " or ".join(kind.words for kind in kinds)
+        super().__init__(words, lambda value: not all(kind.fault(value) for kind in kinds))
 
 
 ICON = MembersOf(
@@ -326,20 +288,6 @@ ICON = MembersOf(
     },
     "src",
 )
-SERVER_INFO = MembersOf(
-    "a dict with description (a text), icons (each as that of a tool) and websiteUrl (an https "
-    "URL), or some of them",
-    {"description": Text(lazy=True), "icons": ListOf(ICON), "websiteUrl": RESOURCE_URI},
-)
-
-
-class Either(Kind):
-    def __init__(self, *kinds: Kind) -> None:
-        super().__init__(" or ".join(kind.words for kind in kinds))
-        self.kinds = kinds
-
-    def takes(self, value: Any) -> bool:
-        return any(kind.takes(value) for kind in self.kinds)
 
 
 # --- Patterns that choose tools: "/api/*", "orders_*", "tag:billing", "PUT *" --------------------
@@ -384,18 +332,13 @@ def read_pattern(text: str) -> Pattern:
 
 
 class ToolPattern(Kind):
-    words = "a pattern such as '/api/*', 'orders_*', 'tag:billing' or 'GET /api/*'"
+    def __init__(self) -> None:
+        def takes(value: Any) -> bool:
+            try:
+                return isinstance(value, str) and bool(read_pattern(value))
+            except ValueError:
+                return False
 
-    def takes(self, value: Any) -> bool:
-        try:
-            return isinstance(value, str) and bool(read_pattern(value))
-        except ValueError:
-            return False
-
-
-# Names of toolsets are in URLs, and in a header with commas between them.
-TOOLSETS = MappingOf(
-    ListOf(ToolPattern()),
-    "a dict from names to lists of patterns such as {'billing': ['invoices_*']}",
-    name=r"[\w.-]+",
-)
+        super().__init__(
+            "a pattern such as '/api/*', 'orders_*', 'tag:billing' or 'GET /api/*'", takes
+        )

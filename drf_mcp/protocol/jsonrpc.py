@@ -16,10 +16,12 @@ from django.utils.functional import cached_property
 
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ParseError, ProtocolError
 from drf_mcp.json_text import encode_ascii, encode_plain, is_nested_deeper
-from drf_mcp.settings import mcp_settings, say_bound
 
 # Up to here a double represents every integer exactly.
 MAX_EXACT = 2**53
+# Levels of objects and lists in a message.
+MAX_LEVELS = 100
+TOO_DEEP = f"The body is nested deeper than {MAX_LEVELS} levels."
 
 RequestId = str | int
 
@@ -108,11 +110,11 @@ class StrictDecoder(json.JSONDecoder):
             # Python refuses to convert an integer of more than some thousand digits.
             raise ParseError("An integer of the body has too many digits.") from None
         except RecursionError:
-            raise ParseError(say_bound("MAX_LEVELS")) from None
+            raise ParseError(TOO_DEEP) from None
 
     def check(self, text: str, value: Any) -> None:
-        if is_nested_deeper(text, mcp_settings.MAX_LEVELS):
-            raise ParseError(say_bound("MAX_LEVELS"))
+        if is_nested_deeper(text, MAX_LEVELS):
+            raise ParseError(TOO_DEEP)
         # UTF-8 has no surrogates, so only an escape can have made one. Finding a single character
         # takes a tenth of the time.
         is_escaped = "\\" in text and ("\\ud" in text or "\\uD" in text)

@@ -14,7 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.option_types.installed import features, find_app
 from drf_mcp.option_types.kinds import (
-    FUNCTION,
+    ANYTHING,
     ICON,
     SMALLEST_BUDGET,
     Choice,
@@ -33,8 +33,8 @@ from drf_mcp.option_types.kinds import (
 from drf_mcp.outcomes import MISSING
 
 Target = TypeVar("Target", bound=Callable[..., Any])
-SCHEMAS = MappingOf(MappingOf(Kind().or_none(), "a schema"), "a dict from names to JSON Schemas")
-JSON_SCHEMA = MappingOf(Kind().or_none(), "a JSON Schema as a dict")
+JSON_SCHEMA = MappingOf(ANYTHING, "a JSON Schema as a dict")
+SCHEMAS = MappingOf(JSON_SCHEMA, "a dict from names to JSON Schemas")
 BUDGET = Number(SMALLEST_BUDGET, zero=True)
 VIEW_KINDS = {"actions": Words().or_none(), "exclude": Words(), "name": Text().or_none()}
 
@@ -50,45 +50,59 @@ class ToolOptions:
     """The options of one tool; None leaves one open.
 
     Attributes:
-        name: the tool's name, ``^[a-z][a-z0-9_]*$``, at most 64 characters.
-        title: the name for people.
-        description: what the model reads; say when to use the tool.
-        read_only: the call changes nothing.
-        destructive: the call may delete or overwrite.
-        idempotent: calling again with the same arguments changes nothing more.
-        open_world: the call reaches beyond this API.
-        extra_query: an open ``query`` argument for undeclared query parameters.
+        name: the tool's name, ``^[a-z][a-z0-9_]*$``, at most 64 characters. For a name that agents
+            know, or one that says more than the path.
+        title: the name for people. For hosts that show tools.
+        description: what the model reads. For when to use the tool, and when not.
+        read_only: the call changes nothing. For a POST that only searches.
+        destructive: the call may delete or overwrite. For an action that does so.
+        idempotent: calling again with the same arguments changes nothing more. For such an action.
+        open_world: the call reaches beyond this API. For a view that calls other services.
+        extra_query: an open ``query`` argument for undeclared query parameters. For a view whose
+            code hides them.
         query: JSON Schemas, by name, of query parameters that the view reads without declaring
-            them; ``"required": True`` in a schema makes its parameter required.
+            them; ``"required": True`` in a schema makes its parameter required. For such a view,
+            or better words.
         body: JSON Schemas, by name, of members of the body that the view reads without declaring
-            them; of all members if the body could not be described.
+            them; of all members if the body could not be described. For such a view.
         input_schema: the ``inputSchema``, sent unchanged; names in it that are not arguments of
             the tool go into the body. ``"x-mcp-header": "Region"`` next to a type, here and
-            in ``query`` and ``body``, lets clients repeat the argument in an HTTP header.
+            in ``query`` and ``body``, lets clients repeat the argument in an HTTP header. For a
+            body that no serializer describes, or routing by a proxy.
         output_schema: ``"envelope"``, ``"full"``, ``"data"`` or None as for OUTPUT_SCHEMA, or the
-            JSON Schema of the data in the envelope.
-        portable: False for arguments in all of JSON Schema, as PORTABLE.
+            JSON Schema of the data in the envelope. For a tool whose client checks results.
+        portable: False for arguments in all of JSON Schema, as PORTABLE. For an endpoint whose
+            clients read it.
         many: True lets a tool that reads one object read several: the argument ``ids`` replaces
-            its key. The view gets a request for each object. On a whole view, for retrieving.
-        envelope_class: the envelope of this tool's results.
-        max_result_tokens: the longest envelope of a success, 1000 or more; 0 for any length.
-        max_error_tokens: the longest envelope of a failure; 0 for any length.
+            its key. The view gets a request for each object. On a whole view, for retrieving. For
+            objects that agents compare.
+        envelope_class: the envelope of this tool's results. For a tool with a contract of its own.
+        max_result_tokens: the longest envelope of a success, 1000 or more; 0 for any length. For a
+            tool whose answer is only useful whole.
+        max_error_tokens: the longest envelope of a failure; 0 for any length. For an import that
+            lists what is wrong in each row.
         throttle_scope: the scope under which a ScopedRateThrottle of the endpoint counts the tool;
-            by default the ``throttle_scope`` of the view.
-        time_limit: seconds after which a call is stopped, as TIME_LIMIT; 0 for never.
-        archive: False keeps nothing of what is left out of a long result.
+            by default the ``throttle_scope`` of the view. For a tool that costs more than others.
+        time_limit: seconds after which a call is stopped, as TIME_LIMIT; 0 for never. For a slow
+            report.
+        archive: False keeps nothing of what is left out of a long result. For answers that may not
+            be stored.
         condition: a function that is called when the tools are collected; the endpoint is not a
-            tool while the function returns False.
-        tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``.
+            tool while the function returns False. For a feature that a setting switches on.
+        tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``. For toolsets.
         examples: arguments of calls, each a dict; commands, the page and tests use the first.
-            Without any, those of ``@extend_schema`` count.
-        keywords: more words by which a search finds the tool.
+            Without any, those of ``@extend_schema`` count. For arguments that depend on each other.
+        keywords: more words by which a search finds the tool. For the words of your users.
         untrusted: the fields of the answer that hold texts of others, with dots for nested fields.
-            The description and the ``_meta`` of results name these fields.
+            The description and the ``_meta`` of results name these fields. For letters, comments
+            and reviews.
         required_capabilities: what a client has to declare, such as ``{"elicitation": {}}``;
-            without it the call is refused with -32021 (since 2026-07-28).
-        meta: the tool's ``_meta``, for clients; models do not see it (since 2025-06-18).
-        icons: dicts with ``src``, ``mimeType``, ``sizes`` and ``theme`` (since 2025-11-25).
+            without it the call is refused with -32021 (since 2026-07-28). For a view that cannot do
+            without its user's answer.
+        meta: the tool's ``_meta``, for clients; models do not see it (since 2025-06-18). For keys
+            that a host reads.
+        icons: dicts with ``src``, ``mimeType``, ``sizes`` and ``theme`` (since 2025-11-25). For
+            hosts that show tools.
         features: the options of installed apps, by name; each is an attribute as well.
     """
 
@@ -111,13 +125,13 @@ class ToolOptions:
     max_error_tokens: int | None = option(BUDGET)
     throttle_scope: str | None = option(Text())
     time_limit: int | None = option(Number(0))
-    condition: Callable[[], bool] | None = option(FUNCTION)
+    condition: Callable[[], bool] | None = option(Kind("a function", callable))
     tags: tuple[str, ...] = option(Words(), ())
     examples: tuple[Mapping[str, Any], ...] = option(ListOf(JSONObject()), ())
     keywords: tuple[str, ...] = option(Words(), ())
     untrusted: tuple[str, ...] = option(Words(), ())
     required_capabilities: Mapping[str, Any] | None = option(
-        MappingOf(Kind(), "a dict such as {'elicitation': {}}")
+        MappingOf(ANYTHING, "a dict such as {'elicitation': {}}")
     )
     meta: Mapping[str, Any] | None = option(JSONObject())
     icons: tuple[Mapping[str, Any], ...] = option(ListOf(ICON), ())

@@ -20,13 +20,13 @@ from drf_mcp.exceptions import (
 )
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.jsonrpc import (
+    MAX_LEVELS,
     ClientResponse,
     Encoded,
     Message,
     decode,
     encode,
 )
-from drf_mcp.settings import mcp_settings
 
 scalars = (
     st.none()
@@ -168,12 +168,12 @@ class TestInvalidJSON:
 class TestDepth:
     def test_the_deepest_message_is_decoded(self):
         """The message and its params are the first two levels."""
-        inner = "[" * (mcp_settings.MAX_LEVELS - 2) + "]" * (mcp_settings.MAX_LEVELS - 2)
+        inner = "[" * (MAX_LEVELS - 2) + "]" * (MAX_LEVELS - 2)
         body = f'{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":{inner}}}}}'
         assert isinstance(decode(body.encode()), Message)
 
     def test_a_message_one_level_too_deep_is_refused(self):
-        inner = "[" * (mcp_settings.MAX_LEVELS - 1) + "]" * (mcp_settings.MAX_LEVELS - 1)
+        inner = "[" * (MAX_LEVELS - 1) + "]" * (MAX_LEVELS - 1)
         body = f'{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":{inner}}}}}'
         assert refusal(body.encode(), ParseError).id == 1
 

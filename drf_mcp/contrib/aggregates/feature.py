@@ -11,14 +11,14 @@ from drf_mcp.option_types.kinds import Bound, Words
 
 class AggregatesFeature(Feature):
     settings = {
-        # Names in `group_by`, and in `metrics`.
+        # Names in `group_by`, and in `metrics`. For reports with many columns.
         "MAX_FIGURES": Setting(
             20, Bound("'group_by' and 'metrics' take at most %(most)s names each.")
         ),
     }
     tool_options = {
-        # The serializer's fields by which a further tool, such as orders_aggregate, counts, sums
-        # up and groups the rows of the list.
+        # The serializer's fields by which a further tool, such as orders_aggregate, counts, sums up
+        # and groups the rows of the list. For lists whose figures agents ask for.
         "aggregate": Setting((), Words(), chooses_tools=True),
     }
 

@@ -227,9 +227,11 @@ class AuditFeature(Feature):
 
     settings = {
         # True records each call before it is made, completes the record after it, and refuses a
-        # call that cannot be recorded. False records a call that is over. See docs/audit.md.
+        # call that cannot be recorded. False records a call that is over. See docs/audit.md. For
+        # auditors who ask for a record of every call.
         "AUDIT_STRICT": Setting(False, Flag()),
-        # Days after which `manage.py mcp_expire` deletes the records of calls. None: never.
+        # Days after which `manage.py mcp_expire` deletes the records of calls. None: never. For a
+        # law, or a small database.
         "AUDIT_RETENTION": Setting(None, Number().or_none()),
     }
 

@@ -21,23 +21,25 @@ PROGRAM_LIMITS = MembersOf(
 class ComposeFeature(Feature):
     settings = {
         # True lists the tool tools_compose, which runs a program over the tools that read; with
-        # "writes" over all tools. See docs/compose.md.
+        # "writes" over all tools. See docs/compose.md. For agents that call tools in a row.
         "COMPOSE": Setting(False, Either(Flag(), Choice("writes"))),
         # What a program may use: calls, seconds, megabytes of memory, characters that it prints,
         # characters that are kept of it; and what a process has: programs at once, and seconds for
-        # which one more waits. What you leave out keeps its default.
+        # which one more waits. What you leave out keeps its default. For longer programs, or a
+        # smaller machine.
         "COMPOSE_LIMITS": Setting(LIMITS, PROGRAM_LIMITS),
-        # Programs of one caller that run at once, in a process.
+        # Programs of one caller that run at once, in a process. For a credential that many agents
+        # share.
         "MAX_PROGRAMS": Setting(
             3, Bound("%(most)s programs of yours are running: wait for one to end.")
         ),
-        # Records of programs, and results too long for an answer, of one caller.
+        # Records of programs, and results too long for an answer, of one caller. For the same.
         "MAX_KEPT_PROGRAMS": Setting(
             50, Bound("This program is not kept: %(most)s of yours are, for ten minutes each.")
         ),
     }
     view_attributes = {
-        # As COMPOSE, for one endpoint.
+        # As COMPOSE, for one endpoint. For an endpoint whose agents write programs.
         "compose": Setting(None, Either(Flag(), Choice("writes")).or_none()),
     }
     expires = {

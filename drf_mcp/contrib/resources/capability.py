@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from drf_mcp.access.authentication import make_scope_error
-from drf_mcp.contrib.resources.documents import Annotations, Document, Folder
+from drf_mcp.contrib.resources.documents import ANNOTATIONS, Document, Folder
 from drf_mcp.contrib.resources.routes import JSON, RouteResource, URISpace
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.envelopes.plain import PlainEnvelope
@@ -285,7 +285,7 @@ RESOURCE_DETAILS = MembersOf(
         "title": Text(lazy=True),
         "description": Text(lazy=True),
         "mimeType": Text(),
-        "annotations": Annotations(),
+        "annotations": ANNOTATIONS,
     },
 )
 
@@ -294,7 +294,7 @@ class ResourcesFeature(Feature):
     tool_options = {
         # True for what the tool reads as a resource, False for none. By default tools that retrieve
         # one object are. A dict of title, description, mimeType and annotations says more than
-        # True.
+        # True. For texts and files that people attach.
         "resource": Setting(None, Either(Flag(), RESOURCE_DETAILS).or_none()),
     }
     capability_classes = ("drf_mcp.contrib.resources.capability.ResourcesCapability",)

@@ -21,32 +21,31 @@ from drf_mcp.option_types.kinds import ICON, JSONObject, Kind, ListOf, Text, ref
 TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?")
 
 
-class Annotations(Kind):
-    words = (
-        "a dict with any of audience (['user', 'assistant'] or one of them), priority (0 to 1) and "
-        "lastModified ('2026-07-28T12:00:00Z')"
+def are_annotations(value: Any) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    known = {"audience": [], "priority": 0, "lastModified": "2026-07-28"}
+    given = {**known, **value}
+    roles, priority, time = (given[name] for name in known)
+    return (
+        value.keys() <= known.keys()
+        and (isinstance(roles, list) and {*roles} <= {"user", "assistant"})
+        and (type(priority) in (int, float) and 0 <= priority <= 1)
+        and (isinstance(time, str) and bool(TIME.fullmatch(time)))
     )
 
-    def takes(self, value: Any) -> bool:
-        if not isinstance(value, Mapping):
-            return False
-        known = {"audience": [], "priority": 0, "lastModified": "2026-07-28"}
-        given = {**known, **value}
-        roles, priority, time = (given[name] for name in known)
-        return (
-            value.keys() <= known.keys()
-            and (isinstance(roles, list) and {*roles} <= {"user", "assistant"})
-            and (type(priority) in (int, float) and 0 <= priority <= 1)
-            and (isinstance(time, str) and bool(TIME.fullmatch(time)))
-        )
 
-
+ANNOTATIONS = Kind(
+    "a dict with any of audience (['user', 'assistant'] or one of them), priority (0 to 1) and "
+    "lastModified ('2026-07-28T12:00:00Z')",
+    are_annotations,
+)
 KINDS: Mapping[str, Kind] = {
     "path": Text(),
     "title": Text(lazy=True).or_none(),
     "description": Text(lazy=True).or_none(),
     "mime_type": Text().or_none(),
-    "annotations": Annotations().or_none(),
+    "annotations": ANNOTATIONS.or_none(),
     "icons": ListOf(ICON),
     "meta": JSONObject().or_none(),
 }

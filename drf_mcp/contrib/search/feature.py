@@ -11,20 +11,21 @@ from drf_mcp.option_types.kinds import Flag, ListOf, ToolPattern
 class SearchFeature(Feature):
     settings = {
         # True lists pinned tools and three more: tools_search finds the other tools, tools_read and
-        # tools_write run them. Wise above 60 tools. See docs/large_apis.md.
+        # tools_write run them. Wise above 60 tools. See docs/large_apis.md. For clients that send
+        # all tools to the model.
         "TOOL_SEARCH": Setting(False, Flag()),
         # Patterns of tools that stay in the list, besides those with the option `pinned=True`. See
-        # docs/large_apis.md.
+        # docs/large_apis.md. For the tools of every day.
         "PINNED_TOOLS": Setting([], ListOf(ToolPattern())),
     }
     tool_options = {
-        # True keeps the tool in the list if TOOL_SEARCH leaves others out.
+        # True keeps the tool in the list if TOOL_SEARCH leaves others out. For a tool of every day.
         "pinned": Setting(None, Flag().or_none()),
     }
     view_attributes = {
-        # As TOOL_SEARCH, for one endpoint.
+        # As TOOL_SEARCH, for one endpoint. For one endpoint with many tools.
         "tool_search": Setting(None, Flag().or_none()),
-        # As PINNED_TOOLS, for one endpoint.
+        # As PINNED_TOOLS, for one endpoint. For one endpoint's tools of every day.
         "pinned": Setting(None, ListOf(ToolPattern()).or_none()),
     }
 

@@ -184,18 +184,19 @@ def read_texts(wanted: Mapping[str, Any], member: str) -> list[str]:
 
 class SubscriptionsFeature(Feature):
     settings = {
-        # Streams that a caller keeps open in one process.
+        # Streams that a caller keeps open in one process. For clients that open a stream for each
+        # window.
         "MAX_STREAMS": Setting(
             20,
             Bound("%(most)s streams of yours are open. End one of them, then listen again.", 0),
         ),
-        # Resources, and tasks, that one stream listens for.
+        # Resources, and tasks, that one stream listens for. For clients that watch long lists.
         "MAX_SUBJECTS": Setting(
             100, Bound("A stream listens for at most %(most)s resources and %(most)s tasks.")
         ),
         # The alias in CACHES of the cache that tells all processes what changed: one that they
         # share, such as Redis. With a cache of one process no client can listen. See
-        # docs/subscriptions.md.
+        # docs/subscriptions.md. For a default cache that processes do not share.
         "SUBSCRIPTION_CACHE": Setting("default", CACHE_ALIAS),
     }
     capability_classes = ("drf_mcp.contrib.subscriptions.capability.SubscriptionsCapability",)

@@ -12,28 +12,26 @@ from drf_mcp.contrib.uploads import PREFIX
 from drf_mcp.features import Bound, CallState, Feature, Setting
 from drf_mcp.option_types.kinds import Kind, Number
 
-
-class StorageAlias(Kind):
-    words = "an alias in STORAGES"
-
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, str) and value in settings.STORAGES
+STORAGE_ALIAS = Kind(
+    "an alias in STORAGES", lambda value: isinstance(value, str) and value in settings.STORAGES
+)
 
 
 class UploadsFeature(Feature):
     settings = {
         # Where uploaded files wait for a call: an alias in STORAGES that serves its files to no
-        # one. See docs/files.md.
-        "UPLOAD_STORAGE": Setting("default", StorageAlias()),
-        # Bytes of one uploaded file.
+        # one. See docs/files.md. For a default storage that serves its files.
+        "UPLOAD_STORAGE": Setting("default", STORAGE_ALIAS),
+        # Bytes of one uploaded file. For larger files.
         "UPLOAD_MAX_BYTES": Setting(100 * 1024 * 1024, Number()),
-        # Seconds for which a call may name an uploaded file.
+        # Seconds for which a call may name an uploaded file. For uploads that a person makes before
+        # the call.
         "UPLOAD_SECONDS": Setting(3600, Number()),
-        # Uploaded files of a caller that wait at once.
+        # Uploaded files of a caller that wait at once. For batches of files.
         "MAX_UPLOADS": Setting(
             100, Bound("%(most)s uploaded files of yours wait for their calls.")
         ),
-        # Bytes of these files together.
+        # Bytes of these files together. For the same, or a small disk.
         "MAX_UPLOADS_BYTES": Setting(
             500 * 1024 * 1024, Bound("Your uploaded files may have %(most)s bytes together.")
         ),

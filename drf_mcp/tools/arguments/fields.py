@@ -51,6 +51,8 @@ ONLY_THESE = "Only these fields of the answer."
 # Above these the names of the fields cost more tokens than a selection saves: the paths in an
 # enumeration, in a flat object, and in a pattern or in words.
 MAX_ENUM = 12
+# Levels in one name of `fields`, such as 2 in `customer.name`.
+MAX_LEVELS = 20
 MAX_SHORT = 8
 MAX_PATHS = 40
 MAX_CHARACTERS = 600
@@ -139,7 +141,9 @@ class FieldsArgument(Argument):
                 raise ArgumentsRefused([problem])
             paths.update((part.strip(), at) for part in item.split(",") if part.strip())
         for path, at in paths.items():
-            refuse_many("MAX_FIELD_LEVELS", 1 + path.count("."), at)
+            if path.count(".") >= MAX_LEVELS:
+                says = f"A name in 'fields' has at most {MAX_LEVELS} levels."
+                raise ArgumentsRefused([Problem("max_length", says, at)])
         fields = SelectableFields(self.output)
         unknown = list(islice(fields.find_unknown(paths), MAX_UNKNOWN))
         if unknown:
