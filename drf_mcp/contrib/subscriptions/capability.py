@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+
+from django.apps import apps
 
 from drf_mcp.access.throttles import count_once
 from drf_mcp.contrib.subscriptions.bus import (
     LISTS,
-    find_column,
-    find_shown_columns,
+    Subject,
     get_bus,
-    widen_topic,
-    write_list_topics,
-    write_row_topic,
-    write_topic,
+    list_subjects,
+    row_subject,
+    sign_subject,
 )
 from drf_mcp.contrib.subscriptions.listening import Listened, Listener
 from drf_mcp.exceptions import (
@@ -23,6 +23,7 @@ from drf_mcp.exceptions import (
     InvalidParams,
     MissingClientCapability,
     ProtocolError,
+    contain,
 )
 from drf_mcp.features import Bound, Feature, Setting, held
 from drf_mcp.json_text import hash_json
@@ -36,6 +37,8 @@ from drf_mcp.settings import mcp_settings, say_bound
 MEMBERS: Mapping[str, str] = {name: f"{name}ListChanged" for name in LISTS}
 URIS = "resourceSubscriptions"
 TASK_IDS = "taskIds"
+# The most rows that the lookup value of one resource may name.
+MOST_ROWS = 100
 # As clients declare it; the app for tasks need not be installed.
 TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 
@@ -83,57 +86,57 @@ class SubscriptionsCapability(Capability):
         agreed: dict[str, Any] = {MEMBERS[name]: True for name in lists}
         uris, ids = read_texts(wanted, URIS), read_texts(wanted, TASK_IDS)
         user_pk = getattr(context.caller.authenticate().user, "pk", None)
-        subjects: dict[str, set[Listened]] = {}
+        keys: dict[str, set[Listened]] = {}
         states: dict[Listened, str] = {}
 
-        def listen(kind: str, name: str, *topics: str) -> None:
-            for topic in topics:
-                subjects.setdefault(topic, set()).add(Listened(kind, name))
-                subjects.setdefault(widen_topic(topic), set()).add(Listened(kind, name))
+        def listen(kind: str, name: str, subjects: Iterable[Subject]) -> None:
+            for subject in subjects:
+                keys.setdefault(sign_subject(subject), set()).add(Listened(kind, name))
 
         for name in lists:
-            listen("list", name, *write_list_topics([user_pk], [name]))
+            listen("list", name, [("list", name, "*"), *list_subjects([user_pk], [name])])
         for uri in uris:
-            if topic := self.find_row_topic(uri, context):
-                listen("uri", uri, topic, write_topic("uri", uri))
+            if rows := self.find_rows(uri, context):
+                listen("uri", uri, [("uri", uri), *rows])
             elif content := self.hash_document(uri, context):
-                listen("document", uri, write_topic("uri", uri))
+                listen("document", uri, [("uri", uri)])
                 states[Listened("document", uri)] = content
         for task_id in ids:
             if self.read_task(task_id, context) is not None:
-                listen("task", task_id, write_topic("task", task_id))
-        known = {s.name for about in subjects.values() for s in about if s.kind != "list"}
+                listen("task", task_id, [("task", task_id)])
+        known = {each.name for about in keys.values() for each in about if each.kind != "list"}
         if found := [uri for uri in uris if uri in known]:
             agreed[URIS] = found
         if found := [each for each in ids if each in known]:
             agreed[TASK_IDS] = found
         bus = get_bus()
         assert bus is not None
-        listener = Listener(self, context, bus, subjects, states)
+        listener = Listener(self, context, bus, keys, states)
         # The stream counts until it is deleted, read or unread, or has ended.
         give_back = held.take("MAX_STREAMS", context.caller.holder)
         listener.free_slot = weakref.finalize(listener, give_back)
         return listener, agreed
 
-    def find_row_topic(self, uri: str, context: RequestContext) -> str | None:
-        """Return the topic of a row that the caller can read, None for any other resource.
+    def find_rows(self, uri: str, context: RequestContext) -> list[Subject]:
+        """Return the rows that a resource may show, [] where the caller cannot read it.
 
         A list cannot be listened for: to know what the caller sees of it, it would have to be
         read after each change of its table.
         """
-        if self.resources is None:
-            return None
         try:
-            resource = self.resources.find(uri, context)
-            lookup = resource.find_lookup() if hasattr(resource, "find_lookup") else None
-            column = find_column(*lookup) if lookup else None
-            # Middleware may choose another URLconf, whose rows no signal announces.
-            if column not in find_shown_columns() or not self.is_readable(uri, context):
-                return None
-        except ProtocolError:
-            return None
-        (value,) = resource.path_kwargs.values()
-        return write_row_topic(column, value)
+            if not self.is_readable(uri, context):
+                return []
+        except InternalError:
+            return []
+        resource = self.resources.find(uri, context)
+        lookup = resource.find_lookup() if hasattr(resource, "find_lookup") else None
+        if lookup is None:
+            return []
+        model, (value,) = apps.get_model(lookup[0]), resource.path_kwargs.values()
+        # The view chooses between rows of one name, such as those of several tenants.
+        rows = model._base_manager.values_list("pk", flat=True)
+        keys = contain(lambda: list(rows.filter(**{lookup[1]: value})[:MOST_ROWS]), lambda exc: [])
+        return [row_subject(model._meta.concrete_model, key) for key in keys]
 
     def hash_document(self, uri: str, context: RequestContext) -> str | None:
         if self.resources is None:

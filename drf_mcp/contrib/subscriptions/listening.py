@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import signal
 import threading
 import weakref
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from asgiref.sync import SyncToAsync, sync_to_async
 from rest_framework.exceptions import APIException
 
-from drf_mcp.contrib.subscriptions.bus import DELETED, EVERYTHING, Bus
+from drf_mcp.contrib.subscriptions import bus as news
 from drf_mcp.dispatch.failures import close_idle_connections, report_unexpected
 from drf_mcp.exceptions import ProtocolError, catch
 from drf_mcp.json_text import hash_json
@@ -52,22 +51,22 @@ class Listener:
 
     Args:
         capability: the `SubscriptionsCapability`.
-        subjects: what the client listens for, by its topics.
-        states: the hashes of documents as they are now.
+        keys: what the client listens for, by keys of the bus.
+        states: hashes of the documents that the client listens for.
     """
 
     def __init__(
         self,
         capability: Any,
         context: RequestContext,
-        bus: Bus,
-        subjects: Mapping[str, Collection[Listened]],
+        bus: news.Bus,
+        keys: Mapping[str, Collection[Listened]],
         states: Mapping[Listened, str],
     ) -> None:
         self.capability = capability
         self.context = context
         self.bus = bus
-        self.subjects = {**subjects, EVERYTHING: set().union(*subjects.values())}
+        self.keys = keys
         # The state of each task and document that the client was sent last, as a hash.
         self.states = dict(states)
         self.meta = {SUBSCRIPTION_ID: context.message.id}
@@ -86,13 +85,13 @@ class Listener:
     async def get_messages(self, agreed: Mapping[str, Any]) -> AsyncIterator[bytes]:
         """Yield the messages of the stream; an empty one keeps the connection open."""
         self.loop, self.has_heard = asyncio.get_running_loop(), asyncio.Event()
-        unsubscribe = self.bus.subscribe(self.hear)
         end_at_signal()
         streams.add(self)
+        unsubscribe: Callable[[], None] = lambda: None  # noqa: E731
         try:
-            await sync_to_async(close_idle_connections)()
-            # The client gets the confirmation once the bus delivers.
-            await self.bus.wait()
+            unsubscribe = await run_reading(self.bus.subscribe, self.keys, self.hear)
+            # Until all processes know that a client listens.
+            await asyncio.sleep(news.POLL_SECONDS)
             yield self.notify("notifications/subscriptions/acknowledged", notifications=agreed)
             until = self.loop.time() + LIFETIME
             while not self.is_ending and (left := until - self.loop.time()) > 0:
@@ -101,8 +100,9 @@ class Listener:
                 except TimeoutError:
                     yield NOTHING
                     # No signal is sent when a worker is killed, or a file is written.
-                    read = (s for s in self.subjects[EVERYTHING] if s.kind in ("task", "document"))
-                    self.heard.update(dict.fromkeys(read, False))
+                    for subject in set().union(*self.keys.values()):
+                        if subject.kind in ("task", "document"):
+                            self.heard[subject] = False
                 self.has_heard.clear()
                 heard, self.heard = self.heard, {}
                 messages = await run_reading(self.select, heard) if heard else []
@@ -116,15 +116,13 @@ class Listener:
             unsubscribe()
             self.free_slot()
 
-    def hear(self, text: str) -> None:
-        """Note what the topics of a text are about, for the stream to send; runs in any thread."""
-        topics = [(each.removeprefix(DELETED), each[0] == DELETED) for each in json.loads(text)]
-        if not any(topic in self.subjects for topic, _deleted in topics):
-            return
+    def hear(self, news_by_key: Mapping[str, str]) -> None:
+        """Note what has changed, for the stream to send; runs in any thread."""
 
         def note() -> None:
-            for topic, is_deleted in topics:
-                for subject in self.subjects.get(topic, ()):
+            for key, text in news_by_key.items():
+                for subject in self.keys[key]:
+                    is_deleted = text.startswith(news.DELETED)
                     self.heard[subject] = self.heard.get(subject, False) or is_deleted
             self.has_heard.set()
 

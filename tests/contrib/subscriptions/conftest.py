@@ -13,7 +13,7 @@ from django.urls import include, path
 
 from drf_mcp import registry
 from drf_mcp.contrib.subscriptions import bus as bus_module
-from drf_mcp.contrib.subscriptions.bus import Bus
+from drf_mcp.contrib.subscriptions.bus import Bus, Subject
 from tests.asgi import begin, read_events
 from tests.contrib.subscriptions.teams import connect, router
 
@@ -75,9 +75,9 @@ def team() -> Group:
 
 
 @pytest.fixture
-def published(monkeypatch) -> list[str]:
-    """The texts that the bus publishes, as to a client that listens."""
-    texts: list[str] = []
+def published(monkeypatch) -> list[Subject]:
+    """The subjects that the bus publishes, as to a client that listens."""
+    subjects: list[Subject] = []
     monkeypatch.setattr(Bus, "has_listeners", lambda self: True)
-    monkeypatch.setattr(Bus, "publish", lambda self, text: texts.append(text))
-    return texts
+    monkeypatch.setattr(Bus, "publish", lambda self, found, mark: subjects.extend(found))
+    return subjects
