@@ -163,7 +163,7 @@ def test_no_chain_of_imports_is_too_long():
 
 
 # The modules that may call a view: for the call itself, and for questions to the view.
-VIEW_CALLERS = {"dispatch.dispatcher", "dispatch.probe"}
+VIEW_CALLERS = {"dispatch.dispatcher", "dispatch.probe", "dispatch.refusals"}
 # Steps of a view, each of which takes the request.
 STEPS = {"initial", "check_permissions", "check_throttles", "perform_authentication"}
 

@@ -23,6 +23,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import Caller, copy_identity
+from drf_mcp.dispatch.refusals import find_refusal
 from drf_mcp.dispatch.request import (
     NOTHING_SENT,
     MiddlewareCall,
@@ -37,7 +38,7 @@ from drf_mcp.dispatch.request import (
 )
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.exceptions import contain
-from drf_mcp.introspection.inspection import negotiate
+from drf_mcp.introspection.unknown import AskedRequest, Notes, UnknownKwargs, UnknownRequest
 from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
@@ -45,7 +46,6 @@ from drf_mcp.tools.arguments.call import Call
 logger = logging.getLogger("drf_mcp")
 
 REFUSALS = (APIException, PermissionDenied, Http404)
-NEGOTIATED = frozenset({"accepted_renderer", "accepted_media_type", "version", "versioning_scheme"})
 Found = TypeVar("Found")
 Look = Callable[..., Found]
 """Called with a view and REST framework's request, and with what the URL captured."""
@@ -83,16 +83,6 @@ def undoing(aliases: Collection[str] | None = None) -> Iterator[None]:
             stack.enter_context(transaction.atomic(using=alias))
             stack.callback(transaction.set_rollback, True, using=alias)
         yield
-
-
-class LazyRequest(Request):
-    """A request that is negotiated when a permission reads the result, which few do."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name in NEGOTIATED and "permission_view" in self.__dict__:
-            negotiate(self.__dict__.pop("permission_view"))
-            return getattr(self, name)
-        return super().__getattr__(name)  # type: ignore[misc]
 
 
 class Identities:
@@ -140,6 +130,7 @@ class Probe:
         view: the last instance of the view.
         found: what ``look`` returned in the place of the view's handler, one item for each run.
         raised: the exceptions that the view answered.
+        refusal: why the permissions refuse the caller whatever the call sends, None if they do not.
         is_counted: True if the view's throttles count the first request of the probe.
         is_call: True for a call that is made once more, the only request that may write.
         keeps_locks: True if what is written is not rolled back, so that locks of rows last.
@@ -168,6 +159,7 @@ class Probe:
         self.handler: Any = None
         self.found: list[Any] = []
         self.raised: list[Exception] = []
+        self.refusal: Exception | None = None
 
     # --- Questions ------------------------------------------------------------------------------
 
@@ -178,10 +170,27 @@ class Probe:
         else:
             self.check_permissions_alone()
 
-    def check_permissions_alone(
+    def check_permissions_alone(self, prepare: Callable[[Any], object] | None = None) -> None:
+        """Ask the view's permissions and run no other step of it.
+
+        A permission that reads arguments which are not known refuses nobody.
+
+        Args:
+            prepare: called with the view before its permissions.
+        """
+        response = self.judge_permissions(prepare)
+        if response is not None:
+            raise Intercepted(response)
+        if self.refusal is not None:
+            raise self.refusal
+
+    def judge_permissions(
         self, prepare: Callable[[Any], object] | None = None, passed: ToolRequest | None = None
-    ) -> None:
-        """Ask the view's permissions and run no other step of it: its arguments are not known.
+    ) -> HttpResponseBase | None:
+        """Find out whether a permission refuses the caller, whatever the call sends: `refusal`.
+
+        Returns:
+            The response of CALL_MIDDLEWARE that refused the path, None where it let it pass.
 
         Args:
             prepare: called with the view before its permissions.
@@ -189,23 +198,29 @@ class Probe:
         """
 
         def answer(inner: ToolRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-            view = self.view
-            view.kwargs = kwargs
-            view.request = request = LazyRequest(inner, authenticators=view.get_authenticators())
-            request.__dict__["permission_view"] = view
-            if self.identities is not None:
-                self.identities.set_identity(request)
-            if type(view).perform_authentication is not APIView.perform_authentication:
-                view.perform_authentication(request)
+            view, names = self.view, self.endpoint.route.kwargs
+            is_known = self.call is not NOTHING_SENT
+            request_class = AskedRequest if is_known else UnknownRequest
+            request = request_class(inner, authenticators=view.get_authenticators())
+            request.notes, request.view, view.request = Notes(), view, request
+            view.kwargs = kwargs if is_known else UnknownKwargs(names, request.notes)
+            if not is_known:
+                request.has_placeholders = bool(names)
+                vars(inner.resolver_match)["kwargs"] = view.kwargs
+            with request.notes.quiet():
+                if self.identities is not None:
+                    self.identities.set_identity(request)
+                if type(view).perform_authentication is not APIView.perform_authentication:
+                    view.perform_authentication(request)
+                request.user  # noqa: B018 - reading it authenticates
             if prepare is not None:
                 prepare(view)
-            view.check_permissions(request)
+            self.refusal = find_refusal(view, request)
             return HttpResponse(status=204)
 
-        self.view = self.endpoint.view()
+        self.view, self.refusal = self.endpoint.view(), None
         response = self.respond(answer, with_kwargs=False, passed=passed)
-        if response.status_code != 204:
-            raise Intercepted(response)
+        return None if response.status_code == 204 else response
 
     def ask(self, look: Look[Found]) -> Found:
         """Return what ``look`` returns in the place of the view's handler."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from rest_framework import permissions
 from rest_framework.permissions import SAFE_METHODS, AllowAny, DjangoModelPermissions
 from rest_framework.views import APIView
@@ -16,6 +15,7 @@ from rest_framework.views import APIView
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.dispatch.probe import Identities, Probe
+from drf_mcp.dispatch.refusals import STOCK, find_leaves, is_refusal
 from drf_mcp.exceptions import catch, contain
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.source.members import find_class_attribute
@@ -32,18 +32,6 @@ STEPS = attrgetter(
     "get_authenticators",
     "perform_authentication",
 )
-# REST framework's own classes, and whether each reads the model of the view's queryset.
-STOCK: Mapping[type, bool] = {
-    permissions.BasePermission: False,
-    permissions.AllowAny: False,
-    permissions.IsAuthenticated: False,
-    permissions.IsAdminUser: False,
-    permissions.IsAuthenticatedOrReadOnly: False,
-    permissions.DjangoModelPermissions: True,
-    permissions.DjangoModelPermissionsOrAnonReadOnly: True,
-    permissions.DjangoObjectPermissions: True,
-}
-OPERANDS = ("op1_class", "op2_class", "op1", "op2")
 # The group of the tools that every caller sees.
 OPEN = "open"
 
@@ -90,18 +78,6 @@ def _find_model(tool: Any) -> Any:
     if queryset is None and hasattr(view_class, "get_queryset"):
         return Inspection(tool.view, tool.endpoint.method).model
     return getattr(queryset, "model", None)
-
-
-def find_leaves(every: Iterable[Any]) -> Iterator[Any]:
-    """Yield permissions, or their classes, without the ``&``, ``|`` and ``~`` between them."""
-    for each in every:
-        operands = find_operands(each)
-        yield from find_leaves(operands) if operands else [each]
-
-
-def find_operands(permission: Any) -> list[Any]:
-    """Return what stands on both sides of the operator of a permission or its class."""
-    return [getattr(permission, name) for name in OPERANDS if hasattr(permission, name)]
 
 
 def is_open(tool: Any) -> bool:
@@ -202,38 +178,24 @@ class Visibility:
 
     def _ask_view(self, tool: Any, request: Any) -> bool:
         probe = Probe(self.caller, tool, identities=self.identities)
-        with catch() as caught:
-            probe.check_permissions_alone(lambda view: _spare_queryset(view, tool), request)
-            return True
-        # A permission that fails without an object or a body leaves the answer to the call.
-        return not is_refusal(caught.exception) or self.is_short_of_scopes(probe.view)
+        with catch():
+            response = probe.judge_permissions(lambda view: _spare_queryset(view, tool), request)
+            if response is not None:
+                return False
+            return probe.refusal is None or self.is_short_of_scopes(probe.view)
+        # What fails without an object or a body leaves the answer to the call.
+        return True
 
 
 def _spare_queryset(view: Any, tool: Any) -> None:
     # DjangoModelPermissions reads only the model of the queryset, which may need the URL.
-    every = view.get_permissions()
-    own = [p for p in find_leaves(every) if isinstance(p, DjangoModelPermissions)]
+    every, stock = view.get_permissions(), DjangoModelPermissions
+    own = [p for p in find_leaves(every) if isinstance(p, stock)]
+    own = [p for p in own if type(p).has_permission is stock.has_permission]
     model = _find_model(tool) if own else None
     if model is None:
         return
     for permission in own:
-        if type(permission)._queryset is DjangoModelPermissions._queryset:
-            find = functools.partial(_find_rows, permission, model)
-            permission._queryset = find  # type: ignore[method-assign]
+        if type(permission)._queryset is stock._queryset:
+            vars(permission)["_queryset"] = lambda view: model._default_manager.none()
     view.get_permissions = lambda: every
-
-
-def _find_rows(permission: Any, model: Any, view: Any) -> Any:
-    nothing = model._default_manager.none()
-    if type(permission).has_permission is DjangoModelPermissions.has_permission:
-        return nothing
-    # A subclass may read the rows.
-    return contain(lambda: DjangoModelPermissions._queryset(permission, view), lambda exc: nothing)
-
-
-def is_refusal(exc: Exception) -> bool:
-    """Return whether an exception of a permission refuses the caller.
-
-    Any other exception comes from a permission that needs the body or the object.
-    """
-    return isinstance(exc, PermissionDenied) or getattr(exc, "status_code", None) in (401, 403)

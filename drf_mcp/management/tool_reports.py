@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.dispatch.content import encode_data
-from drf_mcp.dispatch.visibility import find_operands
+from drf_mcp.dispatch.refusals import find_operands
 from drf_mcp.features import Example
 from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import locate_view

@@ -122,14 +122,9 @@ class Mapped(DjangoModelPermissions):
     perms_map = {**DjangoModelPermissions.perms_map, "GET": ["auth.view_group"]}
 
 
-class Custom(DjangoModelPermissions):
-    def has_permission(self, request, view) -> bool:
-        return super().has_permission(request, view)
-
-
 @pytest.mark.parametrize(
     ("permission", "listed"),
-    [(DjangoModelPermissions, READS), (Mapped, set()), (Custom, READS)],
+    [(DjangoModelPermissions, READS), (Mapped, set())],
 )
 def test_a_nested_viewset_hides_what_model_permissions_refuse(expose, permission, listed):
     view = type("Rows", (Nested,), {"permission_classes": [permission]})
@@ -279,3 +274,157 @@ def test_where_middleware_refuses_placeholders_permissions_are_asked_alone(
     route = path("<str:tenant>/words/", view.as_view())
     expose(route, CALL_MIDDLEWARE=middleware, AUTHENTICATION_CLASSES=[TOKENS])
     assert bool(names(make_agent("anne"))) is is_listed
+
+
+# --- Permissions that read what only a call knows -----------------------------------------------
+
+
+def by_kwargs(request, view):
+    return view.kwargs.get("pk") == 7
+
+
+def by_resolver(request, view):
+    return request.resolver_match.kwargs.get("pk") == 7
+
+
+def by_copy(request, view):
+    return {**view.kwargs}.get("pk") == 7
+
+
+def by_body(request, view):
+    return request.data.get("kind") == "a"
+
+
+def by_form(request, view):
+    return "kind" in request.POST
+
+
+def by_query(request, view):
+    return request.query_params.get("kind") == "a"
+
+
+def by_raw_query(request, view):
+    return bool(request.GET)
+
+
+def by_object(request, view):
+    return view.get_object().name == "a"
+
+
+def by_path(request, view):
+    return request.path.endswith("/7/")
+
+
+def by_swallowing(request, view):
+    try:
+        return view.kwargs["pk"] == 7
+    except KeyError:
+        return False
+
+
+def by_user(request, view):
+    return request.user.is_staff
+
+
+def by_names(request, view):
+    return "parent" in view.kwargs or view.kwargs.get("parent") is not None
+
+
+def by_header(request, view):
+    return "X-Key" in request.headers
+
+
+def make_permission(check) -> type:
+    return type("Own", (BasePermission,), {"has_permission": lambda self, *args: check(*args)})
+
+
+UNKNOWN = [by_kwargs, by_resolver, by_copy, by_query, by_raw_query, by_path, by_swallowing]
+
+
+@pytest.fixture
+def listed(expose):
+    """Returns whether the list shows anne a tool with these permissions, by method."""
+
+    def listed(*permissions, method="get", view=Groups, **members) -> bool:
+        own = {"permission_classes": list(permissions), **members}
+        actions = {"get": "retrieve", "patch": "partial_update", "delete": "destroy"}
+        made = type("Groups", (view,), own).as_view({method: actions[method]}, detail=True)
+        expose(path("groups/<int:pk>/", made), AUTHENTICATION_CLASSES=[TOKENS])
+        return bool(names(make_agent("anne")))
+
+    return listed
+
+
+@pytest.mark.parametrize("check", [*UNKNOWN, by_object])
+def test_a_permission_that_reads_the_call_hides_no_tool(listed, check):
+    assert listed(make_permission(check))
+
+
+@pytest.mark.parametrize("check", [by_body, by_form])
+def test_a_permission_that_reads_the_body_of_a_write_hides_no_tool(listed, check):
+    assert listed(make_permission(check), method="patch")
+
+
+@pytest.mark.parametrize("check", [by_user, by_names, by_header, by_body])
+def test_a_refusal_that_reads_nothing_of_the_call_hides_the_tool(listed, check):
+    # A GET has no body.
+    assert not listed(make_permission(check))
+
+
+def test_permissions_are_judged_one_by_one(listed):
+    assert not listed(make_permission(by_kwargs), IsAdminUser)
+
+
+@pytest.mark.parametrize(
+    ("compose", "is_listed"),
+    [
+        (lambda unknown, refuses: unknown & refuses, False),
+        (lambda unknown, refuses: unknown | refuses, True),
+        (lambda unknown, refuses: ~unknown, True),
+        (lambda unknown, refuses: ~refuses & unknown, True),
+        (lambda unknown, refuses: ~(unknown | ~refuses), False),
+    ],
+)
+def test_composed_permissions_have_three_values(listed, compose, is_listed):
+    assert listed(compose(make_permission(by_kwargs), IsAdminUser)) is is_listed
+
+
+class ChoosesPermissions(Groups):
+    def get_permissions(self):
+        return [AllowAny() if self.kwargs.get("pk") == 7 else IsAdminUser()]
+
+
+class SetsTenant(Groups):
+    def initial(self, request, *args, **kwargs):
+        request.is_owner = kwargs["pk"] == 7
+        super().initial(request, *args, **kwargs)
+
+
+class LogsOnly(Groups):
+    def initial(self, request, *args, **kwargs):
+        request.seen = True
+        super().initial(request, *args, **kwargs)
+
+
+def by_attribute(request, view):
+    return getattr(request, "is_owner", False)
+
+
+def test_permissions_that_the_call_chooses_hide_no_tool(expose):
+    made = ChoosesPermissions.as_view({"get": "retrieve"}, detail=True)
+    expose(path("groups/<int:pk>/", made), AUTHENTICATION_CLASSES=[TOKENS])
+    assert names(make_agent("anne"))
+
+
+@pytest.mark.parametrize(
+    ("view", "permission", "is_listed"),
+    [
+        (SetsTenant, make_permission(by_attribute), True),
+        (SetsTenant, IsAdminUser, False),
+        (LogsOnly, make_permission(by_attribute), False),
+    ],
+)
+def test_where_an_earlier_step_reads_the_call_only_stock_permissions_hide(
+    listed, view, permission, is_listed
+):
+    assert listed(permission, view=view) is is_listed

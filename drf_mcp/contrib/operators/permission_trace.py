@@ -20,8 +20,8 @@ from drf_mcp.access.authentication_reuse import lets_all_in
 from drf_mcp.access.narrowing import Narrowing, get_own_narrowings
 from drf_mcp.access.throttles import find_quota
 from drf_mcp.dispatch.probe import Probe
+from drf_mcp.dispatch.refusals import is_refusal
 from drf_mcp.dispatch.request import NOTHING_SENT, ToolRequest
-from drf_mcp.dispatch.visibility import is_refusal
 from drf_mcp.exceptions import catch, contain
 from drf_mcp.features import AccessStep
 from drf_mcp.introspection.inspection import negotiate
