@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from drf_mcp.archive import Archive, CacheArchive, DatabaseArchive, Entry
+from drf_mcp.dispatch.probe import can_be_asked
 from drf_mcp.dispatch.stored_answers import (
     FAILED,
     MADE,
     StoredAnswer,
-    can_be_asked,
     finds_object,
     is_old,
 )

@@ -14,9 +14,8 @@ from django.db import router
 from django.db.models import CASCADE, Model
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.access.authentication_reuse import is_undecorated
 from drf_mcp.dispatch.content import AnswerEncoder
-from drf_mcp.dispatch.probe import REFUSALS, Probe, is_taken_away, undoing
+from drf_mcp.dispatch.probe import REFUSALS, Probe, can_be_asked, is_taken_away, undoing
 from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.exceptions import contain
@@ -136,7 +135,7 @@ class CallObject:
         Args:
             is_locked: whether the row stays locked until the caller's transaction ends.
         """
-        if not is_undecorated(self.tool.endpoint.route.callback):
+        if not can_be_asked(self.tool.endpoint):
             # A decorator may refuse the call, and does not run here.
             return None
         probe = Probe(self.caller, self.tool, self.bound)

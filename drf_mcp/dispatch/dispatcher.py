@@ -16,7 +16,6 @@ from django.conf import settings
 from django.http.response import HttpResponseBase
 from rest_framework.exceptions import NotFound
 
-from drf_mcp.access.authentication_reuse import is_undecorated
 from drf_mcp.dispatch.batches import Batch
 from drf_mcp.dispatch.call_objects import find_object
 from drf_mcp.dispatch.failures import FailureOutcomes, close_broken_connections
@@ -31,7 +30,7 @@ from drf_mcp.dispatch.guards import (
     pass_guards,
 )
 from drf_mcp.dispatch.next_steps import add_hints, explain_empty_list, is_empty
-from drf_mcp.dispatch.probe import Look, Probe, undoing
+from drf_mcp.dispatch.probe import Look, Probe, can_be_asked, undoing
 from drf_mcp.dispatch.request import (
     MiddlewareCall,
     ToolRequest,
@@ -168,8 +167,8 @@ class Dispatcher(FailureOutcomes):
         counts, and nothing is kept that the view writes meanwhile. Nothing is validated.
         """
         call.caller.authenticate()
-        callback = call.tool.endpoint.route.callback
-        look = find_object if is_undecorated(callback) else lambda view, *args, **kwargs: None
+        is_open = can_be_asked(call.tool.endpoint)
+        look = find_object if is_open else lambda view, *args, **kwargs: None
 
         def ask(bound: Call) -> Outcome:
             found = self.ask_view(call.of_item(bound), look)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import cached_property
 from inspect import isawaitable
@@ -23,6 +25,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import Caller, copy_identity
+from drf_mcp.access.authentication_reuse import is_undecorated
 from drf_mcp.dispatch.refusals import find_refusal
 from drf_mcp.dispatch.request import (
     NOTHING_SENT,
@@ -38,6 +41,7 @@ from drf_mcp.dispatch.request import (
 )
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.exceptions import contain
+from drf_mcp.introspection.source.members import unwrap_function
 from drf_mcp.introspection.unknown import AskedRequest, Notes, UnknownKwargs, UnknownRequest
 from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings
@@ -46,6 +50,8 @@ from drf_mcp.tools.arguments.call import Call
 logger = logging.getLogger("drf_mcp")
 
 REFUSALS = (APIException, PermissionDenied, Http404)
+# Packages whose decorators refuse no caller, but for those of ``django.contrib.auth``.
+PACKAGES = frozenset({"adrf", "contextlib", "django", "drf_spectacular", "rest_framework"})
 Found = TypeVar("Found")
 Look = Callable[..., Found]
 """Called with a view and REST framework's request, and with what the URL captured."""
@@ -393,6 +399,34 @@ class Probe:
     def undoing(self) -> AbstractContextManager[None]:
         """Roll back what is written meanwhile, unless locks are to last: they would end as well."""
         return nullcontext() if self.keeps_locks else undoing()
+
+
+@functools.lru_cache(maxsize=4096)
+def can_be_asked(endpoint: Any) -> bool:
+    """Return whether no decorator can refuse callers: a `Probe` runs no decorator."""
+    callback = endpoint.route.callback
+    layers = [layer for layer, _ in unwrap_function(callback)]
+    # Packages for asynchronous views make callbacks of their own.
+    is_plain = is_undecorated(callback) or (is_asynchronous(callback) and len(layers) == 1)
+    # The last function of a handler is the handler itself.
+    around = [layer for layer, is_wrapper in unwrap_function(endpoint.handler) if is_wrapper]
+    if not is_plain:
+        around += [layer for layer in layers if not is_undecorated(layer)]
+    return (is_plain or bool(layers)) and all(map(is_harmless, find_modules(around)))
+
+
+def find_modules(layers: Sequence[Any]) -> Iterator[str]:
+    for layer in layers:
+        yield str(layer.__globals__["__name__"])
+        # What ``method_decorator`` was given.
+        given = inspect.getclosurevars(layer).nonlocals.get("decorators", ())
+        for each in given if isinstance(given, (list, tuple)) else (given,):
+            yield str(getattr(each, "__module__", ""))
+
+
+def is_harmless(module: str) -> bool:
+    is_known = module.partition(".")[0] in PACKAGES
+    return is_known and not module.startswith("django.contrib.auth")
 
 
 def is_taken_away(caller: Caller, tool: Any) -> bool:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 from typing import Any
@@ -14,12 +12,10 @@ from django.utils import timezone
 from rest_framework.exceptions import PermissionDenied
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.access.authentication_reuse import is_undecorated
 from drf_mcp.access.scopes import ask_view_for_rights, get_rights_fingerprint
-from drf_mcp.dispatch.probe import REFUSALS, Identities, Probe
-from drf_mcp.dispatch.request import get_named_object, is_asynchronous
+from drf_mcp.dispatch.probe import REFUSALS, Identities, Probe, can_be_asked
+from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.exceptions import contain
-from drf_mcp.introspection.source.members import unwrap_function
 from drf_mcp.json_text import hash_json
 from drf_mcp.option_types.installed import features
 from drf_mcp.tools.arguments.call import Call
@@ -28,41 +24,11 @@ logger = logging.getLogger("drf_mcp")
 
 # From then on, a replay or a proposal gives an answer only where the object of the URL is found.
 FRESH = timedelta(minutes=15)
-# Packages whose decorators refuse no caller, but for those of ``django.contrib.auth``.
-PACKAGES = frozenset({"adrf", "contextlib", "django", "drf_spectacular", "rest_framework"})
 MADE = (
     "The change was made before, and is not made again. Its answer is not given: your rights are "
     "others than they were then, or it could not be kept. Read what was changed."
 )
 FAILED = "The call failed. Its answer is not given: your rights are others than they were then."
-
-
-@functools.lru_cache(maxsize=4096)
-def can_be_asked(endpoint: Any) -> bool:
-    """Return whether no decorator can refuse callers: a `Probe` runs no decorator."""
-    callback = endpoint.route.callback
-    layers = [layer for layer, _ in unwrap_function(callback)]
-    # Packages for asynchronous views make callbacks of their own.
-    is_plain = is_undecorated(callback) or (is_asynchronous(callback) and len(layers) == 1)
-    # The last function of a handler is the handler itself.
-    around = [layer for layer, is_wrapper in unwrap_function(endpoint.handler) if is_wrapper]
-    if not is_plain:
-        around += [layer for layer in layers if not is_undecorated(layer)]
-    return (is_plain or bool(layers)) and all(map(is_harmless, find_modules(around)))
-
-
-def find_modules(layers: Sequence[Any]) -> Iterator[str]:
-    for layer in layers:
-        yield str(layer.__globals__["__name__"])
-        # What ``method_decorator`` was given.
-        given = inspect.getclosurevars(layer).nonlocals.get("decorators", ())
-        for each in given if isinstance(given, (list, tuple)) else (given,):
-            yield str(getattr(each, "__module__", ""))
-
-
-def is_harmless(module: str) -> bool:
-    is_known = module.partition(".")[0] in PACKAGES
-    return is_known and not module.startswith("django.contrib.auth")
 
 
 class RightsChanged(PermissionDenied):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 from django.contrib.auth.models import Group
 from django.urls import path
@@ -11,7 +13,7 @@ from rest_framework.serializers import ModelSerializer
 from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
 
-from drf_mcp.tools import mcp_viewset
+from drf_mcp.tools import mcp_viewset, registry
 
 
 class GroupSerializer(ModelSerializer):
@@ -48,6 +50,18 @@ def test_a_version_field_of_a_view_without_an_object_is_reported(expose, found):
     expose(*routes_of(Bare, if_match="name"))
     (error,) = found("drf_mcp.E009")
     assert "no get_object()" in error.msg
+
+
+def test_a_version_field_of_a_view_behind_a_decorator_is_reported_and_not_offered(expose, found):
+    """Nothing could compare it, and a stale write would pass."""
+    (route,) = routes_of(Groups, if_match="name")
+    view = route.callback
+    route.callback = functools.wraps(view)(lambda *args, **kwargs: view(*args, **kwargs))
+    expose(route)
+    (error,) = found("drf_mcp.E009")
+    assert "a decorator around it" in error.msg
+    tool = registry.tools()["own_partial_update"]
+    assert "if_match" not in tool.input_schema["properties"]
 
 
 @pytest.mark.slow

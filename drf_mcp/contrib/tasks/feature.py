@@ -8,7 +8,7 @@ from django.core.checks import CheckMessage, Warning
 from django.db import transaction
 from django.utils.translation import ngettext_lazy
 
-from drf_mcp.archives import StoredAnswer
+from drf_mcp.archives import StoredAnswer, can_be_asked
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.credentials import Credential, keep_environ
@@ -200,8 +200,9 @@ class TasksCapability(Capability):
     def make_deferral(self, call: CallState) -> Deferral | None:
         tool, context, caller = call.tool, call.context, call.caller
         assert context is not None
-        # A worker makes the call at a URL, which stdio and calls in the process do not have.
-        if caller.view is None or find_backend() is None:
+        # A worker makes the call at a URL, which stdio and calls in the process do not have. The
+        # gate of a result runs no decorator around the view, and would never give the result.
+        if caller.view is None or find_backend() is None or not can_be_asked(tool.endpoint):
             return None
         if context.has_extension(TASKS_EXTENSION):
             credential = Credential.of(caller.authenticate())
@@ -353,6 +354,13 @@ def check_tasks(project: Project) -> Iterator[CheckMessage]:
                 f'The tool {name} has task="required", but TASKS_BACKEND names no backend with '
                 f"workers: its calls wait.",
                 hint="Set TASKS to a backend such as django_tasks_db. See docs/tasks.md.",
+                id="drf_mcp.W030",
+            )
+        if tool.options.task in WORKED and not can_be_asked(tool.endpoint):
+            yield Warning(
+                f'The tool {name} has task="{tool.options.task}", but a decorator around its view '
+                f"may refuse callers, and is not run when a result is given: its calls wait.",
+                hint="Say the same by permission_classes. See docs/tasks.md.",
                 id="drf_mcp.W030",
             )
         if tool.options.defers and not tool.options.task:

@@ -114,8 +114,8 @@ def check_versions(project: Project) -> Iterator[CheckMessage]:
         writes = not tool.reads and tool.endpoint.key_kwarg is not None
         if precondition is None or precondition.is_etag or not writes or precondition.guards_tool:
             continue
-        fault = "the view has no get_object(), or no model is known of it."
-        if precondition.model is not None and hasattr(tool.endpoint.view_class, "get_object"):
+        fault = "the view has no get_object(), a decorator around it, or no known model."
+        if precondition.model is not None and precondition.finds_row:
             names = [field.name for field in precondition.model._meta.concrete_fields]
             fault = f"{precondition.model.__name__} has no field {precondition.name!r}."
             fault += say_nearest(precondition.name, names)

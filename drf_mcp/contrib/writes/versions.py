@@ -13,6 +13,7 @@ from django.db import router, transaction
 from django.db.models import IntegerField
 from rest_framework.utils.encoders import JSONEncoder
 
+from drf_mcp.archives import can_be_asked
 from drf_mcp.contrib.writes.dry_run import DRY_RUN, NOTE, is_dry_run, shorten
 from drf_mcp.dispatch.call_objects import CallObject
 from drf_mcp.dispatch.content import encode_data
@@ -49,11 +50,15 @@ class Precondition:
     @functools.cached_property
     def guards_tool(self) -> bool:
         """Whether the tool changes one object that has a version."""
-        endpoint = self.tool.endpoint
-        if self.tool.reads or endpoint.key_kwarg is None:
+        if self.tool.reads or self.tool.endpoint.key_kwarg is None:
             return False
-        has_row = hasattr(endpoint.view_class, "get_object") and self.field is not None
-        return self.is_etag or has_row
+        return self.is_etag or (self.field is not None and self.finds_row)
+
+    @property
+    def finds_row(self) -> bool:
+        """Whether the view can be asked for the row; no decorator around a view is run for that."""
+        endpoint = self.tool.endpoint
+        return hasattr(endpoint.view_class, "get_object") and can_be_asked(endpoint)
 
     @property
     def model(self) -> Any:

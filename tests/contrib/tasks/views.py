@@ -6,7 +6,9 @@ import asyncio
 import functools
 import threading
 
+from adrf.views import APIView as AsyncAPIView
 from django.contrib.auth.models import Group, User
+from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from rest_framework import serializers
 from rest_framework.decorators import api_view
@@ -163,23 +165,30 @@ class StoppableView(APIView):
 
 
 @mcp_tool(name="awaiting", task="optional")
-class AwaitingView(APIView):
-    """An async view, which REST framework itself does not have."""
+class AwaitingView(AsyncAPIView):
+    """An async view, which is cancelled while it waits."""
 
-    @classmethod
-    def as_view(cls, **initkwargs):
-        view = super().as_view(**initkwargs)
+    async def post(self, request):
+        threading.Timer(0.05, call_context(request).call.channel.cancel).start()
+        await asyncio.sleep(30)
 
-        async def asynchronous(request, *args, **kwargs):
-            threading.Timer(0.05, request.mcp_call.channel.cancel).start()
-            await asyncio.sleep(30)
 
-        wrapped = functools.wraps(view)(asynchronous)
-        wrapped.cls, wrapped.initkwargs = cls, initkwargs
-        return wrapped
+@mcp_tool(name="closed", task="optional")
+class ClosedView(APIView):
+    """A view whose decorator may refuse callers."""
 
     def post(self, request):
-        raise NotImplementedError
+        return Response({"done": True})
+
+
+def closing(view):
+    @functools.wraps(view)
+    def refuse_strangers(request, *args, **kwargs):
+        if "X-Key" not in request.headers:
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    return refuse_strangers
 
 
 class Panic(BaseException):
