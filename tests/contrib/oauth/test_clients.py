@@ -37,6 +37,13 @@ def test_a_registered_client_signs_in(project, configure):
     assert project.exchange(code, client_id=client["client_id"]).status_code == 200
 
 
+def test_registering_hashes_no_secret_as_slowly_as_a_password(project, configure, monkeypatch):
+    configure(**OPEN)
+    monkeypatch.setattr("oauth2_provider.models.make_password", lambda *args, **kwargs: 1 / 0)
+    for method in ("none", "client_secret_post"):
+        assert register(project, token_endpoint_auth_method=method).status_code == 201
+
+
 def test_a_registered_client_signs_in_with_its_secret_alone(project, configure):
     configure(**OPEN)
     client = register(project, token_endpoint_auth_method="client_secret_post").json()
