@@ -159,20 +159,29 @@ class Dispatcher(FailureOutcomes):
         found = self.ask_view(call, find_object, True)
         return found if isinstance(found, Outcome) and found.failure is not None else None
 
-    def find_early_refusal(self, call: CallState) -> Outcome | None:
+    def find_early_refusal(self, call: CallState, *, is_counted: bool = False) -> Outcome | None:
         """Return the outcome of a call that is refused whatever its handler does, else None.
 
         For guards that ask before a call is made. The view is asked for its permissions and, where
-        no decorator is around it, for the object, of each item; no handler runs, no throttle
-        counts, and nothing is kept that the view writes meanwhile. Nothing is validated.
+        no decorator is around it, for the object, of each item; no handler runs, and
+        nothing is kept that the view writes meanwhile. Nothing is validated.
+
+        Args:
+            is_counted: whether the view's throttles count the call, and the guards of each request
+                are asked, such as the guard that compares ``if_match``.
         """
         call.caller.authenticate()
         is_open = can_be_asked(call.tool.endpoint)
         look = find_object if is_open else lambda view, *args, **kwargs: None
 
-        def ask(bound: Call) -> Outcome:
-            found = self.ask_view(call.of_item(bound), look)
+        guards = [guard for guard in call.guards if guard.is_for_each and is_counted]
+
+        def ask_one(item: CallState) -> Outcome:
+            found = self.ask_view(item, look, is_counted)
             return found if isinstance(found, Outcome) else Outcome(call.tool.name, 204)
+
+        def ask(bound: Call) -> Outcome:
+            return pass_guards(guards, call.of_item(bound), ask_one)
 
         with undoing():
             if call.bound.is_batch:

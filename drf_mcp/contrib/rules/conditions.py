@@ -297,6 +297,15 @@ class SentArguments(ToolPlaces):
                 add(name, arguments[name])
         return sent
 
+    def read_all(self) -> dict[str, Any]:
+        """Return the arguments as the view's serializer reads them, else `UNREADABLE`."""
+        read: dict[str, Any] = dict(self.sent)
+        for name, raw in self.sent.items():
+            place = self.find(name) if name in self.arguments and raw is not None else None
+            if place is not None and place.field is not None:
+                read[name] = place.read(raw)
+        return read
+
     def find_sent(self, path: str) -> Any:
         """Return what the caller sent for an argument, `MISSING` for nothing."""
         name, *members = path.split(".")

@@ -25,12 +25,11 @@ from drf_mcp.contrib.rules.proposal_store import (
 )
 from drf_mcp.contrib.rules.ruling import (
     ALLOW,
-    REFUSE,
+    APPROVE,
+    Decision,
     Ruling,
     ViewRefused,
-    ask_views,
     decide_call,
-    locate_item,
 )
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.credentials import CallerGone, Credential, keep_environ
@@ -45,7 +44,7 @@ from drf_mcp.features import CallState, Guard, Proceed, Slot
 from drf_mcp.interaction.call_context import DEFERRAL
 from drf_mcp.interaction.exchange import Asked
 from drf_mcp.json_text import hash_json
-from drf_mcp.outcomes import Category, Failure, Outcome
+from drf_mcp.outcomes import Category, Failure, Outcome, Problem
 from drf_mcp.settings import override_language
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.registry import registry
@@ -83,21 +82,32 @@ class RulesGuard(Guard):
         call.caller.authenticate()
         try:
             decision = decide_call(self.rules, call)
-            ruling = decision.ruling
-            if ruling.verdict == ALLOW:
-                return proceed(call)
-            if (made := self.find_earlier(call)) is not None:
-                return made
-            if ruling.verdict == REFUSE:
-                if can_be_asked(call.tool.endpoint):
-                    # Whom the view refuses learns of no rule.
-                    ask_views(call)
-                refusal = make_refusal(ruling.reason)
-                outcome = call.dispatcher.get_refused_outcome(call, refusal.exc)
-                return locate_item(outcome, call, decision.place)
-            return CallToApprove(call, decision.rule, ruling).get_outcome(proceed)
         except ViewRefused as exc:
-            return exc.outcome
+            # It names the item, where the call has several.
+            refused: Outcome | None = call.dispatcher.find_early_refusal(call)
+            return refused or exc.outcome
+        if decision.ruling.verdict == ALLOW:
+            return proceed(call)
+        if (made := self.find_earlier(call)) is not None:
+            return made
+        if decision.ruling.verdict == APPROVE:
+            return CallToApprove(call, decision.rule, decision.ruling).get_outcome(proceed)
+        return self.refuse(call, decision)
+
+    def refuse(self, call: CallState, decision: Decision) -> Outcome:
+        # Whom the view refuses learns of no rule.
+        if can_be_asked(call.tool.endpoint):
+            refused: Outcome | None = call.dispatcher.find_early_refusal(call)
+            if refused is not None:
+                return refused
+        refusal = PermissionDenied(decision.ruling.reason)
+        outcome: Outcome = call.dispatcher.get_refused_outcome(call, refusal)
+        failure, items = outcome.failure, call.tool.arguments.items
+        if failure is None or not call.bound.items:
+            return outcome
+        problem = Problem(failure.code, failure.message, remediation=failure.remediation)
+        located = items.locate(problem, decision.place, {})
+        return outcome.changed(failure=failure.with_problems((located,)))
 
     def find_earlier(self, call: CallState) -> Outcome | None:
         """Return the outcome of a call that was made before, if its caller may still learn that."""
@@ -140,7 +150,10 @@ class CallToApprove:
             reason = "A call of %s cannot wait for an approval: a decorator around its view may "
             raise make_refusal(f"{reason}refuse it, which only the call itself shows." % tool.name)
         row = getattr(call.caller.request, "mcp_proposal", None)
-        ask_views(call, is_new=row is None)
+        is_new = row is None
+        refused: Outcome | None = call.dispatcher.find_early_refusal(call, is_counted=is_new)
+        if refused is not None:
+            return refused
         is_called = call.context is not None and call.context.message.method == "tools/call"
         if not self.owner or not is_called:
             raise make_refusal(self.ruling.reason)
@@ -331,9 +344,9 @@ def find_credential_key(caller: Any) -> str:
     auth, authenticator = request.auth, caller.successful_authenticator
     client = getattr(getattr(auth, "application", None), "pk", None)
     known = Credential.of(request)
-    reference = ["client", str(client)] if client is not None else known and known.auth
-    # A worker knows the row of a credential, and not the class that read it.
-    return hash_json(reference or [type(authenticator).__name__ if authenticator else ""])
+    # A worker that makes a task's call signs in by other classes than its caller did.
+    reference = type(authenticator).__name__ if known is None else known.auth
+    return hash_json(reference if client is None else ["client", str(client)])
 
 
 def find_link(caller: Any, proposal_id: str) -> str:

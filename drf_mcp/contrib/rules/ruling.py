@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
@@ -20,12 +19,10 @@ from rest_framework.request import Request
 
 from drf_mcp.archives import can_be_asked
 from drf_mcp.contrib.rules.conditions import UNREADABLE, SentArguments
-from drf_mcp.dispatch.call_objects import find_object
-from drf_mcp.dispatch.guards import CallCrashed, pass_guards
-from drf_mcp.dispatch.probe import Look
+from drf_mcp.dispatch.guards import CallCrashed
 from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.exceptions import catch
-from drf_mcp.features import CallState, Guard
+from drf_mcp.features import CallState
 from drf_mcp.option_types.kinds import read_pattern
 from drf_mcp.outcomes import Outcome, Problem
 from drf_mcp.tools.arguments.call import Call
@@ -77,7 +74,7 @@ class Ruling:
 
 
 class ViewRefused(Exception):
-    """The view refuses the caller, or the caller the object.
+    """The view refuses the caller, or the caller the object that a rule reads.
 
     Args:
         outcome: what it answers.
@@ -93,12 +90,12 @@ class RuledRequest:
 
     Args:
         call: the state of the request.
-        find_object: finds the object of a request whose view is there already.
+        view: the view of a request of plain HTTP, None for a call.
     """
 
-    def __init__(self, call: CallState, find_object: Callable[[], Any] | None = None) -> None:
+    def __init__(self, call: CallState, view: Any = None) -> None:
         self.call = call
-        self.find_object = find_object
+        self.view = view
 
     @cached_property
     def arguments(self) -> SentArguments:
@@ -106,44 +103,19 @@ class RuledRequest:
 
     @cached_property
     def object(self) -> Any:
-        """The object of the request, as the view finds it for the caller.
+        """The object of the request, as the view finds it for the caller; no handler runs.
 
         Raises:
             ViewRefused: if the view refuses the caller.
         """
-        if self.find_object is not None:
-            return self.find_object()
-        return self.ask_view(lambda view, *args, **kwargs: get_named_object(view))
-
-    def ask_view(
-        self,
-        look: Look[Any] = find_object,
-        guards: Sequence[Guard] = (),
-        *,
-        is_counted: bool = False,
-    ) -> Any:
-        """Ask the view's permissions and its object, as its handler would; no handler runs.
-
-        Args:
-            look: finds the object.
-            guards: those around the view, such as the one that compares ``if_match``.
-            is_counted: whether the view's throttles count the request.
-
-        Raises:
-            ViewRefused: if the view refuses the caller.
-        """
-        tool, found = self.call.tool, None
-        if not can_be_asked(tool.endpoint):
-            raise TypeError(f"A decorator around the view of {tool.name} hides it.")
-
-        def ask(call: CallState) -> Outcome:
-            nonlocal found
-            found = call.dispatcher.ask_view(call, look, is_counted)
-            return found if isinstance(found, Outcome) else Outcome(tool.name, 204)
-
-        outcome = pass_guards(guards, self.call, ask)
-        if outcome.failure is not None:
-            raise ViewRefused(outcome)
+        if self.view is not None:
+            return get_named_object(self.view)
+        if not can_be_asked(self.call.tool.endpoint):
+            raise TypeError(f"A decorator around the view of {self.call.tool.name} hides it.")
+        look = lambda view, *args, **kwargs: get_named_object(view)  # noqa: E731
+        found = self.call.dispatcher.ask_view(self.call, look)
+        if isinstance(found, Outcome):
+            raise ViewRefused(found)
         return found
 
 
@@ -177,7 +149,7 @@ class LazyRuleCall(RuleCall):
 
     def __init__(self, request: RuledRequest) -> None:
         known = request.call.caller.authenticate()
-        arguments = ReadArguments(request.arguments)
+        arguments = ReadArguments(request.arguments.read_all())
         super().__init__(request.call.tool.name, arguments, known.user, known.auth)
         self.request = request
 
@@ -191,18 +163,7 @@ class ArgumentUnreadable(Exception):
 
 
 class ReadArguments(dict[str, Any]):
-    """The arguments of a request as the view's serializer reads them.
-
-    Raises:
-        ArgumentUnreadable: where a rule reads an argument that the serializer refuses.
-    """
-
-    def __init__(self, arguments: SentArguments) -> None:
-        super().__init__()
-        for name, raw in arguments.sent.items():
-            place = arguments.find(name) if name in arguments.arguments else None
-            is_read = place is not None and place.field is not None and raw is not None
-            self[name] = place.read(raw) if place is not None and is_read else raw
+    """The arguments of a request; reading one that the serializer refuses raises an exception."""
 
     def __getitem__(self, name: str) -> Any:
         value = super().__getitem__(name)
@@ -211,8 +172,7 @@ class ReadArguments(dict[str, Any]):
         return value
 
     def get(self, name: str, default: Any = None) -> Any:
-        is_sent = name in self
-        return self[name] if is_sent else default
+        return self[name] if name in self else default  # noqa: SIM401 - a dict's own get() reads all
 
 
 # --- Rules in Python -----------------------------------------------------------------------------
@@ -347,61 +307,17 @@ def make_problem(request: RuledRequest, name: str) -> Problem:
 
 def decide_call(rules: Iterable[Any], call: CallState) -> Decision:
     """Return the strictest decision about the requests of a call; raises as `decide` does."""
-    rules, decisions = list(rules), []
-    for place, request in enumerate(find_requests(call)):
-        with locating(call, place):
-            decisions.append(decide(rules, request, place))
+    rules = list(rules)
+    requests = [RuledRequest(call.of_item(each)) for each in call.bound.requests]
+    decisions = [decide(rules, each, place) for place, each in enumerate(requests)]
     strictest = max(decisions, key=lambda each: each.ruling.strictness, default=Decision())
-    ruling = strictest.ruling
-    if ruling.verdict == APPROVE:
-        groups = {each.ruling.group for each in decisions if each.ruling.group}
-        ruling = replace(ruling, group=next(iter(groups), ""))
-        if len(groups) > 1:
-            reason = "Different groups approve the objects of the call: make a call for each."
-            ruling = Ruling.refuse(reason)
-    return strictest._replace(ruling=ruling)
-
-
-def find_requests(call: CallState) -> Iterator[RuledRequest]:
-    return (RuledRequest(call.of_item(each)) for each in call.bound.requests)
-
-
-def ask_views(call: CallState, *, is_new: bool = False) -> None:
-    """Ask permissions and objects for all requests of a call; raises as `RuledRequest.ask_view`.
-
-    Args:
-        is_new: whether throttles count the call, and guards of each request are asked.
-    """
-    guards = [each for each in call.guards if each.is_for_each and is_new]
-    refusals, requests = [], list(find_requests(call))
-    for place, request in enumerate(requests):
-        try:
-            with locating(call, place):
-                request.ask_view(guards=guards, is_counted=is_new)
-        except ViewRefused as exc:
-            refusals.append(exc)
-    # An item that the view refuses fails alone, when the call is made.
-    is_partial = call.bound.items and call.tool.options.bulk == "partial"
-    if refusals and not (is_partial and len(refusals) < len(requests)):
-        raise refusals[0]
-
-
-@contextmanager
-def locating(call: CallState, place: int) -> Iterator[None]:
-    try:
-        yield
-    except ViewRefused as exc:
-        raise ViewRefused(locate_item(exc.outcome, call, place)) from exc
-
-
-def locate_item(outcome: Outcome, call: CallState, place: int) -> Outcome:
-    """Return the outcome of one request of a call, with its item named where there are several."""
-    failure, items = outcome.failure, call.tool.arguments.items
-    if failure is None or not call.bound.items:
-        return outcome
-    whole = Problem(failure.code, failure.message, remediation=failure.remediation)
-    problems = (items.locate(each, place, {}) for each in failure.problems or (whole,))
-    return outcome.changed(failure=failure.with_problems(tuple(problems)))
+    if strictest.ruling.verdict != APPROVE:
+        return strictest
+    groups = {each.ruling.group for each in decisions if each.ruling.group}
+    if len(groups) > 1:
+        reason = "Different groups approve the objects of the call: make a call for each."
+        return strictest._replace(ruling=Ruling.refuse(reason))
+    return strictest._replace(ruling=replace(strictest.ruling, group="".join(groups)))
 
 
 # --- Plain HTTP -------------------------------------------------------------------------------
@@ -426,7 +342,7 @@ class FollowsRules(BasePermission):
         sent = tool.arguments.from_request(view.kwargs, request.query_params, request.data)
         call.bound = Call(sent)
         try:
-            ruling = decide(rules, RuledRequest(call, lambda: get_named_object(view))).ruling
+            ruling = decide(rules, RuledRequest(call, view)).ruling
         except ArgumentsRefused as exc:
             said = {each.pointer[1:]: [each.message] for each in exc.problems}
             raise serializers.ValidationError(said) from exc

@@ -67,6 +67,24 @@ def test_the_rules_see_the_object_when_the_worker_makes_the_call(
     assert Group.objects.exists() is (name == "kept")
 
 
+def test_a_call_that_a_worker_proposes_is_shown_to_the_credential_that_left_it(
+    agent, django_capture_on_commit_callbacks
+):
+    @rule("groups_destroy")
+    def ask_for_some(call):
+        return Ruling.ask("People look at it.") if call.object.name == "kept" else None
+
+    group = Group.objects.create(name="a group")
+    call = {"name": "groups_destroy", "arguments": {"pk": group.pk}}
+    with django_capture_on_commit_callbacks(execute=True):
+        agent.result("tools/call", **call, _meta=META)
+    Group.objects.update(name="kept")
+    work()
+    row = Proposal.objects.get()
+    assert agent.call("proposals_retrieve", id=row.pk).data["status"] == "waiting"
+    assert Group.objects.exists()
+
+
 def test_a_task_that_waits_for_an_approval_does_not_count_as_unfinished(agent, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RUNNING_TASKS": 1}
 
