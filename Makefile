@@ -30,7 +30,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo docs pictures test test-fast test-programs test-projects test-documentation \
   test-nightly test-services test-postgresql test-sites fuzz access-matrix mutants first-command \
-  lint node clean bench bench-gate bench-agents bench-instructions bench-peers conformance sbom
+  lint node clean bench bench-gate bench-agents bench-peers conformance sbom
 
 # The environment may name the settings of another project.
 demo: .venv/installed-demo$(if $(filter 1,$(OAUTH)),_oauth)
@@ -120,15 +120,9 @@ bench: .venv/installed-test
 	@$(run) -m benchmarks $(ARGUMENTS)
 	@$(run) -m benchmarks.megabytes $(MEGABYTES)
 
-# Compare function calls, SQL statements, bytes of lists and memory with benchmarks/recorded.json.
-# Fails where one is worse; ARGUMENTS="--record" records the figures of today.
+# Fails where a call, a list or a start takes more processor time or SQL than its bar.
 bench-gate: .venv/installed-test
-	@$(run) -m benchmarks.gate $(ARGUMENTS)
-
-# Measure the same requests in instructions of the processor, which other processes do not change.
-# Nightly, because it takes some minutes; needs Valgrind.
-bench-instructions: .venv/installed-test
-	@$(run) -m benchmarks.instructions
+	@$(run) -m benchmarks --gate $(ARGUMENTS)
 
 # Print how well an agent can use the list of tools and the errors; build/agents.json has the details.
 # Tokens are exact where Node.js is installed (make node).

@@ -1,213 +1,134 @@
-"""The comparisons: requests of everyday work, and costs that grow with the project."""
+"""What is measured: calls, lists, and processes, most of them with a bar."""
 
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
-from types import ModuleType
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from django.apps import apps
-from django.conf import settings
-from django.urls import include, path
-from rest_framework.routers import SimpleRouter
-from rest_framework.viewsets import ModelViewSet
+from benchmarks import fresh
+from benchmarks.comparing import measure, succeeds
+from benchmarks.many import make_urlconf
+from benchmarks.requests import Client, Request, Server
+from example_project.shop.models import Customer
 
-from benchmarks.comparing import Comparison
-from benchmarks.requests import Client, Server
-from benchmarks.urls import LONG_ANSWERS, nothing
-from drf_mcp.contrib.audit.auditor import Auditor, RecordBatch
-from drf_mcp.settings import mcp_settings
-from drf_mcp.tools import registry
-from drf_mcp.views import MCPView
-from example_project.shop.models import Customer, Order
-from example_project.shop.serializers import CustomerSerializer, OrderSerializer
-
-TOOLS_PER_VIEWSET = 5
-LONG_PAGE = {"search": "exception", "page_size": 20}
 CUSTOMER = {"name": "Benchmark", "email": "benchmark@example.com", "country": "SE"}
+LONG_PAGE = {"search": "exception", "page_size": 20}
+# The most SQL statements of a page over the budget, and the most memory of a start.
+MORE_STATEMENTS, START_MEGABYTES = 3, 8
 
 
-def cases(server: Server, tool_counts: Sequence[int]) -> Iterator[Comparison]:
-    """Yield all comparisons; each is made when it is reached.
+@dataclass(frozen=True)
+class Found:
+    """A figure.
 
-    Args:
-        server: the server, whose database has rows.
-        tool_counts: the numbers of tools of the generated projects.
+    Attributes:
+        figure: the figure; less is better.
+        note: the figures that it is made of.
+        fault: what is wrong beside it, "" for nothing.
     """
-    alice = Client.of("alice")
-    yield from everyday(alice)
-    yield from lists(alice, tool_counts)
-    yield from audits(alice)
-    yield from budgets(alice)
-    yield from long_answers(alice)
-    yield retrieval(server, alice)
+
+    figure: float
+    note: str = ""
+    fault: str = ""
 
 
-def everyday(alice: Client) -> Iterator[Comparison]:
-    """Yield tool calls, each with the plain request that does the same."""
+@dataclass(frozen=True)
+class Case:
+    """A figure that can be measured.
+
+    Attributes:
+        name: its name.
+        bar: the most that passes, None for any figure.
+        measure: measures it.
+    """
+
+    name: str
+    bar: float | None
+    measure: Callable[[], Found]
+
+
+def find_cases(rounds: int) -> Iterator[Case]:
+    """Yield the cases; each is prepared when it is reached."""
+    server, alice = Server(), Client.of("alice")
+    for name, bar, more, plain, call in find_calls(server, alice):
+        yield Case(name, bar, partial(compare, server, plain, call, more, rounds))
+    for tools, bar in ((51, 2), (1002, 10)):
+        request = Client.of("admin").listing(settings=serve_many(tools))
+        yield Case(f"the list of {tools} tools, ms", bar, partial(alone, server, request, rounds))
+    yield Case(f"the first list of {fresh.DESCRIBED} tools, s", 2.5, describe)
+    yield Case("start and first call of a bare project, more s", 0.3, start)
+
+
+def find_calls(
+    server: Server, alice: Client
+) -> Iterator[tuple[str, float | None, int, Request, Request]]:
+    """Yield name, bar, statements that may be more, the plain request, and the call."""
     pk = Customer.objects.filter(owner__username="alice").values_list("pk", flat=True)[0]
-    page, customers = {"page_size": 20}, "/api/customers/"
-    yield Comparison(
-        "customers_retrieve",
-        alice.plain("GET", f"{customers}{pk}/"),
-        alice.call("customers_retrieve", {"id": pk}),
+    customers, orders, texts = "/api/customers/", "/api/orders/", "/api/library/documents/texts/"
+    page, long_page = {"page_size": 20}, {"page_size": 100}
+    refused = {**CUSTOMER, "email": "nobody"}
+    get, post = partial(alice.plain, "GET"), partial(alice.plain, "POST", customers)
+    call = alice.call
+    yield (
+        *("read one row", 1.15, 0),
+        *(get(f"{customers}{pk}/"), call("customers_retrieve", {"id": pk})),
     )
-    yield Comparison(
-        "customers_list, 20 rows",
-        alice.plain("GET", customers, query=page),
-        alice.call("customers_list", page),
+    yield "a page of 20", 1.15, 0, get(customers, query=page), call("customers_list", page)
+    yield "a page of 20, nested", 1.15, 0, get(orders, query=page), call("orders_list", page)
+    yield "a create", 1.15, 0, post(body=CUSTOMER), call("customers_create", CUSTOMER)
+    yield "a create, refused", 1.35, 0, post(body=refused), call("customers_create", refused)
+    yield (
+        *("a page over the budget", 1.4, MORE_STATEMENTS),
+        *(get(orders, query=long_page), call("orders_list", long_page)),
     )
-    yield Comparison(
-        "orders_list, 20 rows, nested",
-        alice.plain("GET", "/api/orders/", query=page),
-        alice.call("orders_list", page),
-    )
-    for name, body in (
-        ("customers_create", CUSTOMER),
-        ("customers_create, refused", {**CUSTOMER, "email": "nobody"}),
-    ):
-        yield Comparison(
-            name,
-            alice.plain("POST", customers, body=body),
-            alice.call("customers_create", body),
-        )
+    plain, shortened = get(texts, query=LONG_PAGE), call("documents_texts", LONG_PAGE)
+    yield "20 long texts, over the budget", None, 0, plain, shortened
+    yield "one of them, fetched", None, 0, plain, make_retrieval(server, alice)
 
 
-def page_over_budget(alice: Client) -> Comparison:
-    """Return a page whose last rows exceed the budget, with the same plain request."""
-    page = {"page_size": 100}
-    return Comparison(
-        "orders_list, 100 rows, over the budget",
-        alice.plain("GET", "/api/orders/", query=page),
-        alice.call("orders_list", page),
-    )
-
-
-def lists(alice: Client, tool_counts: Sequence[int]) -> Iterator[Comparison]:
-    """Yield ``tools/list``, compared with a view that does nothing."""
-    plain = alice.plain("GET", "/nothing/")
-    yield Comparison("tools/list", plain, alice.listing())
-    for count in tool_counts:
-        generated = {"ROOT_URLCONF": project(count), "DRF_MCP": {"EXPOSE": "urlconf"}}
-        first = alice.listing(settings=generated, before=registry.reload)
-        yield Comparison(f"tools/list, {count} tools, first time", plain, first, rounds=1)
-        again = alice.listing(settings=generated)
-        yield Comparison(f"tools/list, {count} tools, again", plain, again, rounds=10)
-
-
-def budgets(alice: Client) -> Iterator[Comparison]:
-    """Yield results within the budget, compared with no budget, and a result over it."""
-    for name, arguments in (
-        ("customers_list", {"page_size": 20}),
-        ("orders_list", {"page_size": 5}),
-    ):
-        yield Comparison(
-            f"{name} within the budget, against none",
-            alice.call(name, arguments, settings=budget(None)),
-            alice.call(name, arguments, settings=budget(10_000)),
-        )
-    yield Comparison(
-        "documents_texts, 20 long documents, over the budget",
-        alice.plain("GET", "/api/library/documents/texts/", query=LONG_PAGE),
-        alice.call("documents_texts", LONG_PAGE),
-        rounds=10,
-    )
-
-
-class WaitingAuditor(Auditor):
-    """Keeps rows for a thread that never writes: a measurement is a transaction of this thread."""
-
-    def keep(self, record: Any) -> None:
-        if mcp_settings.AUDIT_STRICT:
-            super().keep(record)
-        else:
-            self.batch.add(record)
-
-    def write(self, records: Sequence[Any]) -> Sequence[Any]:
-        return ()
-
-    @cached_property
-    def batch(self) -> RecordBatch:
-        # The cost of starting a thread now and then is not part of each call.
-        batch = RecordBatch(self.write)
-        batch.thread = threading.current_thread()
-        return batch
-
-
-def audits(alice: Client) -> Iterator[Comparison]:
-    """Yield calls with audit, compared with the same calls without it."""
-    config = apps.get_app_config("drf_mcp_audit")
-
-    def switch(recording: bool) -> Callable[[], None]:
-        auditor = WaitingAuditor() if recording else None
-        return lambda: setattr(config, "auditor", auditor)
-
-    page = {"page_size": 20}
-    for name, own in (
-        ("customers_list audited, against not", {}),
-        ("customers_list audited in strict mode, against not", {"AUDIT_STRICT": True}),
-    ):
-        served = {"DRF_MCP": {**settings.DRF_MCP, **own}}
-        yield Comparison(
-            name,
-            alice.call("customers_list", page, settings=served, before=switch(False)),
-            alice.call("customers_list", page, settings=served, before=switch(True)),
-        )
-    switch(False)()
-
-
-def long_answers(alice: Client) -> Iterator[Comparison]:
-    """Yield shortened answers of megabytes, compared with the same whole answers over HTTP."""
-    served = {"DRF_MCP": {**settings.DRF_MCP, "EXPOSE": "urlconf", "INCLUDE": ["/long/*"]}}
-    for kind in LONG_ANSWERS:
-        yield Comparison(
-            f"{kind}, megabytes, over the budget",
-            alice.plain("GET", f"/long/{kind}/", settings=served),
-            alice.call("long", {"kind": kind}, settings=served),
-            rounds=3,
-        )
-
-
-def retrieval(server: Server, alice: Client) -> Comparison:
-    """Return ``content_retrieve``, compared with the page that the content is of over HTTP."""
+def make_retrieval(server: Server, client: Client) -> Request:
+    """Return the request for a text that an answer left out."""
     # Not rolled back, because the archived content has to stay.
-    _, content = server.answer(alice.call("documents_texts", LONG_PAGE).environment())
-    (archive_id,) = json.loads(content)["result"]["structuredContent"]["meta"][
-        "content_archive_hashes"
-    ]
-    asked = {"archive_id": archive_id, "ids": ["results[0].text"]}
-    return Comparison(
-        "content_retrieve, one document",
-        alice.plain("GET", "/api/library/documents/texts/", query=LONG_PAGE),
-        alice.call("content_retrieve", asked),
+    _, content = server.answer(client.call("documents_texts", LONG_PAGE).environment())
+    meta = json.loads(content)["result"]["structuredContent"]["meta"]
+    (archive_id,) = meta["content_archive_hashes"]
+    return client.call("content_retrieve", {"archive_id": archive_id, "ids": ["results[0].text"]})
+
+
+def serve_many(tools: int) -> dict[str, Any]:
+    # The archive has a tool of its own.
+    served = {"EXPOSE": "urlconf", "ARCHIVE_CLASS": None}
+    return {"ROOT_URLCONF": make_urlconf(tools), "DRF_MCP": served}
+
+
+def compare(server: Server, plain: Request, call: Request, more: int, rounds: int) -> Found:
+    if succeeds(server, plain) != succeeds(server, call):
+        raise RuntimeError(f"One of the two requests fails: {plain}, {call}")
+    expected, cost = measure(server, plain, call, rounds=rounds)
+    statements = f"{cost.statements} of {expected.statements} SQL"
+    note = f"{cost.milliseconds:.2f} of {expected.milliseconds:.2f} ms, {statements}"
+    fault = statements if cost.statements > expected.statements + more else ""
+    return Found(cost.milliseconds / expected.milliseconds, note, fault)
+
+
+def alone(server: Server, request: Request, rounds: int) -> Found:
+    (cost,) = measure(server, request, rounds=rounds)
+    return Found(cost.milliseconds, f"{cost.statements} SQL")
+
+
+def describe() -> Found:
+    return Found(fresh.run("describe")[0])
+
+
+def start() -> Found:
+    """Return what a process takes with the app beyond the same process without it."""
+    (seconds, megabytes), (plain_seconds, plain_megabytes) = (
+        [min(each) for each in zip(*(fresh.run(kind) for _ in range(3)), strict=True)]
+        for kind in (fresh.SERVED, fresh.PLAIN)
     )
-
-
-def budget(limit: int | None) -> dict[str, Any]:
-    """Return settings with this budget."""
-    return {"DRF_MCP": {**settings.DRF_MCP, "MAX_RESULT_TOKENS": limit}}
-
-
-def project(tools: int) -> ModuleType:
-    """Return the URLconf of a project with this many tools, a multiple of ten."""
-    router = SimpleRouter()
-    for number in range(tools // TOOLS_PER_VIEWSET):
-        orders = number % 2 == 0
-        members = {
-            "__doc__": f"Things of kind {number}.",
-            "queryset": (Order if orders else Customer).objects.all(),
-            "serializer_class": OrderSerializer if orders else CustomerSerializer,
-            "http_method_names": ["get", "post", "put", "delete"],
-        }
-        viewset = type(f"Things{number}", (ModelViewSet,), members)
-        router.register(f"things-{number}", viewset, basename=f"things-{number}")
-    module = ModuleType(f"benchmarks.project_of_{tools}")
-    module.urlpatterns = [  # type: ignore[attr-defined]
-        path("mcp", MCPView.as_view()),
-        path("api/", include(router.urls)),
-        path("nothing/", nothing),
-    ]
-    return module
+    more = f"{megabytes - plain_megabytes:.1f} MB more"
+    fault = more if megabytes - plain_megabytes > START_MEGABYTES else ""
+    return Found(seconds - plain_seconds, more, fault)

@@ -1,16 +1,12 @@
-"""Two requests compared: function calls, SQL statements and time."""
+"""Requests measured in turns: processor time and SQL statements."""
 
 from __future__ import annotations
 
-import cProfile
 import gc
-import pstats
-import statistics
 import time
-import tracemalloc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
@@ -21,102 +17,54 @@ from benchmarks.requests import Request, Server
 
 # Requests that fill every cache before the measurement.
 WARMING = 3
-# Requests of one kind sent in a row.
-IN_A_ROW = 3
-# Requests that are counted. The least counts, because one of 16 requests that store an answer also
-# deletes expired answers.
-COUNTED = 3
+# After a tenth of the rounds, a measurement ends when it has taken these processor seconds.
+SECONDS = 2.0
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """A request, and the request that it is compared with.
-
-    Attributes:
-        name: the name of the comparison.
-        plain: the request that counts as 1.
-        measured: the request that is measured.
-        rounds: the most rounds; None for any number.
-    """
-
-    name: str
-    plain: Request
-    measured: Request
-    rounds: int | None = None
-
-    def run(self, server: Server, rounds: int) -> Figures:
-        """Measure both requests in turns."""
-        rounds = min(rounds, self.rounds or rounds)
-        plain, measured = Cost(), Cost()
-        pairs = [(self.plain, plain), (self.measured, measured)]
-        if succeeds(server, self.plain) != succeeds(server, self.measured):
-            raise RuntimeError(f"{self.name}: one of the two requests fails.")
-        for request, cost in pairs:
-            with warm(server, request):
-                cost.calls = least(server, request, function_calls)
-                cost.statements = least(server, request, statements)
-        for turn in range(rounds):
-            # The first request of a turn runs with the processor's caches as the other request left
-            # them.
-            for request, cost in pairs if turn % 2 else reversed(pairs):
-                with warm(server, request):
-                    cost.seconds += [server.measured(request, seconds) for _ in range(IN_A_ROW)]
-        return Figures(self.name, plain, measured)
-
-
-@dataclass
 class Cost:
-    """The cost of a request.
+    """The least processor milliseconds of a request, and its SQL statements."""
 
-    Attributes:
-        calls: function calls, of Python and of C.
-        statements: SQL statements.
-        seconds: the duration of each request.
-    """
-
-    calls: int = 0
-    statements: int = 0
-    seconds: list[float] = field(default_factory=list)
+    milliseconds: float
+    statements: int
 
 
-@dataclass(frozen=True)
-class Figures:
-    """The result of a comparison.
+def measure(server: Server, *requests: Request, rounds: int) -> list[Cost]:
+    """Send requests in turns, so that other load slows down all of them."""
+    with ExitStack() as stack:
+        for request in requests:
+            stack.enter_context(override_settings(**request.settings))
+            for _ in range(WARMING):
+                server.measured(request, lambda answer: answer())
+        statements = [
+            min(server.measured(request, count_statements) for _ in range(2))
+            for request in requests
+        ]
+        seconds = find_least_seconds(server, requests, rounds)
+    pairs = zip(seconds, statements, strict=True)
+    return [Cost(least * 1000, count) for least, count in pairs]
 
-    Attributes:
-        name: the name of the comparison.
-        plain: the cost that counts as 1.
-        measured: the cost that was measured.
-    """
 
-    name: str
-    plain: Cost
-    measured: Cost
-
-    @property
-    def calls(self) -> float:
-        """The function calls as a multiple of the plain request's."""
-        return self.measured.calls / self.plain.calls
-
-    @property
-    def extra_calls(self) -> int:
-        """The function calls that the plain request does not make."""
-        return self.measured.calls - self.plain.calls
-
-    @property
-    def extra_statements(self) -> int:
-        """The SQL statements that the plain request does not run."""
-        return self.measured.statements - self.plain.statements
-
-    @property
-    def fastest(self) -> float:
-        """The time of the fastest as a multiple of the plain request's fastest."""
-        return min(self.measured.seconds) / min(self.plain.seconds)
-
-    @property
-    def median(self) -> float:
-        """The median time as a multiple of the plain request's."""
-        return statistics.median(self.measured.seconds) / statistics.median(self.plain.seconds)
+def find_least_seconds(server: Server, requests: tuple[Request, ...], rounds: int) -> list[float]:
+    least = [float("inf")] * len(requests)
+    started = time.process_time()
+    gc.collect()
+    gc.disable()
+    try:
+        for turn in range(rounds):
+            if turn * 10 >= rounds and time.process_time() - started > SECONDS:
+                break
+            # The first request of a turn finds the processor's caches as the other left them.
+            numbers = range(len(requests))
+            for number in numbers if turn % 2 else reversed(numbers):
+                for _ in range(2):
+                    seconds = server.measured(requests[number], count_seconds)
+                    least[number] = min(least[number], seconds)
+            if turn % 20 == 19:
+                gc.collect()
+    finally:
+        gc.enable()
+    return least
 
 
 def succeeds(server: Server, request: Request) -> bool:
@@ -125,60 +73,15 @@ def succeeds(server: Server, request: Request) -> bool:
     return status < 400 and b'"isError":true' not in content
 
 
-@contextmanager
-def warm(server: Server, request: Request) -> Iterator[None]:
-    """Send a request until every cache is filled; its settings apply within the block."""
-    with override_settings(**request.settings):
-        for _ in range(WARMING):
-            server.measured(request, lambda answer: answer())
-        yield
-
-
-def least(server: Server, request: Request, count: Callable[[Callable[[], Any]], int]) -> int:
-    """Return the least count of several equal requests."""
-    return min(server.measured(request, count) for _ in range(COUNTED))
-
-
-def function_calls(answer: Callable[[], Any]) -> int:
-    """Return the number of function calls, those of C included, without garbage collection."""
-    profile = cProfile.Profile()
-    with without_garbage_collection():
-        profile.runcall(answer)
-    return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
-
-
-def statements(answer: Callable[[], Any]) -> int:
-    """Return the number of SQL statements."""
+def count_statements(answer: Callable[[], Any]) -> int:
+    """Return the number of SQL statements, without the savepoints of the transaction around it."""
     with CaptureQueriesContext(connection) as captured:
         answer()
-    return len(captured)
+    return sum("SAVEPOINT" not in each["sql"] for each in captured)
 
 
-def kilobytes(answer: Callable[[], Any]) -> int:
-    """Return the most kilobytes that Python uses at once for an answer."""
-    gc.collect()
-    tracemalloc.start()
-    try:
-        answer()
-        return tracemalloc.get_traced_memory()[1] // 1000
-    finally:
-        tracemalloc.stop()
-
-
-def seconds(answer: Callable[[], Any]) -> float:
-    """Return the duration of an answer, without garbage collection."""
-    with without_garbage_collection():
-        started = time.perf_counter()
-        answer()
-        return time.perf_counter() - started
-
-
-@contextmanager
-def without_garbage_collection() -> Iterator[None]:
-    """Collect garbage before the block and none within it."""
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
+def count_seconds(answer: Callable[[], Any]) -> float:
+    """Return the processor time that this thread takes for an answer."""
+    started = time.thread_time()
+    answer()
+    return time.thread_time() - started

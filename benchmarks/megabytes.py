@@ -19,10 +19,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import django
 
@@ -34,36 +32,6 @@ MILLION = 1_000_000
 SMALL = 2_000
 BOUNDARY = "boundary-of-the-benchmark"
 REFUSED = (b'"isError":true', b'"error":{"code":-')
-
-
-@dataclass
-class Passes:
-    """Counts the characters of JSON that are written and read."""
-
-    written: int = 0
-    read: int = 0
-    encodings: int = 0
-
-    @contextlib.contextmanager
-    def counted(self) -> Iterator[None]:
-        """Count within the block."""
-        encode, decode = json.JSONEncoder.encode, json.JSONDecoder.decode
-
-        def counting_encode(encoder: json.JSONEncoder, value: Any) -> str:
-            text = encode(encoder, value)
-            self.encodings += 1
-            self.written += len(text)
-            return text
-
-        def counting_decode(decoder: json.JSONDecoder, text: str, *args: Any) -> Any:
-            self.read += len(text)
-            return decode(decoder, text, *args)
-
-        with (
-            mock.patch.object(json.JSONEncoder, "encode", counting_encode),
-            mock.patch.object(json.JSONDecoder, "decode", counting_decode),
-        ):
-            yield
 
 
 def main() -> None:
@@ -78,8 +46,8 @@ def main() -> None:
         kind, door, envelope, size = asked.one
         write(json.dumps(measure(kind, door, envelope, int(size))))
         return
-    write("| | MB | CPU s | of | ratio | memory MB | of | ratio | written | read |")
-    write("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
+    write("| | MB | CPU s | of | ratio | memory MB | of | ratio |")
+    write("|---|--:|--:|--:|--:|--:|--:|--:|")
     for kind in asked.kinds or KINDS:
         megabytes = asked.upload if kind == "upload" else asked.size
         for line in compare(kind, int(megabytes * MILLION), asked.envelopes.split(",")):
@@ -98,7 +66,6 @@ def compare(kind: str, size: int, envelopes: list[str]) -> Iterator[str]:
         for name in ("seconds", "memory"):
             ratio = found[name] / max(plain[name], 0.001)
             cells += [f"{found[name]:.2f}", f"{plain[name]:.2f}", f"{ratio:.2f}"]
-        cells += [f"{found[name] / size:.2f}" for name in ("written", "read")]
         yield f"| {' | '.join(cells)} |"
 
 
@@ -124,7 +91,7 @@ def measure(kind: str, door: str, envelope: str, size: int) -> dict[str, float]:
     for name, value in make_settings(envelope, size).items():
         setattr(settings, name, value)
     seed()
-    server, client, passes = Server(), Client.of("alice"), Passes()
+    server, client = Server(), Client.of("alice")
     if door == "slice":
         # Not rolled back: the slice of the archived content is a request of its own.
         answer = server.answer(make_request(client, kind, "mcp", size).environment())
@@ -137,13 +104,12 @@ def measure(kind: str, door: str, envelope: str, size: int) -> dict[str, float]:
     # The memory before the request is subtracted, although the request may use some of it again.
     trim_memory()
     before, started = read_memory("VmRSS"), time.process_time()
-    with passes.counted():
-        status, content = server.answer(environment)
+    status, content = server.answer(environment)
     seconds = time.process_time() - started
     if status >= 400 or any(mark in content for mark in REFUSED):
         raise RuntimeError(f"{kind} by {door} was refused: {content[:500]!r}")
     memory = read_memory("VmHWM") - before
-    return {"seconds": seconds, "memory": memory, **vars(passes)}
+    return {"seconds": seconds, "memory": memory}
 
 
 def make_settings(envelope: str, size: int) -> dict[str, Any]:
@@ -189,7 +155,6 @@ class MultiPart:
     def __init__(self, client: Any, content: bytes) -> None:
         self.plain, self.content = client.plain("POST", "/uploads/", body={}), content
         self.settings: dict[str, Any] = {}
-        self.before = lambda: None
 
     def environment(self) -> dict[str, Any]:
         """Return a new WSGI environment."""

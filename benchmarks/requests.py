@@ -12,7 +12,6 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.db import transaction
 from django.test import override_settings
 from django.utils.http import urlencode
-from rest_framework.authtoken.models import Token
 
 REVISION = "2026-07-28"
 META = {
@@ -21,14 +20,14 @@ META = {
 }
 ENVIRONMENT = {
     "SCRIPT_NAME": "",
-    "SERVER_NAME": "testserver",
+    "SERVER_NAME": "localhost",
     "SERVER_PORT": "80",
     "SERVER_PROTOCOL": "HTTP/1.1",
     "REMOTE_ADDR": "127.0.0.1",
-    "HTTP_ACCEPT": "application/json",
+    "HTTP_HOST": "localhost",
+    "HTTP_ACCEPT": "application/json, text/event-stream",
     "wsgi.url_scheme": "http",
 }
-Environment = Callable[[], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,6 @@ class Request:
         body: the body, any JSON value; None for no body.
         headers: additional headers, with their WSGI names.
         settings: settings of the project while the request is sent.
-        before: a function that runs before the request each time.
     """
 
     method: str
@@ -51,7 +49,6 @@ class Request:
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    before: Callable[[], None] = lambda: None
 
     def environment(self) -> dict[str, Any]:
         """Return a new WSGI environment."""
@@ -73,31 +70,40 @@ class Client:
     """Makes the requests of one user.
 
     Attributes:
-        token: the user's token.
+        token: the user's token, "" for a stranger.
+        scheme: the scheme of the token.
+        revision: the protocol revision of the messages.
     """
 
     token: str
+    scheme: str = "Token"
+    revision: str = REVISION
 
     @classmethod
-    def of(cls, username: str) -> Client:
+    def of(cls, username: str, *options: str) -> Client:
         """Return the client of a user of the example project."""
-        return cls(Token.objects.get(user__username=username).key)
+        from rest_framework.authtoken.models import Token
+
+        return cls(Token.objects.get(user__username=username).key, *options)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"HTTP_AUTHORIZATION": f"{self.scheme} {self.token}"} if self.token else {}
 
     def plain(self, method: str, path: str, **options: Any) -> Request:
         """Return a plain HTTP request."""
-        return Request(
-            method, path, headers={"HTTP_AUTHORIZATION": f"Token {self.token}"}, **options
-        )
+        return Request(method, path, headers=self.headers, **options)
 
     def message(self, method: str, params: Mapping[str, Any], **options: Any) -> Request:
         """Return a request with an MCP message."""
         headers = {
-            "HTTP_AUTHORIZATION": f"Token {self.token}",
-            "HTTP_MCP_PROTOCOL_VERSION": REVISION,
+            **self.headers,
+            "HTTP_MCP_PROTOCOL_VERSION": self.revision,
             "HTTP_MCP_METHOD": method,
             **({"HTTP_MCP_NAME": params["name"]} if "name" in params else {}),
         }
-        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": META}}
+        meta = {"_meta": META} if self.revision == REVISION else {}
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, **meta}}
         return Request("POST", "/mcp", body=body, headers=headers, **options)
 
     def call(self, tool: str, arguments: Mapping[str, Any], **options: Any) -> Request:
@@ -110,7 +116,7 @@ class Client:
 
 
 class Server:
-    """The example project behind its WSGI handler."""
+    """The project of this process behind its WSGI handler."""
 
     def __init__(self) -> None:
         self.handler = WSGIHandler()
@@ -129,7 +135,6 @@ class Server:
             request: the request.
             measure: gets the function that sends the request, and returns the result.
         """
-        request.before()
         with transaction.atomic():
             environment = request.environment()
             found = measure(lambda: self.answer(environment))

@@ -1,42 +1,13 @@
-"""The example project, and the simplest views."""
+"""The example project, and views of megabytes."""
 
 from __future__ import annotations
 
-from django.contrib.auth.models import Group
 from django.urls import include, path
 from rest_framework import serializers
 from rest_framework.decorators import api_view
-from rest_framework.generics import GenericAPIView, ListAPIView
+from rest_framework.generics import GenericAPIView
 from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
-
-
-@api_view(["GET"])
-def nothing(request):
-    """Answer with an empty object."""
-    return Response({})
-
-
-LONG_ANSWERS = {
-    "nulls": [None] * 100_000,
-    "floats": [number / 7 for number in range(270_000)],
-    "rows": [
-        {
-            "id": number,
-            "name": f"Customer {number}",
-            "city": "Uppsala",
-            "note": "Paid. " * 25,
-        }
-        for number in range(22_000)
-    ],
-    "text": {"id": 1, "text": "The harbour was opened in the spring of 1892. " * 65_000},
-}
-
-
-@api_view(["GET"])
-def long_answer(request, kind):
-    """Answer with megabytes."""
-    return Response(LONG_ANSWERS[kind])
 
 
 def make_rows(size):
@@ -76,35 +47,6 @@ def megabytes(request, kind, size):
     return Response(MEGABYTES[kind](size))
 
 
-class GroupSerializer(serializers.ModelSerializer):
-    """A group."""
-
-    class Meta:
-        model = Group
-        fields = ("id", "name")
-
-
-class StockRows(ListAPIView):
-    """All groups, by REST framework's own handler."""
-
-    queryset = Group.objects.order_by("id")
-    serializer_class = GroupSerializer
-    pagination_class = None
-    filter_backends = ()
-
-
-class OwnRows(GenericAPIView):
-    """All groups, by a handler of the project."""
-
-    queryset = Group.objects.order_by("id")
-    serializer_class = GroupSerializer
-    pagination_class = None
-    filter_backends = ()
-
-    def get(self, request):
-        return Response(self.get_serializer(self.get_queryset(), many=True).data)
-
-
 class UploadSerializer(serializers.Serializer):
     """A file."""
 
@@ -124,11 +66,7 @@ class Upload(GenericAPIView):
 
 
 urlpatterns = [
-    path("nothing/", nothing),
-    path("long/<str:kind>/", long_answer),
     path("megabytes/<str:kind>/<int:size>/", megabytes),
-    path("rows/stock/", StockRows.as_view()),
-    path("rows/own/", OwnRows.as_view()),
     path("uploads/", Upload.as_view()),
     path("", include("example_project.urls")),
 ]

@@ -7,9 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
-from django.test import override_settings
-
 from benchmarks.agents.projects import PROJECTS, Endpoint
 from benchmarks.agents.tasks import Tasks
 from benchmarks.agents.tokens import Tokens
@@ -53,7 +50,7 @@ class Composed:
 def compose_all() -> list[Composed]:
     """Do the tasks of the example shop in both ways."""
     project, tokens = PROJECTS[0], Tokens()
-    with project.serving(), override_settings(DRF_MCP={**settings.DRF_MCP, "COMPOSE": "writes"}):
+    with project.serving(COMPOSE="writes"):
         endpoint = NotedEndpoint(project, project.user)
         return [compose(endpoint, task, tokens) for task in project.read_all("programs", "shop")]
 

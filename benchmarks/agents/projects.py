@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.cache import cache
 from django.db import transaction
 from django.test import override_settings
 
-from benchmarks.agents.fetched import FETCHED
 from benchmarks.agents.other_package.names import Names
 from drf_mcp.test import MCPClient, MCPRefused, ToolResult
 
@@ -34,27 +34,22 @@ class Project:
         subjects: the parts of the data files that ask about its tools.
         user: the user whose token the agent has.
         settings: the settings that this process needs to serve the project.
-        scheme: the scheme of its tokens.
     """
 
     name: str
     subjects: tuple[str, ...]
     user: str
     settings: Mapping[str, Any] = field(default_factory=dict)
-    scheme: str = "Token"
 
     @contextmanager
-    def serving(self) -> Iterator[None]:
-        """Serve the project in this process."""
-        with override_settings(**self.settings):
+    def serving(self, **options: Any) -> Iterator[None]:
+        """Serve the project in this process, with more settings of the package."""
+        served = {**self.settings.get("DRF_MCP", settings.DRF_MCP), **options}
+        with override_settings(**{**self.settings, "DRF_MCP": served}):
             yield
 
     def get_authorization(self, user: str) -> str:
         """Return the header with a user's token."""
-        if self.scheme == "Bearer":
-            from oauth2_provider.models import AccessToken
-
-            return f"Bearer {AccessToken.objects.get(user__username=user).token}"
         from rest_framework.authtoken.models import Token
 
         return f"Token {Token.objects.get(user__username=user).key}"
@@ -64,13 +59,14 @@ class Project:
         return [{"subject": s, **entry} for s in self.subjects for entry in self.read_all(name, s)]
 
     def read_all(self, name: str, subject: str) -> list[dict[str, Any]]:
-        # A fetched project and a domain each have a file of their own.
-        own = next(DATA.glob(f"*/{subject}.json"), None)
-        path, member = (own, name) if own else (DATA / f"{name}.json", subject)
+        # A domain has a file of its own.
+        own = DATA / "domains" / f"{subject}.json"
+        is_domain = own.exists()
+        path, member = (own, name) if is_domain else (DATA / f"{name}.json", subject)
         content = path.read_text(encoding="utf-8").replace("$PNG", PNG)
         every: dict[str, list[dict[str, Any]]] = json.loads(content)
         # Domains have no faults.
-        return every.get(member, []) if own else every[member]
+        return every.get(member, []) if is_domain else every[member]
 
 
 class Endpoint:
@@ -139,9 +135,6 @@ class Endpoint:
         return result
 
 
-FETCHED_PROJECTS = tuple(
-    Project(name, (name,), each.user, scheme=each.scheme) for name, each in FETCHED.items()
-)
 PROJECTS = (
     Project("shop and library", ("shop", "library"), "carol"),
     Project(
@@ -153,7 +146,7 @@ PROJECTS = (
 )
 
 # The questions about `KEPT` are kept out of tuning: no change of the search is based on them.
-TUNED, KEPT = ("helpdesk", "boxoffice", "filing", "nursery"), ("clinic", "warehouse")
+TUNED, KEPT = ("helpdesk", "boxoffice"), ("clinic", "warehouse")
 DOMAINS = tuple(
     Project(
         name,
@@ -176,7 +169,7 @@ def find_projects(name: str | None) -> list[Project]:
     """
     if name is None:
         return list(PROJECTS)
-    found = [each for each in (*PROJECTS, *DOMAINS, *FETCHED_PROJECTS) if each.name == name]
+    found = [each for each in (*PROJECTS, *DOMAINS) if each.name == name]
     if not found:
         raise LookupError(name)
     return found

@@ -1,90 +1,67 @@
-"""The figures as a table, and each failure as a line."""
+"""The figures of all lists, as a table."""
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from benchmarks.agents.faults import MENDED
+from benchmarks.agents.faults import MENDED, SILENT, UNMENDED
 from benchmarks.agents.judge import Findings
-
-ROWS = (
-    ("tools in the list", "{tools}"),
-    ("list tokens a model sees", "{list_tokens}"),
-    ("list tokens on the wire", "{wire_tokens}"),
-    ("right tool at the top / among five", "{right_tool_at_the_top} / {right_tool_among_five}"),
-    ("of questions", "{questions}"),
-    ("first attempts accepted", "{attempts_accepted} of {attempts}"),
-    ("faults mended at the first retry", "{mended} of {faults}"),
-    ("faults refused but not mended", "{not_mended}"),
-    ("faults silently wrong", "{silently_wrong}"),
-    ("tokens an error, median", "{error_tokens_median}"),
-    ("tokens read in all tasks", "{task_tokens}"),
-    ("tasks (failed)", "{tasks} ({tasks_failed})"),
-)
+from benchmarks.agents.tokens import Tokens
 
 
-def make_table(all_findings: Sequence[Findings], encoder: str) -> Iterator[str]:
-    """Yield the lines of a Markdown table."""
-    yield f"Tokens counted by {encoder}."
+def make_table(every: Sequence[Findings], tokens: Tokens) -> Iterator[str]:
+    """Yield the lines of a Markdown table, with a column for each list."""
+    columns = [dict(find_figures(each, find_common(every, each), tokens)) for each in every]
+    yield f"Tokens counted by {tokens.encoder}."
     yield ""
-    yield make_row("", *(findings.project.name for findings in all_findings))
-    yield f"|---|{'--:|' * len(all_findings)}"
-    for title, form in ROWS:
-        yield make_row(title, *(form.format(**each.figures) for each in all_findings))
+    yield make_row("", *(f"{each.project.name}: {each.package}" for each in every))
+    yield f"|---|{'--:|' * len(every)}"
+    for title in columns[0]:
+        yield make_row(title, *(column[title] for column in columns))
 
 
 def make_row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def describe_findings(findings: Findings) -> Iterator[str]:
-    """Yield one line for each failure in a project."""
-    for question, right, place, top in findings.places:
-        if place > 1:
-            yield f"found at {place}: {question} ({right[0]}; at the top: {top})"
-    for attempt in findings.attempts:
-        if not attempt.accepted:
-            yield f"attempt refused: {attempt.tool} {attempt.arguments}: {attempt.refusal}"
-    for tool, reason in findings.left_out.items():
-        yield f"no attempt: {tool}: {reason}"
-    for verdict in findings.verdicts:
-        if verdict.end != MENDED:
-            fault = verdict.fault
-            yield f"{verdict.end}: {fault['tool']} {fault['arguments']}; {verdict.step}"
-    for reading in findings.readings:
-        if reading.failure:
-            yield f"task failed: {reading.task['task']}: {reading.failure}"
+def find_common(every: Sequence[Findings], findings: Findings) -> set[str]:
+    """Return the tasks that were done with each list of a project."""
+    done = [each.done for each in every if each.project == findings.project]
+    return set.intersection(*done)
 
 
-def make_json(findings: Findings) -> dict[str, Any]:
-    """Return everything about a project as JSON."""
-    return {
-        "project": findings.project.name,
-        "package": findings.package,
-        "left_out": findings.entries.left_out,
-        "figures": findings.figures,
-        "questions": [
-            {"question": question, "right": right, "place": place, "top": top}
-            for question, right, place, top in findings.places
-        ],
-        "tools_without_attempts": findings.left_out,
-        "refused_attempts": [
-            {"tool": each.tool, "arguments": each.arguments, "refusal": each.refusal}
-            for each in findings.attempts
-            if not each.accepted
-        ],
-        "faults": [
-            {"fault": each.fault, "end": each.end, "step": each.step, "error": each.error}
-            for each in findings.verdicts
-        ],
-        "tasks": [
-            {
-                "task": each.task["task"],
-                "texts": each.texts,
-                "tokens": findings.task_tokens[each.task["task"]],
-                "failure": each.failure,
-            }
-            for each in findings.readings
-        ],
-    }
+def find_figures(findings: Findings, common: set[str], tokens: Tokens) -> Iterator[tuple[str, str]]:
+    """Yield the title of each row, and its cell.
+
+    Args:
+        findings: the findings about a list.
+        common: the tasks whose tokens are counted.
+        tokens: counts tokens.
+    """
+    places = [place for _, _, place, _ in findings.places]
+    ends = [verdict.end for verdict in findings.verdicts]
+    errors = [verdict.error for verdict in findings.verdicts if verdict.error]
+    read = [
+        text
+        for reading in findings.readings
+        if reading.task["task"] in common
+        for text in reading.texts
+    ]
+    shown, wire = tokens.count_all([findings.shown, findings.wire])
+    sizes = tokens.count_all(errors)
+    found = [sum(place <= most for place in places) for most in (1, 5)]
+    accepted = sum(attempt.accepted for attempt in findings.attempts)
+    task_tokens = sum(tokens.count_all(read))
+    yield "tools in the list", str(len(findings.page["tools"]))
+    yield "list tokens a model sees", str(shown)
+    yield "list tokens on the wire", str(wire)
+    yield "right tool first / among five", f"{found[0]} / {found[1]} of {len(places)}"
+    yield "first attempts accepted", f"{accepted} of {len(findings.attempts)}"
+    yield "faults mended at the first retry", f"{ends.count(MENDED)} of {len(ends)}"
+    yield "faults refused but not mended", str(ends.count(UNMENDED))
+    yield "faults silently wrong", str(ends.count(SILENT))
+    yield "tokens an error, median", str(int(statistics.median(sizes)) if sizes else 0)
+    yield "tasks done", f"{len(findings.done)} of {len(findings.readings)}"
+    yield "tokens read a task", str(task_tokens // max(len(common), 1))
+    yield "entries that not every list can be asked", str(findings.left_out)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.conf import settings
-from django.test import override_settings
-
 from benchmarks.agents.entries import Entries
-from benchmarks.agents.judge import SHOWN
+from benchmarks.agents.judge import compact, show
 from benchmarks.agents.programs import COMPOSE
 from benchmarks.agents.projects import DOMAINS, Endpoint, Project
 from benchmarks.agents.search import Search, split_words
@@ -58,7 +54,7 @@ class Way:
 
     def run(self, tasks: Sequence[Mapping[str, Any]]) -> TasksInOneWay:
         shown = self.get_shown()
-        handled = TasksInOneWay(write([show(tool) for tool in shown]) if shown else "")
+        handled = TasksInOneWay(compact([show(tool) for tool in shown]) if shown else "")
         for task in tasks:
             self.texts = []
             with self.endpoint.undoing():
@@ -102,7 +98,7 @@ class Way:
             raise Failed(getattr(result, "text", str(result)))
         # An agent writes a program as text, not as JSON.
         alone = arguments.get("program") or arguments.get("code")
-        self.texts += [alone or write({"name": name, "arguments": arguments}), result.text]
+        self.texts += [alone or compact({"name": name, "arguments": arguments}), result.text]
         return result
 
 
@@ -126,8 +122,8 @@ class DeferredWay(Way):
         # The agent has already read a tool that an earlier search found.
         new = [name for name in found if name not in self.seen]
         self.texts += [
-            write({"query": query}),
-            write([show(self.endpoint.tools[name]) for name in new]),
+            compact({"query": query}),
+            compact([show(self.endpoint.tools[name]) for name in new]),
         ]
         self.seen.update(found)
         return tool in self.seen
@@ -137,12 +133,17 @@ class SearchedWay(Way):
     """The list has a search and two tools that run a tool by its name."""
 
     def look(self, query: str, tool: str) -> bool:
-        hits = self.call(SEARCH, {"query": query}).data["tools"]
-        self.found = {hit["signature"].partition("(")[0]: hit["run_with"] for hit in hits}
+        self.found = read_hits(self.call(SEARCH, {"query": query}))
         return tool in self.found
 
     def address(self, step: Mapping[str, Any], arguments: Any) -> tuple[str, Mapping[str, Any]]:
         return self.found[step["tool"]], {"name": step["tool"], "arguments": arguments}
+
+
+def read_hits(result: ToolResult) -> dict[str, str]:
+    """Return the tools that a search found, each with the tool that runs it."""
+    hits = result.data["tools"]
+    return {hit["signature"].partition("(")[0]: hit["run_with"] for hit in hits}
 
 
 class ProgramWay(Way):
@@ -222,14 +223,6 @@ class CodeModeWay(ProgramWay):
         return path
 
 
-def show(tool: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tool[key] for key in SHOWN if key in tool}
-
-
-def write(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
 # --- The ways of both packages ---------------------------------------------------------------
 
 OWN: dict[str, tuple[type[Way], dict[str, Any]]] = {
@@ -259,10 +252,10 @@ def do_all(compare: bool) -> dict[str, dict[str, TasksInOneWay]]:
 def do_one(
     project: Project, tasks: Sequence[Mapping[str, Any]], compare: bool
 ) -> Iterator[tuple[str, TasksInOneWay]]:
+    for name, (way, options) in OWN.items():
+        with project.serving(**options):
+            yield name, way(Endpoint(project, project.user)).run(tasks)
     with project.serving():
-        for name, (way, options) in OWN.items():
-            with override_settings(DRF_MCP={**settings.DRF_MCP, **options}):
-                yield name, way(Endpoint(project, project.user)).run(tasks)
         own = Endpoint(project, project.user)
         for name, (way, code_mode) in FASTMCP_WAYS.items() if compare else ():
             with opening(own, code_mode) as endpoint:

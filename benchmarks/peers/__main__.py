@@ -1,7 +1,7 @@
 """``python -m benchmarks.peers``: tables of drf_mcp and other packages over the same project.
 
 Each package runs in a process of its own with the same Django and REST framework, and takes turns
-with the plain request. The packages are installed into ``build/peers``.
+with the plain request. The packages are installed into ``build/environments``.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ import argparse
 import json
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from benchmarks.environments import REQUIREMENTS, find_python
 from benchmarks.peers import report
-from benchmarks.peers.environments import REQUIREMENTS, find_python
 
 PEERS = ("drf_mcp", *REQUIREMENTS)
 OPERATIONS = ("read", "page", "create", "refused", "denied")
@@ -103,22 +104,21 @@ def measure(
     costs = {(name, each.peer): report.Cost(each.ask("count", name=name)) for name, each in asked}
     for turn in range(rounds):
         for name, each in asked:
-            costs[name, each.peer].add(each.ask("time", name=name, turn=turn))
+            seconds = each.ask("time", name=name, turn=turn)
+            costs[name, each.peer].plain += seconds["plain"]
+            costs[name, each.peer].measured += seconds["measured"]
     for (name, peer), cost in costs.items():
         yield name, peer, cost
 
 
-def find_starts(processes: Sequence[Process], rounds: int) -> Mapping[str, report.Start]:
-    """Return the seconds of processes until their first answer, measured in turns.
+def find_start(process: Process, rounds: int) -> float:
+    """Return the processor time until the first answer, of a process without the package.
 
-    The process without a package has the same interpreter and the same installed packages.
+    That process has the same interpreter and the same installed packages.
     """
-    found = {each.peer: report.Start() for each in processes}
-    for _ in range(rounds):
-        for each in processes:
-            found[each.peer].plain.append(each.run("--first", PEER="plain"))
-            found[each.peer].measured.append(each.run("--first"))
-    return found
+    pairs = [(process.run("--first"), process.run("--first", PEER="plain")) for _ in range(rounds)]
+    measured, plain = (statistics.median(each) for each in zip(*pairs, strict=True))
+    return measured / plain
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -128,8 +128,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--starts", type=int, default=5, help="processes of each kind")
     parser.add_argument("--tools", type=int, default=1002, help="tools of the larger project")
     asked = parser.parse_args(arguments)
-    if sys.version_info < (3, 12):
-        parser.error("calls of all threads are counted by Python 3.12 or newer")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="peers-")))
         results = report.Results(asked.peers)
@@ -142,8 +140,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             rounds = min(asked.rounds, 10) if tools else asked.rounds
             for name, peer, cost in measure(processes, operations, rounds):
                 results.costs[tools, name, peer] = cost
-            for peer, start in find_starts(processes, asked.starts).items():
-                results.starts[tools, peer] = start
+            for each in processes:
+                results.starts[tools, each.peer] = find_start(each, asked.starts)
     sys.stdout.write("\n".join(results.write()) + "\n")
 
 

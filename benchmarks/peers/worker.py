@@ -12,36 +12,21 @@ import itertools
 import json
 import os
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import django
+
+from benchmarks.requests import Client, Request
 
 WARMING = 5
 IN_A_ROW = 3
 EMAIL = "benchmark@example.com"
 CUSTOMER = {"name": "Benchmark", "email": EMAIL, "country": "SE"}
-FILTER = {"tier": ["gold"]}
+LIST = "tools/list"
 Answer = tuple[int, bytes]
-
-
-@dataclass(frozen=True)
-class Operation:
-    """A tool call, and the plain request that does the same.
-
-    Attributes:
-        plain: method, path and body.
-        does: the operation's name in `Door.tools`; "" for the list of tools.
-        arguments: the arguments of the tool.
-    """
-
-    plain: tuple[str, str, Any]
-    does: str = ""
-    arguments: Mapping[str, Any] | None = None
 
 
 class Worker:
@@ -50,17 +35,17 @@ class Worker:
     def __init__(self, tools: int) -> None:
         from django.conf import settings
         from django.db.backends.signals import connection_created
-        from rest_framework.authtoken.models import Token
 
         from benchmarks.peers.doors import find_door
-        from benchmarks.peers.doors.base import make_environment
 
         connection_created.connect(self.watch)
         self.sql = itertools.count()
-        self.make_environment = make_environment
-        self.token = Token.objects.get(user__username="alice").key
         self.door = find_door(settings.PEER)()
-        self.operations = dict(self.make_operations(tools))
+        self.client = Client.of("alice", "Bearer", self.door.revision)
+        self.plain = {LIST: self.client.plain("GET", "/nothing/")}
+        self.arguments: dict[str, Mapping[str, Any]] = {}
+        if not tools:
+            self.add_operations()
 
     def watch(self, connection: Any, **kwargs: Any) -> None:
         def count(execute: Any, *arguments: Any) -> Any:
@@ -69,85 +54,70 @@ class Worker:
 
         connection.execute_wrappers.append(count)
 
-    def make_operations(self, tools: int) -> Iterator[tuple[str, Operation]]:
-        yield "tools/list", Operation(("GET", "/nothing/", None))
-        self.customer = self.ticket = None
-        if tools:
-            return
+    def add_operations(self) -> None:
         from example_project.shop.models import Customer, Ticket
 
         self.customer = Customer.objects.filter(owner__username="alice").earliest("pk")
         self.ticket = Ticket.objects.exclude(opened_by__username="alice").earliest("pk")
-        one, customers = {"id": self.customer.pk}, "/api/customers/"
-        refused = {**CUSTOMER, "email": "nobody"}
-        yield "read", Operation(("GET", f"{customers}{one['id']}/", None), "retrieve", one)
-        size = {"page_size": 20}
-        yield "page", Operation(("GET", f"{customers}?page_size=20", None), "page", size)
-        yield "create", Operation(("POST", customers, CUSTOMER), "create", CUSTOMER)
-        yield "refused", Operation(("POST", customers, refused), "create", refused)
-        ticket = {"id": self.ticket.pk}
-        yield (
-            "denied",
-            Operation(("DELETE", f"/api/tickets/{ticket['id']}/", None), "destroy", ticket),
-        )
+        one, page, ticket = {"id": self.customer.pk}, {"page_size": 20}, {"id": self.ticket.pk}
+        refused, customers = {**CUSTOMER, "email": "nobody"}, "/api/customers/"
+        plain = self.client.plain
+        self.plain |= {
+            "read": plain("GET", f"{customers}{self.customer.pk}/"),
+            "page": plain("GET", customers, query=page),
+            "create": plain("POST", customers, body=CUSTOMER),
+            "refused": plain("POST", customers, body=refused),
+            "denied": plain("DELETE", f"/api/tickets/{self.ticket.pk}/"),
+        }
+        self.arguments = {"read": one, "page": page, "create": CUSTOMER}
+        self.arguments |= {"refused": refused, "denied": ticket}
 
-    # Each returns a function that sends its request once.
+    def make_message(self, name: str, arguments: Mapping[str, Any] | None = None) -> Request:
+        """Return the message of an operation, with these arguments or with its own."""
+        if name == LIST:
+            return self.client.listing()
+        written = self.door.write_arguments(name, arguments or self.arguments[name])
+        return self.client.call(self.door.tools[name], written)
 
-    def make_plain(self, operation: Operation) -> Callable[[], Answer]:
-        environment = self.make_environment(self.token, *operation.plain)
-        return lambda: self.door.answer_plain(environment)
-
-    def make_measured(self, operation: Operation) -> Callable[[], Answer]:
-        if not operation.does:
-            environment = self.door.write(self.token, "tools/list")
-        else:
-            assert operation.arguments is not None
-            arguments = self.door.write_arguments(operation.does, operation.arguments)
-            environment = self.make_call(self.door.tools[operation.does], arguments)
-        return lambda: self.door.answer(environment)
-
-    def make_call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        params = {"name": tool, "arguments": arguments}
-        return self.door.write(self.token, "tools/call", params)
+    def find_ways(self, name: str) -> dict[str, Callable[[], Answer]]:
+        """Return the functions that send the plain request, and the message."""
+        plain, message = self.plain[name], self.make_message(name)
+        return {
+            "plain": lambda: self.door.answer(plain.environment()),
+            "measured": partial(self.door.serve, message),
+        }
 
     def undo(self) -> None:
         """Delete the rows of a create."""
-        if self.customer is not None:
+        if self.arguments:
             type(self.customer).objects.filter(email=EMAIL).delete()
-
-    def ways(self, name: str) -> dict[str, Callable[[], Callable[[], Answer]]]:
-        operation = self.operations[name]
-        return {
-            "plain": lambda: self.make_plain(operation),
-            "measured": lambda: self.make_measured(operation),
-        }
 
     # The measurements.
 
-    def count(self, name: str) -> dict[str, dict[str, int]]:
-        """Return function calls and statements of an operation whose caches are filled."""
+    def count(self, name: str) -> dict[str, int]:
+        """Return the SQL statements of both requests, whose caches are filled."""
         found = {}
-        for way, make in self.ways(name).items():
+        for way, send in self.find_ways(name).items():
             for _ in range(WARMING):
-                make()()
+                send()
                 self.undo()
-            found[way] = {"calls": count_calls(make()), "bytes": 0}
-            self.undo()
-            send, before = make(), next(self.sql)
-            _, content = send()
-            found[way] |= {"sql": next(self.sql) - before - 1, "bytes": len(content)}
+            before = next(self.sql)
+            send()
+            found[way] = next(self.sql) - before - 1
             self.undo()
         return found
 
     def time(self, name: str, turn: int) -> dict[str, list[float]]:
-        """Return the processor seconds of an operation, for both requests."""
-        ways = list(self.ways(name).items())
+        """Return the processor seconds of both requests, in all threads."""
+        ways = list(self.find_ways(name).items())
         found: dict[str, list[float]] = {}
-        for way, make in ways if turn % 2 else reversed(ways):
-            make()()
+        for way, send in ways if turn % 2 else reversed(ways):
+            send()
             self.undo()
-            with without_garbage_collection():
-                found[way] = [self.time_one(make()) for _ in range(IN_A_ROW)]
+            gc.collect()
+            gc.disable()
+            found[way] = [self.time_one(send) for _ in range(IN_A_ROW)]
+            gc.enable()
         return found
 
     def time_one(self, send: Callable[[], Answer]) -> float:
@@ -165,47 +135,17 @@ class Worker:
 
     def first(self) -> None:
         """Answer the first request of a process: the list of tools, or the API's."""
-        operation = self.operations["tools/list"]
-        make = self.make_measured if self.door.version else self.make_plain
-        status, _ = make(operation)()
+        status, _ = self.find_ways(LIST)["measured" if self.door.version else "plain"]()
         assert status == 200, status
-
-
-def count_calls(send: Callable[[], Any]) -> int:
-    """Return the number of function calls, those of C included, in all threads."""
-    counter = itertools.count()
-
-    def count(frame: Any, event: str, argument: Any) -> None:
-        if event in ("call", "c_call"):
-            next(counter)
-
-    with without_garbage_collection():
-        threading.setprofile_all_threads(count)
-        try:
-            send()
-        finally:
-            threading.setprofile_all_threads(None)
-    return next(counter)
-
-
-@contextmanager
-def without_garbage_collection() -> Iterator[None]:
-    """Collect garbage before the block and none within it."""
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def prepare() -> None:
     """Create the database and fill it; write the OpenAPI document for FastMCP."""
     from django.conf import settings
-    from django.core.management import call_command
 
-    call_command("migrate", verbosity=0)
-    call_command("seed", verbosity=0)
+    from benchmarks.__main__ import seed
+
+    seed()
     if settings.PEER == "fastmcp":
         from drf_spectacular.generators import SchemaGenerator
 
@@ -226,7 +166,7 @@ def main() -> None:
     if "--prepare" in sys.argv:
         prepare()
         return
-    worker = Worker(int(os.environ.get("TOOLS", "0")))
+    worker = Worker(int(os.environ["TOOLS"]))
     if "--first" in sys.argv:
         worker.first()
         return

@@ -2,7 +2,5 @@
 
 from benchmarks.agents.domains.boxoffice import *  # noqa: F403
 from benchmarks.agents.domains.clinic import *  # noqa: F403
-from benchmarks.agents.domains.filing import *  # noqa: F403
 from benchmarks.agents.domains.helpdesk import *  # noqa: F403
-from benchmarks.agents.domains.nursery import *  # noqa: F403
 from benchmarks.agents.domains.warehouse import *  # noqa: F403

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
-from django.core.management import call_command
-
 from benchmarks.agents.domains import models
 
 DAY = date(2026, 3, 2)
@@ -13,8 +11,6 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 def seed_domains() -> None:
-    # Creates the tables: an app without migrations has none.
-    call_command("migrate", run_syncdb=True, verbosity=0)
     seed_helpdesk()
     seed_boxoffice()
     seed_warehouse()

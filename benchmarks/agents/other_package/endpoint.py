@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.agents.other_package.environment import find_python
 from benchmarks.agents.other_package.live import LiveServer
 from benchmarks.agents.other_package.names import RouteNames
 from benchmarks.agents.other_package.results import PlainResult
 from benchmarks.agents.projects import Endpoint, Project
+from benchmarks.environments import find_python
 from drf_mcp.test import ToolResult
 
 SERVER = Path(__file__).with_name("server.py")
@@ -34,7 +34,7 @@ class Session:
         self.live = LiveServer()
         self.process = subprocess.Popen(
             # Isolated mode: the folder of the script is not on the import path.
-            [find_python(), "-I", str(SERVER)],
+            [find_python("fastmcp"), "-I", str(SERVER)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

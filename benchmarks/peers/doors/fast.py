@@ -21,6 +21,7 @@ from fastmcp.server.dependencies import get_http_headers
 from rest_framework.authtoken.models import Token
 
 from benchmarks.peers.doors import base
+from benchmarks.requests import Request
 
 
 class ProjectTokens(TokenVerifier):
@@ -68,8 +69,8 @@ class Door(base.Door):
             ready.set()
             await asyncio.Event().wait()
 
-    def answer(self, environment: dict[str, Any]) -> tuple[int, bytes]:
-        return self.loop.run_until_complete(self.answer_asgi(environment))
+    def serve(self, request: Request) -> tuple[int, bytes]:
+        return self.loop.run_until_complete(self.answer_asgi(request.environment()))
 
     async def answer_asgi(self, environment: dict[str, Any]) -> tuple[int, bytes]:
         """Return the response of FastMCP's ASGI application."""

@@ -55,7 +55,9 @@ class CustomerTools(MCPToolset):
 class Door(base.Door):
     version = version("django-mcp-server")
     revision = "2025-06-18"
-    lacks = {"create": "the view is given the MCP message as its body, and misses every field"}
+    lacks = dict.fromkeys(
+        ("create", "refused"), "the view is given the MCP message, and misses every field"
+    )
 
     @classmethod
     def make_urlpatterns(cls) -> list[Any]:
@@ -95,4 +97,4 @@ class Door(base.Door):
         return True
 
     def write_arguments(self, operation: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"body": arguments} if operation == "create" else arguments
+        return {"body": arguments} if operation in self.lacks else arguments

@@ -1,4 +1,4 @@
-"""The virtual environments of the packages in ``build/peers``, created where they are missing.
+"""Virtual environments of other packages in ``build/environments``, created on first use.
 
 Each has the Django and the REST framework of the current environment, so that the plain request is
 the same everywhere.
@@ -11,11 +11,11 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-PLACE = Path("build") / "peers"
+PLACE = Path("build") / "environments"
 SHARED = ("Django", "djangorestframework", "django-filter", "pydantic")
 # A package that does not support version 2 of the SDK gets version 1.
 REQUIREMENTS: dict[str, tuple[str, ...]] = {
-    "fastmcp": ("fastmcp==4.2.3", "drf-spectacular==0.30.0"),
+    "fastmcp": ("fastmcp[code-mode]==4.2.3", "drf-spectacular==0.30.0"),
     "django-mcpz": ("django-mcpz==1.2.0",),
     "django-mcp-server": ("django-mcp-server==0.5.7", "mcp<2"),
 }
