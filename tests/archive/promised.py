@@ -16,7 +16,6 @@ from rest_framework.serializers import CharField, ModelSerializer
 from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
-from drf_mcp.envelopes import OkMeta, OkResponse, StandardMCPResponse, success_response
 from drf_mcp.exceptions import SoftFailure
 
 WORDS = "as long as a note about a visit is, " * 8
@@ -60,21 +59,11 @@ def serialize(rows: Any) -> Any:
     return EntrySerializer(rows, many=True).data
 
 
-# The answers of a project's own handler.
+# The answers of a project's own handler; `answers` has all kinds.
 ANSWERS: dict[str, Any] = {
     "serialized": lambda rows: Response(serialize(rows)),
-    "own data": lambda rows: Response([{"text": row.object_repr} for row in rows]),
     "texts": lambda rows: Response([row.object_repr for row in rows]),
-    "success_response": lambda rows: Response(success_response({"items": serialize(rows)})),
-    "as JSON": lambda rows: Response(success_response({"items": serialize(rows)}).as_json()),
-    "OkResponse": lambda rows: Response(
-        OkResponse(ok=True, data=serialize(rows), meta=OkMeta(version="7"))
-    ),
-    "StandardMCPResponse": lambda rows: Response(
-        StandardMCPResponse(success=True, data={"items": serialize(rows)}).finalize()
-    ),
     "soft failure": refuse,
-    "long text": lambda rows: HttpResponse(make_text(rows), content_type="text/plain"),
     "file": make_file,
 }
 

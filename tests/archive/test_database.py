@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 from django.db import DatabaseError, connection
 from django.db.models import QuerySet
-from django.test.utils import CaptureQueriesContext
 from django.urls import path
 from django.utils import timezone
 from hypothesis import given
@@ -18,7 +17,7 @@ from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp.archive import ArchiveFull, DatabaseArchive, Entry
-from drf_mcp.archive.database import StoredEntry, StoredItems
+from drf_mcp.archive.database import StoredItems
 from drf_mcp.archive.stores import new_archive_id
 from drf_mcp.models import ArchivedChunk, ArchivedContent
 
@@ -89,30 +88,6 @@ def test_any_slice_equals_that_of_all_items(lengths, start, stop):
     assert list(items) == rows
 
 
-@pytest.mark.slow
-def test_only_the_requested_part_of_long_content_is_read(monkeypatch):
-    rows = make_rows([400] * 5_000)
-    archive_id = DatabaseArchive().store(Entry.of(new_archive_id(), "7", "rows", rows))
-    assert ArchivedChunk.objects.count() > 10
-    read, read_chunks = [], StoredEntry.read_chunks
-
-    def watched(entry, *places):
-        read.append(read_chunks(entry, *places))
-        return read[-1]
-
-    monkeypatch.setattr(StoredEntry, "read_chunks", watched)
-    items = DatabaseArchive().read(archive_id).items
-    assert (len(items), read) == (5_000, [])
-    assert items[3_456] == rows[3_456]
-    assert sum(map(len, read)) <= 500_000
-
-
-def test_content_stored_without_an_index_is_read_whole():
-    archive_id = DatabaseArchive().store(Entry.of(new_archive_id(), "7", "rows", make_rows([9])))
-    ArchivedContent.objects.update(index=[])
-    assert DatabaseArchive().read(archive_id).items == make_rows([9])
-
-
 def test_a_full_archive_keeps_its_entries_and_refuses_more():
     """Callers who share an owner do not displace each other's content either."""
     other = store("theirs", owner="8")
@@ -135,39 +110,6 @@ def test_expired_entries_do_not_count_towards_the_limit():
     ids = [store(number) for number in range(3)]
     ArchivedContent.objects.filter(pk=ids[0]).update(expires=timezone.now() - timedelta(seconds=1))
     assert store("new") in get_stored_ids()
-
-
-def test_every_sixteenth_entry_deletes_some_expired_ones(monkeypatch):
-    drawn = []
-    monkeypatch.setattr("secrets.randbelow", lambda most: drawn.append(most) or len(drawn) != 42)
-    for number in range(40):
-        store(number, owner=str(number))
-    ArchivedContent.objects.update(expires=timezone.now() - timedelta(seconds=1))
-    store("new")
-    assert len(get_stored_ids()) == 41
-    archive_id = store("newer")
-    # Two for each of sixteen entries.
-    assert len(get_stored_ids()) == 42 - 32
-    assert archive_id in get_stored_ids()
-    assert set(drawn) == {16}
-
-
-@pytest.mark.parametrize(("length", "inserts"), [(50, 1), (1_000, 4)])
-def test_short_content_is_stored_in_few_statements(length, inserts, monkeypatch):
-    """The savepoint protects the transaction of the test from a failure."""
-    monkeypatch.setattr("secrets.randbelow", lambda most: 1)
-    with CaptureQueriesContext(connection) as queries:
-        store("x" * length)
-    kinds = [query["sql"].split()[0] for query in queries]
-    assert kinds == ["SELECT", "SAVEPOINT", *["INSERT"] * inserts, "RELEASE"]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_short_content_needs_no_transaction(monkeypatch):
-    monkeypatch.setattr("secrets.randbelow", lambda most: 1)
-    with CaptureQueriesContext(connection) as queries:
-        store("new")
-    assert [query["sql"].split()[0] for query in queries] == ["SELECT", "INSERT"]
 
 
 def test_long_content_is_stored_whole_or_not_at_all(monkeypatch):

@@ -1,4 +1,4 @@
-"""The long context of a failure is kept and named like any answer, and so are async answers."""
+"""The long context of a failure is kept and named like any answer."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 import re
 
 import pytest
-from adrf.decorators import api_view
-from adrf.views import APIView as AsyncAPIView
 from django.urls import path
 from rest_framework.generics import CreateAPIView
 from rest_framework.response import Response
@@ -16,6 +14,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.envelopes import error_response
 from drf_mcp.exceptions import SoftFailure
+from tests.archive.answers import read_whole
 
 pytestmark = pytest.mark.django_db
 LINES = [{"line": number, "problem": f"mark<{number}> " + "word " * 40} for number in range(300)]
@@ -45,23 +44,6 @@ REFUSALS = {
 }
 
 
-def read_all(agent, archive_id: str, **asked) -> str:
-    text, offset = "", 0
-    while offset is not None:
-        raw = agent.call("content_retrieve", archive_id=archive_id, offset=offset, **asked).raw
-        assert not raw.get("isError"), raw
-        body = json.loads(raw["content"][0]["text"])
-        part = body if "archive_id" in body else body["data"]
-        items = part.get("items", ())
-        text += part.get("text", "")
-        text += json.dumps([item.get("value") for item in items]) if items else ""
-        for item in items:
-            if "too_long" in item:
-                text += read_all(agent, archive_id, ids=[item["id"]])
-        offset = part["next_offset"]
-    return text
-
-
 @pytest.mark.parametrize("envelope", ENVELOPES)
 @pytest.mark.parametrize("kind", BODIES)
 @pytest.mark.parametrize("way", REFUSALS)
@@ -76,7 +58,10 @@ def test_what_a_long_failure_leaves_out_can_be_fetched(expose, alice, way, kind,
     text = "\n".join(block["text"] for block in raw["content"])
     assert '"dropped_count":0' not in text.replace(" ", "")
     ids = set(ARCHIVED.findall(text))
-    given = {*MARK.findall(text), *MARK.findall("".join(read_all(alice, each) for each in ids))}
+    given = {
+        *MARK.findall(text),
+        *MARK.findall("".join(read_whole(alice, each, bool) for each in ids)),
+    }
     assert len(given) == len(LINES), text
 
 
@@ -96,25 +81,3 @@ def test_problems_that_are_left_out_are_counted(expose, alice, envelope):
     context = json.loads(re.search(r'"context": ?({"dropped_count[^}]*})', text)[1])
     assert (context["dropped_count"], context["total_count"]) == (400 - shown, 400)
     assert 0 < shown <= text.count("A valid integer is required.") < 400
-
-
-class AsyncRows(AsyncAPIView):
-    """Rows of an asynchronous view."""
-
-    async def get(self, request) -> Response:
-        return Response(LINES)
-
-
-@api_view(["GET"])
-async def async_lines(request) -> Response:
-    return Response(LINES)
-
-
-def test_answers_of_asynchronous_views_are_kept(expose, alice):
-    archive = {"ARCHIVE_CLASS": "drf_mcp.archive.DatabaseArchive"}
-    expose(path("rows/", AsyncRows.as_view()), path("lines/", async_lines), **archive)
-    for tool in ("rows", "lines"):
-        text = alice.call(tool).raw["content"][0]["text"]
-        assert "ARCHIVE_UNAVAILABLE" not in text, tool
-        (archive_id,) = set(ARCHIVED.findall(text))
-        assert MARK.findall(read_all(alice, archive_id)), tool

@@ -37,7 +37,7 @@ DRAWN = [(*kind, *OTHERS[41 * n % len(OTHERS)]) for n, kind in enumerate(KINDS)]
 WHOLE = [(*kind, *others) for kind in KINDS for others in OTHERS]
 CASES = WHOLE if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else DRAWN
 ARCHIVED = re.compile(r"archive_id='([\w-]+)'")
-AGAIN = re.compile(r"(?i)\b(call|ask) (\w+ ){0,3}again")
+AGAIN = re.compile(r"(?i)\b(call|ask)( it| the tool)? again")
 
 
 @pytest.mark.parametrize(("way", "shape", "handler", "envelope", "budget"), CASES)

@@ -253,12 +253,6 @@ def test_the_answer_about_an_object_of_the_handlers_own_stays_readable(archive_o
     assert alice.call("content_retrieve", archive_id=archive_id).data["items"]
 
 
-def test_nothing_is_archived_behind_a_decorator_of_the_view(archive_of, alice):
-    meta = alice.call("locked").envelope["meta"]
-    assert "content_archive_hashes" not in meta
-    assert "CONTENT_TRUNCATED" in [detail["code"] for detail in meta["warning_details"]]
-
-
 @pytest.mark.parametrize(
     ("tool", "asked", "name"),
     [

@@ -85,7 +85,7 @@ EVENTS = {
 FEATURES = {
     "handler": tuple(HANDLERS),
     "answer": tuple(ANSWERS),
-    "envelope": ("ResponseV2Envelope", "OkEnvelope", "StatusEnvelope", "PlainEnvelope"),
+    "envelope": ("ResponseV2Envelope", "PlainEnvelope"),
     "store": ("DatabaseArchive", "CacheArchive"),
     "event": tuple(EVENTS),
 }

@@ -71,29 +71,6 @@ def test_a_passage_of_a_long_text_starts_at_a_line_and_has_a_locator():
     assert best.end - best.start < 1_200
 
 
-def test_a_long_text_is_searched_once_for_each_term(monkeypatch):
-    looked, folded = [], []
-
-    class Folded(str):
-        """Counts the characters that a search reads."""
-
-        def find(self, term: str, start: int = 0) -> int:
-            place = super().find(term, start)
-            looked.append((len(self) if place < 0 else place + len(term)) - start)
-            return place
-
-    monkeypatch.setattr(
-        "drf_mcp.archive.slices.fold", lambda text: folded.append(text) or Folded(fold(text))
-    )
-    text = FILLER * 1_000 + PLANTED + FILLER * 1_000
-    query = "what was the parrot of the lighthouse keeper called"
-    (best, *_) = find(query, text)
-    assert "Admiral Zeb" in text[best.start : best.end]
-    assert folded == [text]
-    assert len(looked) > 2_000
-    assert sum(looked) <= len(PassageSearch(query).terms) * len(text)
-
-
 @given(st.text(max_size=200))
 def test_folding_keeps_every_character_in_its_place(text):
     assert len(fold(text)) == len(text)

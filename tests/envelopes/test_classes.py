@@ -192,20 +192,3 @@ def test_the_members_that_a_view_wrote_are_told_in_each_envelope(serve):
     assert status["context"]["spec"] == "a"
     plain = str(thing.call("plain").raw)
     assert all(said in plain for said in ("Spec failed.", "'limit': 5", "'spec': 'a'"))
-
-
-def test_what_a_view_left_out_itself_stays_named(serve, settings):
-    made = success_response(
-        {"rows": [{"id": n, "text": "word " * 60} for n in range(300)]},
-        content_fidelity="summary",
-        dropped_content_ids=["mine-1"],
-        content_archive_hashes={"mine": "sha256:abc"},
-    )
-    thing = serve(answering(lambda request: Response(made)))
-    for envelope in ("response_v2", "ok", "status"):
-        answer = thing.read(envelope)
-        meta = answer.get("meta") or answer["metadata"]
-        assert meta["dropped_content_ids"][0] == "mine-1"
-        assert len(meta["dropped_content_ids"]) > 1
-        assert meta["content_archive_hashes"]["mine"] == "sha256:abc"
-        assert meta["content_fidelity"] == "summary"

@@ -94,15 +94,6 @@ def test_a_success_is_rendered_in_the_active_envelope(thing):
                 assert drop_volatile(result.envelope) == drop_volatile(reread(make(), envelope))
 
 
-def test_a_failure_sets_is_error_whatever_the_http_status(thing):
-    for make in FAILED.values():
-        result = thing.answer_with(make()).call()
-        assert result.is_error
-        assert (result.code, result.envelope["error"]) == ("SPEC_NOT_FOUND", "No such spec.")
-        assert [error["code"] for error in thing.read("ok")["errors"]] == ["spec_not_found"]
-    assert thing.answer_with(success_response({"a": 1}), status=500).call().is_error
-
-
 def test_plain_http_gives_the_envelope_itself(thing):
     """REST framework's own renderer writes the models unchanged."""
     for make in (*WORKED.values(), *FAILED.values()):
@@ -361,15 +352,6 @@ def test_all_members_of_a_standard_response_are_kept():
         "metadata": written,
         "data": {"a": 1},
     }
-
-
-def test_a_standard_response_that_failed_keeps_its_data():
-    """As from the contract's ``create_failure``."""
-    error = {"message": "Gone.", "severity": "error", "code": "gone", "recoverable": True}
-    body: Any = StandardMCPResponse(success=False, errors=[error], data={"package_name": "a"})
-    envelope = reread(body, "status")
-    assert (envelope["errors"], envelope["data"]) == ([error], {"package_name": "a"})
-    assert reread(body)["data"]["package_name"] == "a"
 
 
 # --- Dicts of any content ------------------------------------------------------------------

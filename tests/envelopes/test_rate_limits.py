@@ -6,12 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group
 from django.core.cache import cache
-from django.core.cache.backends.db import DatabaseCache
-from django.core.management import call_command
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
 from rest_framework.throttling import (
@@ -148,55 +143,6 @@ def test_a_429_of_a_throttle_without_a_history_has_its_retry_after(counted):
     refused = counted(Refusing)()
     assert limit_of(refused) == {"retry_after": 12}
     assert refused["data"]["retry_after_seconds"] == 12
-
-
-class KeyWithQuery(Few):
-    def get_cache_key(self, request, view) -> str:
-        return f"asking-{Group.objects.count()}"
-
-
-class RateWithQuery(Few):
-    def get_rate(self) -> str:
-        return f"{Group.objects.count() + 3}/hour"
-
-    def __init__(self) -> None:
-        self.rate = self.get_rate()
-        super().__init__()
-
-
-class ThrottlesWithQuery(Thing):
-    def get_throttles(self) -> list[BaseThrottle]:
-        return [Few()] if Group.objects.count() == 0 else []
-
-
-@pytest.mark.django_db
-def test_a_throttle_with_a_query_runs_as_often_as_over_http(counted, django_assert_num_queries):
-    for throttles, view in (
-        ([KeyWithQuery], Thing),
-        ([RateWithQuery], Thing),
-        ([], ThrottlesWithQuery),
-    ):
-        cache.clear()
-        call = counted(*throttles, view=view)
-        with django_assert_num_queries(1):
-            envelope = call()
-        assert limit_of(envelope) == {"limit": 3, "remaining": 2, "period": "hour"}
-
-
-@pytest.mark.django_db
-def test_a_cache_in_the_database_is_read_as_often_as_over_http(
-    counted, django_assert_num_queries, monkeypatch
-):
-    table = DatabaseCache("throttled", {})
-    call_command("createcachetable", "throttled", verbosity=0)
-    monkeypatch.setattr(Few, "cache", table)
-    call = counted(Few)
-    with CaptureQueriesContext(connection) as over_http:
-        call.served.http.get("/thing/")
-    with CaptureQueriesContext(connection) as by_tool:
-        envelope = call()
-    assert len(by_tool) == len(over_http)
-    assert limit_of(envelope)["remaining"] == 1
 
 
 class Counter(BaseThrottle):

@@ -21,7 +21,6 @@ from drf_mcp.codes import STATUS_CODES
 from drf_mcp.dispatch.error_texts import BY_CATEGORY, STATUS_ADVICE
 from drf_mcp.envelopes import error_response
 from drf_mcp.exceptions import SoftFailure
-from drf_mcp.tools import registry
 from example_project.shop.models import Product
 from example_project.shop.pagination import NumberedPages
 from example_project.shop.serializers import ProductSerializer
@@ -320,10 +319,3 @@ def test_a_soft_not_found_points_to_the_list_tool_too(serve):
     result = served.agent("ok").call("things_retrieve", pk=1)
     assert "isError" not in result.raw
     assert result.envelope["errors"][0]["fix_hint"] == hint("things_list")
-
-
-def test_naming_the_list_describes_no_tool(serve):
-    serve(routed(Things))
-    tool = registry.tool("things_retrieve")
-    assert tool.list_tool == "things_list"
-    assert not {"schema", "view", "arguments"} & set(vars(tool))

@@ -134,11 +134,3 @@ def test_a_low_ticket_quota_is_an_approaching_rate_limit(alice):
     limit = results[17].envelope["meta"]["rate_limit"]
     assert (limit["limit"], limit["period"]) == (20, "hour")
     assert limit["reset_at"] == warned[17]["context"]["reset_at"]
-
-
-@pytest.mark.slow
-def test_more_orders_than_a_result_holds_are_truncated_content(alice, settings):
-    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RESULT_TOKENS": 1000}
-    result = alice.call("products_list", limit=40)
-    assert find_warning(result, "CONTENT_TRUNCATED")["severity"] == "info"
-    assert result.envelope["meta"]["content_fidelity"] != "full"

@@ -27,7 +27,6 @@ from tests.envelopes.samples import (
     SOFT,
     STRUCTURED,
     TABLE,
-    TRIMMED,
     encode,
     invalid,
     parsed,
@@ -102,19 +101,6 @@ def test_an_envelope_does_not_change_the_data_or_their_schema() -> None:
             parsed(envelope, outcome)
             envelope.schema(data_schema)
             assert encode([outcome.data, data_schema]) == before
-
-
-def test_the_metadata_name_what_was_left_out() -> None:
-    expected = {
-        "content_fidelity": "partial",
-        "content_fidelity_schema_version": "1.0",
-        "dropped_content_ids": ["2", "3"],
-        "content_archive_hashes": {"archive-1": "sha256:abc"},
-    }
-    for envelope_class in STRUCTURED:
-        meta = parsed(envelope_class(), TRIMMED)[envelope_class.meta_member]
-        assert {name: meta[name] for name in expected} == expected
-        assert [warning["code"] for warning in meta["warning_details"]] == ["CONTENT_TRUNCATED"]
 
 
 def test_details_have_all_problems_if_the_message_is_of_none() -> None:

@@ -85,20 +85,6 @@ def test_queries_of_every_database_are_counted(monkeypatch, settings):
     assert [database.execute_wrappers for database in databases] == before
 
 
-def test_nothing_wraps_queries_while_telemetry_is_off(serve):
-    seen: list[int] = []
-
-    def look(request) -> Response:
-        seen.append(len(connection.execute_wrappers))
-        return Response({})
-
-    before = len(connection.execute_wrappers)
-    serve(answering(look)).call()
-    serve(answering(look), TELEMETRY=True).call()
-    assert seen == [before, before + 1]
-    assert len(connection.execute_wrappers) == before
-
-
 def test_measurements_of_a_view_are_added(thing, serve):
     def counting(request) -> Response:
         call_context(request).measure(downstream_calls=3)

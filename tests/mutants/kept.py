@@ -88,6 +88,7 @@ MUTANTS = (
     # What a caller is shown.
     Mutant("ResultWriter.write", never(3), "server/test_results.py", "envelopes/test_golden.py"),
     Mutant("mask_member", never(1), "tools/test_refusals.py", "observability/test_log.py"),
+    Mutant("mask_body", never(1), "envelopes/test_error_members.py"),
     Mutant("Dispatcher.find_offered", never(3), "access/test_narrowed_endpoints.py"),
     Mutant("CallObject.reading_tool", never(3), "contrib/rules/test_lists.py"),
     Mutant("may_compare", returns("True"), "contrib/operators/test_comparison.py"),

@@ -86,21 +86,6 @@ def test_a_shortened_answer_is_valid_by_the_schema_of_the_whole(envelope_class, 
     Draft202012Validator(schema).validate(fit(success(data), limit, envelope_class).envelope)
 
 
-@given(data=answers, limit=st.integers(1, 2000))
-def test_a_fitted_answer_is_not_fitted_again(data, limit):
-    once = fit(success(data), limit)
-    again = fit(once.outcome, max(limit, once.tokens) + 80)
-    assert again.outcome is once.outcome
-    assert again.text == once.text
-
-
-@pytest.mark.slow
-@given(data=answers, limit=st.integers(1, 2000))
-def test_the_same_answer_is_shortened_in_the_same_way(data, limit):
-    first, second = (fit(success(data), limit, keep=None) for _ in range(2))
-    assert first.text == second.text
-
-
 @given(data=answers, limit=st.integers(1, 1500))
 def test_an_answer_never_takes_more_than_the_budget_or_the_floor(data, limit):
     """The floor is the length of a result that has a warning and no data."""

@@ -13,7 +13,7 @@ from drf_mcp.truncation import count_tokens
 from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from drf_mcp.views import MCPView
 from tests.agents import Agent
-from tests.truncation.conftest import LIMIT, ROWS, Rows
+from tests.truncation.conftest import LIMIT, Rows
 
 
 def call(agent: Agent, name: str, limit: Any, **arguments: Any) -> str:
@@ -72,16 +72,3 @@ def test_the_budget_class_decides(library, alice):
     library(BUDGET_CLASS=Hasty, MAX_RESULT_TOKENS=10_000)
     text = alice.call("rows").raw["content"][0]["text"]
     assert 1900 * 4 < len(text) <= 2000 * 4
-
-
-@pytest.mark.slow
-def test_a_range_of_dropped_rows_can_be_retrieved_whole_or_in_part(library, alice):
-    library()
-    meta = alice.call("rows").envelope["meta"]
-    (name,) = meta["dropped_content_ids"]
-    (archive_id,) = meta["content_archive_hashes"]
-    start = int(name.partition("[")[2].partition(":")[0])
-    every = alice.call("content_retrieve", archive_id=archive_id, ids=[name]).data
-    some = alice.call("content_retrieve", archive_id=archive_id, ids=[f"data[{start}:{start + 3}]"])
-    assert every["total_count"] == ROWS - start
-    assert [item["id"] for item in some.data["items"]] == [str(start + n) for n in (1, 2, 3)]

@@ -8,28 +8,17 @@ from collections.abc import Callable
 
 import pytest
 from django.http import StreamingHttpResponse
-from django.test import Client
 from django.urls import path
-from hypothesis import given
-from hypothesis import strategies as st
-from rest_framework.renderers import JSONRenderer
 from rest_framework.views import APIView
 
 from drf_mcp.archive import CacheArchive
-from drf_mcp.dispatch.content import encode_data
 from drf_mcp.envelopes import DigestPayload, verify_payload
-from drf_mcp.exceptions import SoftFailure
 from drf_mcp.tools import Registry, mcp_tool
 from drf_mcp.truncation import Digester, canonical_text, count_tokens
 from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from drf_mcp.views import MCPView
 from tests.agents import Agent, Result
-from tests.archive.hashes import hash_items
-from tests.truncation.conftest import LIMIT, OPEN, ROWS, MayRead, Rows, Said, document
-from tests.truncation.fitted import restored
-from tests.truncation.test_any_answer import answers
-
-AUTHENTICATED = "rest_framework.permissions.IsAuthenticated"
+from tests.truncation.conftest import LIMIT, OPEN, ROWS, Rows, Said, document
 
 
 def archive_of(result) -> tuple[str, str]:
@@ -84,32 +73,7 @@ def fetch_text(agent: Agent, **arguments) -> object:
     return json.loads(text) if data["format"] == "json" else text
 
 
-def wrapper_of(answer: object) -> str:
-    """Return the member of data that holds a list or a scalar."""
-    return "results" if isinstance(answer, list) else "result"
-
-
-def sent_of(result, whole: object) -> object:
-    """Return the part of an answer that a result has."""
-    return result.data if isinstance(whole, dict) else result.data[wrapper_of(whole)]
-
-
-@pytest.mark.slow
-def test_dropped_content_is_retrieved_byte_for_byte(library, archive_class, agent_of, http_of):
-    library(ARCHIVE_CLASS=archive_class)
-    alice = agent_of("alice")
-    for tool in ("documents", "rows", "book", "table"):
-        whole = http_of("alice").get(f"/{tool}/").json()
-        result = alice.call(tool)
-        assert count_tokens(result.raw["content"][0]["text"]) <= LIMIT
-        archive_id, digest = archive_of(result)
-        items = fetch_all(alice, archive_id=archive_id)
-        assert tool != "rows" or hash_items(items) == digest
-        assert encode_data(restored(sent_of(result, whole), items)) == encode_data(whole), tool
-
-
 # To retrieve an answer of a megabyte takes hundreds of calls.
-some_answers = answers.filter(lambda answer: len(encode_data(answer)) < 60_000)
 
 
 @pytest.fixture
@@ -130,23 +94,6 @@ def call_fitted(library, agent_of) -> Callable:
         return result, items
 
     return ask
-
-
-@pytest.mark.slow
-@given(data=some_answers.filter(lambda answer: answer is not None), limit=st.integers(1000, 2500))
-def test_any_answer_can_be_retrieved_whole(call_fitted, data, limit):
-    """The result and the retrieved items together are the answer of plain HTTP."""
-    result, items = call_fitted(data, limit)
-    whole = json.loads(JSONRenderer().render(data))
-    assert encode_data(restored(sent_of(result, whole), items)) == encode_data(whole)
-
-
-@pytest.mark.slow
-def test_texts_of_a_list_that_fill_a_slice_are_retrieved_whole(library, call_fitted):
-    library(MAX_RESULT_TOKENS=3000)
-    texts = [f"{n}, \U0008b4d5 and so on. " * 270 for n in range(5)]
-    result, items = call_fitted(texts, 3000)
-    assert restored(result.data["results"], items) == texts
 
 
 @pytest.mark.slow
@@ -187,74 +134,11 @@ def test_a_generator_in_an_answer_is_not_consumed_before_it_is_sent(library, ali
         assert (count == 3) == (len(result.raw["content"][0]["text"]) < 1000)
 
 
-def test_a_generator_is_a_list_of_results(library, alice):
-    library()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Said, "answer", (n for n in range(3)))
-        assert alice.call("said").data == {"results": [0, 1, 2]}
-
-
-@pytest.mark.slow
-def test_the_plain_body_of_a_soft_failure_is_shortened(library, alice):
-    library(ENVELOPE_CLASS="drf_mcp.envelopes.PlainEnvelope")
-    rows = [{"id": n, "of": "x" * 50} for n in range(300)]
-
-    def refuse(view, request):
-        raise SoftFailure("Not all are there.", data=rows)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Said, "get", refuse)
-        result = alice.call("said")
-    texts = [block["text"] for block in result.raw["content"]]
-    assert count_tokens("".join(texts)) <= LIMIT
-    assert result.envelope["detail"] == "Not all are there."
-    assert len(result.envelope["data"]) > 60
-    assert "content_archive_hashes" in texts[1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("limit", [1000, 3000])
-def test_slices_fit_the_budget_in_every_envelope(library, alice, limit):
-    library(MAX_RESULT_TOKENS=1000)
-    archives = [archive_of(alice.call(tool))[0] for tool in ("rows", "book", "table")]
-    for envelope in ("ResponseV2", "Ok", "Status", "Plain"):
-        name = f"drf_mcp.envelopes.{envelope}Envelope"
-        library(MAX_RESULT_TOKENS=limit, ENVELOPE_CLASS=name)
-        for archive_id in archives:
-            result = slice_text(alice, archive_id=archive_id)
-            assert count_tokens(result) <= limit
-            assert "CONTENT_TRUNCATED" not in result
-
-
-def slice_text(agent: Agent, **arguments) -> str:
-    """Return the text of a slice."""
-    raw = agent.result("tools/call", name="content_retrieve", arguments=arguments)
-    assert "isError" not in raw, raw
-    return raw["content"][0]["text"]
-
-
-def test_the_second_block_of_a_plain_result_has_the_archive_id(library, alice):
-    library(ENVELOPE_CLASS="drf_mcp.envelopes.PlainEnvelope")
-    body, remarks = alice.result("tools/call", name="rows", arguments={})["content"]
-    kept, facts = json.loads(body["text"]), json.loads(remarks["text"])
-    assert count_tokens(body["text"] + remarks["text"]) <= LIMIT
-    (archive_id,) = facts["content_archive_hashes"]
-    slice_ = json.loads(slice_text(alice, archive_id=archive_id, limit=1))
-    assert slice_["items"][0]["value"]["id"] == kept[-1]["id"] + 1
-
-
 class Lines(APIView):
     """Stream text without end."""
 
     def get(self, request) -> StreamingHttpResponse:
         return StreamingHttpResponse(itertools.repeat(b'a "line"\n'), content_type="text/plain")
-
-
-def test_the_warning_about_a_cut_plain_text_counts_for_the_budget(expose, alice):
-    plain = {"ENVELOPE_CLASS": "drf_mcp.envelopes.PlainEnvelope", "MAX_RESULT_TOKENS": 1000}
-    expose(path("lines/", Lines.as_view()), MAX_CONTENT_BYTES=2900, **plain)
-    blocks = alice.call("lines").raw["content"]
-    assert count_tokens("".join(block.get("text", "") for block in blocks)) <= 1000
 
 
 @pytest.mark.slow
@@ -343,13 +227,6 @@ def test_anonymous_content_is_found_by_its_id_only(library, agent_of):
     assert anonymous.call("content_retrieve", content_hash=digest).code == "NOT_FOUND"
 
 
-def test_each_retrieval_checks_the_permissions_of_the_view(library, alice):
-    library()
-    archive_id, _ = archive_of(alice.call("rows"))
-    MayRead.refused.add("alice")
-    assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
-
-
 @pytest.mark.slow
 def test_content_is_not_found_after_it_expired_or_its_tool_was_removed(library, alice):
     library()
@@ -374,12 +251,6 @@ def test_the_arguments_of_content_retrieve(library, alice):
     assert alice.call("content_retrieve").code == "MISSING_REQUIRED"
     refused = alice.call("content_retrieve", archive_id="a", offset=-1)
     assert refused.problems[0]["pointer"] == "/offset"
-
-
-def test_more_ids_than_a_query_takes_are_refused(alice):
-    refused = alice.call("content_retrieve", archive_id="a", ids=["1"] * 501)
-    (problem,) = refused.problems
-    assert problem["pointer"] == "/ids"
 
 
 @pytest.mark.slow
@@ -414,15 +285,6 @@ class Broken(CacheArchive):
 
     def store(self, entry) -> None:
         raise ConnectionError("no route to host")
-
-
-def test_a_result_is_sent_if_the_archive_fails(library, alice):
-    library(ARCHIVE_CLASS=Broken)
-    result = alice.call("rows")
-    codes = [detail["code"] for detail in result.envelope["meta"]["warning_details"]]
-    assert codes == ["CONTENT_TRUNCATED", "ARCHIVE_UNAVAILABLE"]
-    assert "content_archive_hashes" not in result.envelope["meta"]
-    assert "route to host" not in result.raw["content"][0]["text"]
 
 
 class Lost(CacheArchive):
@@ -478,15 +340,3 @@ def test_errors_have_their_own_budget(library, alice):
     )
     assert count_tokens(refused.raw["content"][0]["text"]) <= 1000
     assert refused.code == "VALIDATION_ERROR"
-
-
-def test_an_open_list_of_tools_stays_public(settings, expose):
-    class Open(Rows):
-        """Open to all callers."""
-
-        permission_classes = []
-
-    expose(path("open/", Open.as_view()), ARCHIVE_CLASS="drf_mcp.archive.CacheArchive")
-    result = Agent(Client()).result("tools/list")
-    assert [tool["name"] for tool in result["tools"]] == ["open", "content_retrieve"]
-    assert result["cacheScope"] == "public"

@@ -98,16 +98,6 @@ PIECES = (
         "f" * 40,
     ),
 )
-any_text = st.text() | st.lists(st.sampled_from(PIECES) | st.text(max_size=3)).map("".join)
-any_json = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | any_text,
-    lambda inner: st.lists(inner) | st.dictionaries(any_text, inner),
-    max_leaves=20,
-)
 
 
 @given(st.text(), st.integers(0, 300))
