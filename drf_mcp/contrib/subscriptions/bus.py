@@ -11,12 +11,11 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 
 from django.apps import apps
-from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.cache import caches
 from django.core.cache.backends.dummy import DummyCache
 from django.core.cache.backends.locmem import LocMemCache
-from django.core.exceptions import ValidationError
+from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.signals import setting_changed
 from django.db import transaction
 from django.db.models import Model
@@ -135,11 +134,12 @@ def get_bus() -> Bus | None:
     """Return the bus of this process, None where no cache is shared by processes."""
     if not apps.is_installed("drf_mcp.contrib.subscriptions"):
         return None
-    alias = mcp_settings.SUBSCRIPTION_CACHE
-    # A wrong alias is reported by a check.
-    if alias not in settings.CACHES or isinstance(caches[alias], (DummyCache, LocMemCache)):
+    try:
+        alias = mcp_settings.SUBSCRIPTION_CACHE
+    except ImproperlyConfigured:
+        # A check reports wrong settings; the start of the project does not end at them.
         return None
-    return Bus(alias)
+    return None if isinstance(caches[alias], (DummyCache, LocMemCache)) else Bus(alias)
 
 
 # --- Publishing -----------------------------------------------------------------------------
