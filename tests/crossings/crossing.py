@@ -46,7 +46,7 @@ ENVELOPES = {
     "status": StatusEnvelope,
     "plain": PlainEnvelope,
 }
-USERS = {"plain": "bob", "staff": "carol", "narrowed": "alice"}
+USERS = {"plain": "bob", "staff": "carol", "narrowed": "alice", "blind": "alice"}
 MARK = re.compile(r"note<\d+>")
 ARCHIVED = re.compile(r"archive_id='([A-Za-z0-9_-]+)'")
 # The token limit of a small result, and the text of each of thirty notes.
@@ -253,16 +253,17 @@ class ServedCase:
             "TIME_LIMIT": 60 if self.is_on("time limit") else None,
             "MAX_RESULT_TOKENS": {OFF: None, ON: SMALL}.get(self.case["over budget"], 10_000),
             "OUTPUT_SCHEMA": "full" if self.is_on("output schema") else None,
+            **({"MAX_KEYS": 2, "MAX_PROPOSALS": 2} if self.is_on("bounds") else {}),
         }
 
     # --- Callers -------------------------------------------------------------------------------
 
     @cached_property
     def header(self) -> str | None:
-        if self.case["caller"] != "narrowed":
+        if self.case["caller"] not in ("narrowed", "blind"):
             return f"Token {Token.objects.get_or_create(user=self.user)[0].key}"
-        # All tools except the one that deletes.
-        kept = [tool.name for tool in registry.tools().values() if tool.endpoint.method != "DELETE"]
+        closed = self.find_tool("DELETE" if self.case["caller"] == "narrowed" else "GET", one=True)
+        kept = [name for name in registry.tools() if name != closed.name]
         token = AgentToken(user=self.user, name="Agent", tools=kept)
         key = token.issue()
         token.save()

@@ -52,6 +52,8 @@ class Doors:
         self.crossing = crossing
         # How often the host was asked; its user always agrees.
         self.asked = 0
+        # The last form that the host was sent.
+        self.form = ""
         # Calls that were sent in addition to those of the case.
         self.others = 0
 
@@ -108,6 +110,7 @@ class Doors:
 
             def send(stream, method: str, params: Any, id: str | None = None) -> None:
                 self.asked += 1
+                self.form = json.dumps(params)
                 assert (method, host.answer(id, accept())) == ("elicitation/create", 202)
 
         with self.crossing.patch.context() as patch:

@@ -83,10 +83,11 @@ def test_features_keep_their_promises_in_combination(crossing):
     check_write(crossing)
     check_change(crossing)
     check_proposals(crossing)
+    check_bounds(crossing)
     check_delete(crossing)
     if crossing.is_on("throttle"):
         # A narrowed token counts once less, depending on where a closed tool is refused.
-        unopened = crossing.case["caller"] == "narrowed"
+        unopened = {"narrowed": 1, "blind": 4}.get(crossing.case["caller"], 0)
         # In a program, a refusal before its call is not counted.
         least = crossing.sent // 2 if crossing.is_on("program") else crossing.sent
         # A call that asked the user is made again with the answer.
@@ -168,6 +169,11 @@ def check_read_of_one(crossing: ServedCase) -> None:
     """One note equals that of HTTP, and another user's note is not found."""
     for own in (True, False):
         pk = find_note(crossing, own=own)
+        if crossing.case["caller"] == "blind":
+            refused = crossing.call("GET", pk)
+            assert refused.is_error
+            assert not marks(refused.text)
+            continue
         crossing.call("GET", pk).assert_equals_response(crossing.over_http("GET", pk))
 
 
@@ -185,7 +191,11 @@ def check_resources(crossing: ServedCase) -> None:
         assert marks(text) < marks(response.content.decode())
     else:
         assert json.loads(text) == response.json()
-    assert json.loads(crossing.read_resource(own)) == crossing.over_http("GET", own).json()
+    if crossing.case["caller"] == "blind":
+        with pytest.raises(MessageRefused):
+            crossing.read_resource(own)
+    else:
+        assert json.loads(crossing.read_resource(own)) == crossing.over_http("GET", own).json()
     if crossing.case["caller"] != "staff":
         with pytest.raises(MessageRefused):
             crossing.read_resource(other)
@@ -384,6 +394,30 @@ def check_proposals(crossing: ServedCase) -> None:
     assert get_notes() == before
 
 
+def check_bounds(crossing: ServedCase) -> None:
+    """A caller holds two keys and two proposals, in whatever programs."""
+    if not crossing.is_on("bounds"):
+        return
+    own, before = find_note(crossing, own=True), get_notes()
+
+    def use_three_keys() -> list[bool]:
+        made = [crossing.call("POST", **NOTE, idempotency_key=key) for key in "abc"]
+        return [reply.is_error for reply in made]
+
+    if crossing.is_on("idempotency"):
+        refused, after = rolled_back(use_three_keys)
+        assert refused == [False, False, True]
+        assert len(after) == len(before) + 2
+
+    def propose_three() -> int:
+        replies = [crossing.call("PATCH", own, priority=priority) for priority in (1, 2, 3)]
+        assert replies[2].is_error
+        return Proposal.objects.filter(status="waiting").count()
+
+    if crossing.is_on("approval"):
+        assert rolled_back(propose_three) == (2, before)
+
+
 def check_delete(crossing: ServedCase) -> None:
     """A deletion equals that of HTTP, after a confirmation if it needs one."""
     own, before = find_note(crossing, own=True), get_notes()
@@ -415,8 +449,10 @@ def remove(crossing: ServedCase, delete: Callable[[Any], Reply], sent: Any) -> R
     if crossing.case["door"] == "host with forms":
         # The user agreed in the form.
         assert crossing.doors.asked == asked_before + 1
+        check_shown(crossing, crossing.doors.form)
         return asked
     assert get_notes() == before
+    check_shown(crossing, asked.text)
     if crossing.is_on("program"):
         first = crossing.compose({"resume": asked.soft_failure_data["resume"]})
         assert crossing.compose({"resume": asked.soft_failure_data["resume"]}).is_error
@@ -426,3 +462,10 @@ def remove(crossing: ServedCase, delete: Callable[[Any], Reply], sent: Any) -> R
     # A confirmation is valid once: the second call finds no note, or asks again.
     delete(confirmed)
     return first
+
+
+def check_shown(crossing: ServedCase, text: str) -> None:
+    """A confirmation shows the note as the caller may read it, and else its key alone."""
+    # An action is no retrieve tool.
+    is_shown = crossing.case["caller"] != "blind" and crossing.case["view"] != "action"
+    assert bool(marks(text)) is is_shown, text
