@@ -39,18 +39,6 @@ class ByHeader(BaseAuthentication):
         return "X-User"
 
 
-class Program:
-    """A caller that is no database row and has no ``is_active``."""
-
-    is_authenticated = True
-    pk = "program"
-
-
-class ByProgram(BaseAuthentication):
-    def authenticate(self, request: Any) -> Any:
-        return Program(), "program"
-
-
 class Orders(APIView):
     authentication_classes: Any = [ByHeader]
     permission_classes = [AllowAny]
@@ -109,19 +97,6 @@ def test_an_inactive_user_can_neither_list_nor_call(serve, view):
     assert [answer.status_code for answer in refused] == [401, 401]
     assert refused[1]["WWW-Authenticate"] == "X-User"
     assert Orders.done == []
-
-
-def test_the_http_api_keeps_its_own_check_of_inactive_users(serve):
-    """The project's own class decides for HTTP, although the endpoint refuses."""
-    serve()
-    User.objects.filter(username="alice").update(is_active=False)
-    http = Client(headers={"x-user": "alice"})
-    assert http.get("/orders/").status_code == 200
-
-
-def test_a_caller_without_the_attribute_is_active(serve):
-    serve(type("OrdersOfPrograms", (Orders,), {"authentication_classes": [ByProgram]}), [ByProgram])
-    assert call("anybody").status_code == 200
 
 
 @pytest.mark.parametrize("credential", ["token", "session"])

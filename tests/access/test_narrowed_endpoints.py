@@ -9,7 +9,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
-from django.urls import include, path
 
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
 from drf_mcp.contrib.tokens.models import AgentToken
@@ -37,12 +36,6 @@ def refused(envelope: dict) -> str:
     assert envelope["success"] is False
     assert envelope["data"]["error_code"] == "FORBIDDEN"
     return envelope["error"]
-
-
-def test_a_toolset_has_some_of_the_tools(carol):
-    tools = at(carol, SUPPORT).tools()
-    assert {"tickets_list", "customers_list", "orders_list"} <= tools.keys()
-    assert not {"products_list", "orders_create", "customers_create"} & tools.keys()
 
 
 @pytest.mark.parametrize("path", [SUPPORT, READONLY])
@@ -105,13 +98,6 @@ def test_the_page_of_a_narrowed_endpoint_shows_its_tools(client, settings, db):
     assert missing.status_code == 404
 
 
-def test_the_page_of_an_unknown_toolset_is_not_found(client, settings, db):
-    settings.DEBUG = True
-    client.force_login(User.objects.get(username="carol"))
-    response = client.get("/mcp/x/nothing", headers={"accept": "text/html"})
-    assert response.status_code == 404
-
-
 # --- The names of excluded tools ------------------------------------------------------------
 
 
@@ -162,11 +148,6 @@ def test_mcp_tools_lists_the_tools_of_an_endpoint(db):
     assert run("mcp_tools", "--endpoint", f"{READONLY}/") == text
 
 
-def test_mcp_tools_lists_the_tools_that_a_user_sees_at_an_endpoint(db, carol):
-    text = run("mcp_tools", "--endpoint", SUPPORT, "--as", "carol", "--json")
-    assert {tool["name"] for tool in json.loads(text)} == set(at(carol, SUPPORT).tools())
-
-
 def test_why_names_each_narrowing_first(db, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "READ_ONLY": True}
     options = ("why", "customers_create", "--as", "carol", "--endpoint", SUPPORT)
@@ -178,13 +159,6 @@ def test_why_names_each_narrowing_first(db, settings):
         "NO      narrowing: the toolset support",
         "does not have it.",
     ]
-
-
-def test_why_calls_the_function_of_read_only(db, settings):
-    settings.DRF_MCP = {**settings.DRF_MCP, "READ_ONLY": lambda request: not request.user.is_staff}
-    options = ("why", "customers_create", "--as")
-    assert "the server only has tools that read" in run("mcp_tools", *options, "alice")
-    assert "narrowing" not in run("mcp_tools", *options, "carol")
 
 
 @pytest.mark.parametrize(
@@ -205,51 +179,4 @@ def test_an_unknown_endpoint_and_an_excluded_tool_are_errors(db, arguments, mess
     assert str(caught.value) == message
 
 
-@pytest.mark.slow
-def test_each_endpoint_has_its_own_lock_file(db, tmp_path, monkeypatch, settings):
-    monkeypatch.chdir(tmp_path)
-    assert run("mcp_tools", "lock", "--endpoint", READONLY).startswith(
-        "mcp-tools.mcp-readonly.lock.json holds "
-    )
-    document = json.loads((tmp_path / "mcp-tools.mcp-readonly.lock.json").read_text())
-    assert set(document["tools"]) == LocalEndpoint(READONLY).tools.keys()
-    assert "are the same" in run("mcp_tools", "check", "--endpoint", READONLY)
-    assert "are the same" in run(
-        "mcp_tools", "check", "mcp-tools.mcp-readonly.lock.json", "--endpoint", READONLY
-    )
-    settings.DRF_MCP = {**settings.DRF_MCP, "EXCLUDE": ["products_list"]}
-    with pytest.raises(SystemExit):
-        run("mcp_tools", "check", "--endpoint", READONLY)
-
-
-def test_mcp_config_has_the_path_of_the_endpoint(db):
-    assert "http://127.0.0.1:8000/mcp/readonly" in run(
-        "mcp_config", "claude-code", "--endpoint", READONLY, "--token", "x"
-    )
-    stdio = run("mcp_config", "claude-code", "--endpoint", READONLY, "--stdio", "--as", "carol")
-    assert "mcp_stdio --endpoint /mcp/readonly" in stdio
-
-
-def test_stdio_has_the_server_name_of_the_endpoint(db):
-    server = LocalEndpoint(SUPPORT).make_server()
-    assert server.get_server_info()["name"] == "shop-support"
-    assert LocalEndpoint().make_server().get_server_info()["name"] == "shop"
-
-
 # --- OAuth --------------------------------------------------------------------------------
-
-
-def test_each_endpoint_has_its_own_metadata(settings):
-    settings.DRF_MCP = {**settings.DRF_MCP, "AUTHORIZATION_SERVERS": ["https://sign-in.example"]}
-    patterns = [
-        path("", include("drf_mcp.urls")),
-        path("mcp/", include("drf_mcp.urls.toolsets")),
-    ]
-    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
-    base = "/.well-known/oauth-protected-resource"
-    found = {p: Client().get(f"{base}{p}").json()["resource"] for p in ("", READONLY, "/mcp/x/a")}
-    assert found == {
-        "": "http://testserver/mcp",
-        READONLY: "http://testserver/mcp/readonly",
-        "/mcp/x/a": "http://testserver/mcp/x/a",
-    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Group, User
 from django.http import JsonResponse
 from django.test import Client
 from django.urls import include, path
@@ -94,15 +94,6 @@ def test_composed_permissions_are_asked_as_one(serve):
     assert names(make_agent("boss", is_staff=True)) == set()
 
 
-def test_a_permission_that_is_granted_shows_its_tool_in_the_next_list(serve):
-    serve()
-    agent = make_agent("anne")
-    assert names(agent) == READS
-    permission = Permission.objects.get(codename="add_group")
-    User.objects.get(username="anne").user_permissions.add(permission)
-    assert names(agent) == READS | {"groups_create"}
-
-
 def test_a_view_that_ignores_model_permissions_is_listed_for_every_user(serve, monkeypatch):
     monkeypatch.setattr(Groups, "_ignore_model_permissions", True, raising=False)
     serve()
@@ -151,16 +142,6 @@ def test_a_permission_of_the_project_can_query_the_rows_of_the_view(serve):
     assert len(names(agent)) == 5
 
 
-class Negotiated(BasePermission):
-    def has_permission(self, request, view) -> bool:
-        return (request.accepted_media_type, request.version) == ("application/json", None)
-
-
-def test_a_permission_finds_media_type_and_version_on_the_request(serve):
-    serve(Negotiated)
-    assert len(names(make_agent("anne"))) == 5
-
-
 def test_a_permission_that_crashes_leaves_its_tools_in_the_list(serve):
     serve(type("Crashing", (BasePermission,), {"has_permission": lambda *args: 1 / 0}))
     assert len(names(make_agent("anne"))) == 5
@@ -183,25 +164,6 @@ def test_a_list_is_made_for_the_user_whom_the_view_authenticates(serve, monkeypa
     assert names(agent) == set()
     agent.http.defaults["HTTP_X_NAME"] = "boss"
     assert len(names(agent)) == 5
-
-
-def test_the_toolset_of_a_request_does_not_change_the_next_list(serve):
-    serve(TOOLSETS={"reading": ["groups_list"]})
-    agent = make_agent("anne", is_superuser=True)
-    agent.http.defaults["HTTP_MCP_TOOLSETS"] = "reading"
-    assert names(agent) == {"groups_list"}
-    del agent.http.defaults["HTTP_MCP_TOOLSETS"]
-    assert len(names(agent)) == 5
-
-
-def test_pages_of_a_list_have_only_tools_that_the_caller_sees(serve):
-    serve(TOOLS_PAGE_SIZE=1)
-    agent, cursor, seen = make_agent("anne"), None, []
-    while cursor is not None or not seen:
-        page = agent.result("tools/list", **({"cursor": cursor} if cursor else {}))
-        seen += [tool["name"] for tool in page["tools"]]
-        cursor = page.get("nextCursor")
-    assert sorted(seen) == sorted(READS)
 
 
 class ByPath(BaseAuthentication):

@@ -135,27 +135,10 @@ def test_secrets_are_masked(find, group):
     assert "swordfish" not in str(list(shown.lines))
 
 
-def test_at_most_ten_members_are_shown(find, group):
-    assert len(find("wide_destroy", group).show().members) == 10
-
-
 @pytest.mark.parametrize("name", ["groups_destroy", "groups_close"])
 def test_a_read_that_is_refused_leaves_the_model_and_the_key(find, group, name):
     shown = find(name, group, **{"x-refuse": "1"}).show()
     assert list(shown.lines) == [f"group {group.pk}"]
-
-
-def test_a_read_that_fails_leaves_the_model_and_the_key(find, group):
-    assert list(find("broken_destroy", group).show().lines) == [f"group {group.pk}"]
-    assert Group.objects.exists()
-
-
-def test_the_read_of_another_view_shows_nothing(find, group):
-    assert find("apart_end_destroy", group).show().members == {}
-
-
-def test_a_call_that_names_no_object_shows_none(find, group):
-    assert find("all_destroy", group).show() is None
 
 
 def test_the_hash_of_a_row_is_of_all_columns(find, group):

@@ -8,11 +8,7 @@ import itertools
 import json
 
 import pytest
-from django.core.signals import request_finished
-from django.http import FileResponse, HttpResponse, StreamingHttpResponse
-from django.views.decorators.gzip import gzip_page
-from rest_framework.renderers import BaseRenderer, JSONRenderer, TemplateHTMLRenderer
-from rest_framework.response import Response
+from django.http import FileResponse
 
 from tests.dispatch.views import Source, answering, sending
 
@@ -66,23 +62,6 @@ def test_images_and_sounds_are_image_and_audio_blocks(serve, media_type, kind):
     assert result.data == {"media_type": media_type, "size": len(PNG), "name": "thing"}
 
 
-@pytest.mark.parametrize("media_type", ["application/pdf", "application/zip", "video/mp4"])
-def test_other_files_are_embedded_resources(serve, media_type):
-    block = serve(sending(b"\x00\x01", media_type)).call().raw["content"][1]
-    assert block["type"] == "resource"
-    assert block["resource"] == {"uri": KEPT, "mimeType": media_type, "blob": "AAE="}
-
-
-def test_bytes_without_a_content_type_are_a_file(serve):
-    def answer(request) -> HttpResponse:
-        response = HttpResponse(b"\x00")
-        del response["Content-Type"]
-        return response
-
-    result = serve(answering(answer)).call()
-    assert result.data["media_type"] == "application/octet-stream"
-
-
 @pytest.mark.parametrize(
     ("disposition", "name"),
     [
@@ -120,15 +99,6 @@ def test_a_file_response_does_not_give_away_the_path_of_its_file(serve, tmp_path
     assert tmp_path.name not in json.dumps(result.raw)
 
 
-@pytest.mark.parametrize("limit", [3, 1000])
-def test_a_link_and_a_file_have_the_same_name(serve, limit):
-    disposition = {"Content-Disposition": 'attachment; filename="/srv/secret/a.pdf"'}
-    view = sending(b"%PDF", "application/pdf", **disposition)
-    result = serve(view, MAX_CONTENT_BYTES=limit).call()
-    assert result.data["name"] == "a.pdf"
-    assert "secret" not in json.dumps(result.raw)
-
-
 @pytest.mark.parametrize("media_type", ["application/pdf", "audio/mpeg", "image/png"])
 def test_a_file_over_the_limit_is_a_link(serve, media_type):
     thing = serve(sending(b"x" * 11, media_type), MAX_CONTENT_BYTES=10)
@@ -139,27 +109,11 @@ def test_a_file_over_the_limit_is_a_link(serve, media_type):
     assert not result.is_error
 
 
-def test_the_name_of_a_link_has_no_part_of_the_query(serve):
-    view = sending(b"x" * 11, "application/pdf")
-    result = serve(view, MAX_CONTENT_BYTES=10, EXTRA_QUERY=True).call(query={"token": "a/b"})
-    assert result.data["name"] == "thing"
-
-
-def test_the_limit_for_files_does_not_apply_to_json(serve):
-    thing = serve(sending(b'{"a": "%s"}' % (b"x" * 50), "application/json"), MAX_CONTENT_BYTES=10)
-    assert thing.call().data == thing.get().json()
-
-
 @pytest.mark.parametrize("status", [200, 204, 302, 404, 500])
 def test_a_stream_is_closed_once_with_every_status(serve, status):
     source = Source([b"a", b"b"])
     serve(sending(source, "text/plain", status)).call()
     assert source.closed == 1
-
-
-def test_a_short_stream_is_read_whole(serve):
-    assert serve(sending([b'{"a"', b": 1}"], "application/json")).call().data == {"a": 1}
-    assert serve(sending([b"a", "é".encode()])).call().data == {"result": "aé"}
 
 
 LINKED = {"name": "thing", "uri": KEPT}
@@ -181,20 +135,6 @@ def test_an_endless_stream_is_cut_closed_and_linked(serve, media_type, data):
     assert result.raw["content"][1]["type"] == "resource_link"
 
 
-def test_a_generator_that_never_ends_runs_its_finally(serve):
-    events: list[str] = []
-
-    def ticks():
-        try:
-            while True:
-                yield b"tick" * 100
-        finally:
-            events.append("cleaned")
-
-    serve(sending(ticks(), "text/event-stream"), MAX_CONTENT_BYTES=1000).call()
-    assert events == ["cleaned"]
-
-
 def test_a_stream_that_raises_is_an_internal_error_and_is_closed(serve):
     def torn():
         yield b"a"
@@ -206,35 +146,6 @@ def test_a_stream_that_raises_is_an_internal_error_and_is_closed(serve):
     assert "secret disk" not in str(result.raw)
 
 
-def test_an_asynchronous_stream_is_a_link(serve):
-    events: list[str] = []
-
-    async def ticks():
-        events.append("read")
-        yield b"tick"
-
-    view = answering(lambda r: StreamingHttpResponse(ticks(), content_type="text/plain"))
-    result = serve(view).call()
-    assert result.data == {"media_type": "text/plain", "name": "thing", "uri": KEPT}
-    (detail,) = result.envelope["meta"]["warning_details"]
-    assert detail["context"] == {"reason": "asynchronous", "bytes_read": 0}
-    assert "it is an asynchronous stream, which no call reads." in detail["message"]
-    assert events == []
-
-
-def test_a_file_is_read_and_closed(serve, tmp_path):
-    opened = []
-
-    def answer(request) -> FileResponse:
-        opened.append((tmp_path / "hat.png").open("rb"))
-        return FileResponse(opened[-1])
-
-    (tmp_path / "hat.png").write_bytes(PNG)
-    block = serve(answering(answer)).call().raw["content"][1]
-    assert (base64.b64decode(block["data"]), block["mimeType"]) == (PNG, "image/png")
-    assert opened[0].closed
-
-
 def test_a_large_file_is_a_link_with_its_size(serve, tmp_path):
     path = tmp_path / "film.mp4"
     path.write_bytes(b"\0" * 300_000)
@@ -243,58 +154,7 @@ def test_a_large_file_is_a_link_with_its_size(serve, tmp_path):
     assert (result.data["size"], result.data["name"]) == (300_000, "film.mp4")
 
 
-def test_request_finished_is_sent_for_the_endpoint_request_only(serve):
-    source, finished = Source([b"a"]), []
-    thing = serve(sending(source))
-    message, headers = thing.agent.frame("tools/call", {"name": thing.tool, "arguments": {}})
-
-    def receive(sender, **kwargs) -> None:
-        finished.append(sender)
-
-    request_finished.connect(receive)
-    try:
-        thing.agent.post(message, headers)
-    finally:
-        request_finished.disconnect(receive)
-    assert len(finished) == source.closed == 1
-
-
-class PlainTextRenderer(BaseRenderer):
-    media_type = "text/plain"
-    format = "txt"
-
-    def render(self, data, accepted_media_type=None, renderer_context=None):
-        return str(data).encode()
-
-
-def test_a_view_with_json_and_other_renderers_answers_with_json(serve):
-    view = answering(lambda request: Response(["a"]))
-    view.cls.renderer_classes = [TemplateHTMLRenderer, JSONRenderer]
-    assert serve(view).call().data == {"results": ["a"]}
-    view.cls.renderer_classes = [PlainTextRenderer]
-    thing = serve(view)
-    assert thing.call().data == {"result": thing.get().content.decode()} == {"result": "['a']"}
-
-
 # --- Content-Encoding: encoded content is a link, since a call decodes none ---------------
-
-HELLO = "hello wörld\n" * 10
-
-
-@pytest.mark.parametrize("encoding", ["identity", "Identity", ""])
-def test_content_with_the_identity_encoding_is_the_data(serve, encoding):
-    view = sending(HELLO.encode(), **{"Content-Encoding": encoding})
-    assert serve(view).call().data == {"result": HELLO}
-
-
-def test_an_empty_encoded_body_has_empty_data(serve):
-    view = sending(b"", "application/json", **{"Content-Encoding": "gzip"})
-    assert serve(view).call().data == {}
-
-
-def test_gzip_page_changes_nothing(serve):
-    view = gzip_page(answering(lambda request: HttpResponse(HELLO * 99, content_type="text/plain")))
-    assert serve(view, MAX_RESULT_TOKENS=None).call().data == {"result": HELLO * 99}
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "gzip, br"])
@@ -319,22 +179,3 @@ def test_encoded_content_is_a_link_with_a_warning(serve, media_type, encoding):
             "context": {"content_encoding": encoding},
         }
     ]
-
-
-def test_an_encoded_stream_is_not_read(serve):
-    taken = []
-
-    def chunks():
-        taken.append("chunk")
-        yield b"\x0b"
-
-    view = sending(chunks(), **{"Content-Encoding": "br"})
-    assert serve(view).call().data["content_encoding"] == "br"
-    assert taken == []
-
-
-def test_an_encoded_error_body_is_replaced_by_the_text_of_its_status(serve):
-    body = gzip.compress(b'{"detail": "No bank."}')
-    view = sending(body, "application/json", 404, **{"Content-Encoding": "gzip"})
-    result = serve(view).call()
-    assert (result.code, result.envelope["error"]) == ("NOT_FOUND", "Not Found")

@@ -65,7 +65,3 @@ def test_an_exception_that_is_no_api_exception_is_mapped(failing):
 
 def test_the_code_of_an_api_exception_is_mapped(failing):
     assert failing(CreditExceeded())["error_code"] == "SHOP_17_THING_GET"
-
-
-def test_another_exception_is_mapped_as_without_the_setting(failing):
-    assert failing(ValueError("secret"))["error_code"] == "INTERNAL_ERROR"

@@ -124,37 +124,6 @@ def test_an_anonymous_caller_is_unauthorized_and_learns_no_argument(served, agen
     assert "salary" not in whole_text(result)
 
 
-def test_permissions_that_read_the_path_get_the_path_arguments(served, agent_of):
-    served()
-    alice = agent_of("alice")
-    other = alice.call("of_salaries_create", organisation="bob", salery=3)
-    own = alice.call("of_salaries_create", organisation="alice", salery=3)
-    assert (other.code, own.code) == ("FORBIDDEN", "VALIDATION_ERROR")
-    assert "salary" not in whole_text(other)
-
-
-def test_permissions_are_checked_first_for_grouped_arguments(served, agent_of):
-    served(ARGUMENTS="grouped")
-    sent = {"kwargs": {"organisation": "bob"}, "body": {"salery": 3}}
-    result = agent_of("alice").call("of_salaries_create", **sent)
-    assert result.code == "FORBIDDEN"
-
-
-def test_a_view_whose_permission_raises_not_found_is_not_found(served, agent_of):
-    served()
-    result = agent_of("carol").call("hidden_create", salery=3)
-    assert result.code == "NOT_FOUND"
-    assert "salary" not in whole_text(result)
-
-
-@pytest.mark.parametrize(("username", "code"), [("alice", "NOT_FOUND"), ("carol", "FORBIDDEN")])
-def test_a_permission_may_raise_exceptions_of_django(served, agent_of, username, code):
-    served()
-    result = agent_of(username).call("refused_create", salery=3)
-    assert result.code == code
-    assert "salary" not in whole_text(result)
-
-
 def test_an_unknown_name_is_answered_with_tools_that_the_caller_sees(served, agent_of):
     served()
     for name, seen in (("staff_creat", False), ("open_lst", True)):

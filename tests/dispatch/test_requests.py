@@ -9,10 +9,8 @@ import pytest
 from django.http import QueryDict
 from django.http.request import HttpHeaders
 from rest_framework import VERSION, parsers, serializers
-from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
-from rest_framework.utils.mediatypes import _MediaType
 from rest_framework.views import APIView
 
 from tests.dispatch.views import answering, validating
@@ -99,15 +97,6 @@ NESTED = {
 }
 
 
-def test_nested_values_reach_a_view_through_any_parser(subtests, serve):
-    for parser in [parsers.JSONParser, parsers.FormParser, parsers.MultiPartParser]:
-        with subtests.test(parser=parser):
-            view = validating(Everything)
-            view.cls.parser_classes = [parser]
-            data = serve(view).call(**NESTED).data
-            assert {**data, "tiers": sorted(data["tiers"])} == NESTED
-
-
 class Labelled(serializers.Serializer):
     labels = serializers.DictField(child=serializers.CharField())
 
@@ -125,26 +114,6 @@ def test_a_dict_field_reaches_a_view_through_any_parser(serve, parser):
     view.cls.parser_classes = [parser]
     labels = {"x": "é", "y.z": "]["}
     assert serve(view).call(labels=labels).data == {"labels": labels}
-
-
-def test_nested_problems_of_a_form_have_pointers(subtests, serve):
-    for parser in [parsers.FormParser, parsers.MultiPartParser]:
-        with subtests.test(parser=parser):
-            view = validating(Everything)
-            view.cls.parser_classes = [parser]
-            rows = [{"price": "1.00"}, {"price": "1.00", "inner": {"unit_price": "dear"}}]
-            (problem,) = serve(view).call(row={"price": "1"}, rows=rows).problems
-            assert (problem["pointer"], problem["received"]) == ("/rows/1/inner/unit_price", "dear")
-
-
-def test_a_form_body_must_be_an_object(subtests, serve):
-    for body in [[1, 2], "x", 7]:
-        with subtests.test(body=body):
-            view = answering(lambda request: Response({"got": request.data}), "POST")
-            view.cls.parser_classes = [parsers.FormParser]
-            result = serve(view).call(body=body)
-            assert result.code == "INVALID_FORMAT"
-            assert "must be an object" in result.envelope["error"]
 
 
 def test_an_empty_value_that_a_form_cannot_have_is_refused(subtests, serve):
@@ -213,24 +182,6 @@ def test_a_parser_that_renames_keys_is_used(serve):
     assert thing.call(first_name="Zoë").data == over_http.json()
 
 
-def test_problems_are_pointed_at_by_the_renamed_keys(serve):
-    view = with_parsers(CamelCaseParser)
-    view.cls.renderer_classes = [CamelCaseRenderer]
-    thing = serve(view)
-    result = thing.call(firstName="x" * 11, orderLine={"unitPrice": "dear"})
-    assert [(p["pointer"], p["code"]) for p in result.problems] == [
-        ("/firstName", "max_length"),
-        ("/orderLine/unitPrice", "invalid"),
-    ]
-
-
-def test_a_list_body_creates_many(serve):
-    thing = serve(validating(Basket, many=True))
-    rows = [{"first_name": "a"}, {"first_name": "b", "is_gift": False}]
-    over_http = thing.http.post("/thing/", rows, format="json")
-    assert thing.call(items=rows).data == {"results": over_http.json()} == {"results": rows}
-
-
 def test_a_delete_may_have_a_body(serve):
     class Things(APIView):
         permission_classes = []
@@ -241,15 +192,6 @@ def test_a_delete_may_have_a_body(serve):
     thing = serve(Things.as_view())
     over_http = thing.http.delete("/thing/", {"ids": [1, 2]}, format="json")
     assert thing.call(body={"ids": [1, 2]}).data == over_http.json() == {"deleted": [1, 2]}
-
-
-def test_an_open_body_is_sent_unchanged(subtests, serve):
-    for body in [{"a": [1, None]}, [1, 2], "x", 7, True, {}, []]:
-        with subtests.test(body=body):
-            view = answering(lambda request: Response({"got": request.data}), "POST")
-            thing = serve(view)
-            over_http = thing.http.post("/thing/", body, format="json")
-            assert thing.call(body=body).data == over_http.json()
 
 
 def test_undeclared_query_parameters_are_sent_by_extra_query(serve):
@@ -282,45 +224,6 @@ class ShopJSON(JSONRenderer):
 
     def render(self, data, accepted_media_type=None, renderer_context=None):
         return super().render({"shop": data}, accepted_media_type, renderer_context)
-
-
-class ShopNegotiation(DefaultContentNegotiation):
-    def get_accept_list(self, request) -> list[str]:
-        return [ShopJSON.media_type]
-
-
-def test_the_views_own_negotiation_class_is_used(serve):
-    view = answering(lambda request: Response({"a": 1}))
-    view.cls.renderer_classes = [JSONRenderer, ShopJSON]
-    view.cls.content_negotiation_class = ShopNegotiation
-    thing = serve(view)
-    assert thing.call().data == thing.get().json() == {"shop": {"a": 1}}
-
-
-def test_an_accept_header_that_the_view_sets_is_used(serve):
-    class View(APIView):
-        permission_classes = []
-        renderer_classes = [JSONRenderer, ShopJSON]
-
-        def initialize_request(self, request, *args, **kwargs):
-            request.META["HTTP_ACCEPT"] = ShopJSON.media_type
-            return super().initialize_request(request, *args, **kwargs)
-
-        def get(self, request) -> Response:
-            return Response({"a": 1})
-
-    thing = serve(View.as_view())
-    assert thing.call().data == thing.get().json() == {"shop": {"a": 1}}
-
-
-def test_negotiation_reads_the_accept_header_of_the_request(serve):
-    def answer(request) -> Response:
-        parsed = DefaultContentNegotiation().get_accept_list(request)
-        known = getattr(request, "_parsed_accept_list", None) or map(_MediaType, parsed)
-        return Response({"header": parsed, "parsed": [media_type.orig for media_type in known]})
-
-    data = serve(answering(answer)).call().data
-    assert data["parsed"] == data["header"] == ["application/json", "*/*;q=0.5"]
 
 
 def test_headers_are_read_as_over_http(serve):

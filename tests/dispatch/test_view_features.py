@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.http import JsonResponse
 from django.urls import include, path
 from django.utils.decorators import method_decorator
-from django.views.decorators.cache import cache_page, never_cache
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import condition, etag
 from rest_framework import throttling, versioning
 from rest_framework.response import Response
@@ -27,16 +26,6 @@ def make_counting_view(calls: list[int]) -> Any:
             return Response({"call": len(calls)})
 
     return Counter
-
-
-def test_a_cached_view_runs_once(serve):
-    calls: list[int] = []
-    view_class = method_decorator(cache_page(60), name="dispatch")(make_counting_view(calls))
-    thing = serve(view_class.as_view())
-    assert [thing.call().data for _ in range(3)] == [{"call": 1}] * 3
-    assert len(calls) == 1
-    cache.clear()
-    assert thing.call().data == {"call": 2}
 
 
 @pytest.mark.parametrize("replacement", [None, {"b": 2}])
@@ -111,15 +100,6 @@ def test_http_requests_and_calls_count_for_the_same_throttle(subtests, serve):
             assert result.data["retry_after_seconds"] in {seconds - 1, seconds}
 
 
-def test_a_list_of_tools_does_not_count_for_a_throttle(serve):
-    view = answering(lambda request: Response({}))
-    view.cls.throttle_classes = [TwicePerMinute]
-    thing = serve(view)
-    for _ in range(4):
-        thing.agent.result("tools/list")
-    assert thing.get().status_code == 200
-
-
 class Versioned(APIView):
     permission_classes = []
 
@@ -134,31 +114,11 @@ def make_versioned_view(scheme: type, **members: Any) -> Any:
     return type("Versions", (Versioned,), {"versioning_class": own, **members}).as_view()
 
 
-def test_a_version_in_the_path_is_an_argument(serve):
-    thing = serve(make_versioned_view(versioning.URLPathVersioning), route="<str:version>/thing/")
-    assert thing.call(version="v2").data == thing.get("/v2/thing/").json()
-    assert thing.call(version="v9").code == "NOT_FOUND"
-    assert thing.get("/v9/thing/").status_code == 404
-
-
-def test_a_version_in_the_query_is_sent_by_extra_query(serve):
-    thing = serve(make_versioned_view(versioning.QueryParameterVersioning), EXTRA_QUERY=True)
-    assert thing.call().data["version"] == "v1"
-    assert thing.call(query={"version": "v2"}).data == thing.get(version="v2").json()
-
-
 def test_a_version_by_namespace_is_that_of_the_route(serve):
     inner = [path("thing/", make_versioned_view(versioning.NamespaceVersioning))]
     thing = serve(path("v2/", include((inner, "shop"), namespace="v2")))
     assert thing.call().data == thing.get("/v2/thing/").json()
     assert thing.call().data["version"] == "v2"
-
-
-def test_a_version_by_accept_header_is_the_default(serve):
-    thing = serve(make_versioned_view(versioning.AcceptHeaderVersioning))
-    over_http = thing.http.get("/thing/", headers={"accept": "application/json"})
-    assert thing.call().data == over_http.json()
-    assert thing.call().data["version"] == "v1"
 
 
 def test_a_view_with_an_asynchronous_callback_is_run(serve):

@@ -8,7 +8,6 @@ import pytest
 from django.test import Client
 from django.urls import include, path
 from rest_framework.response import Response
-from rest_framework.test import APIClient
 from rest_framework.views import APIView
 
 from drf_mcp import call_context, mcp_tool, registry
@@ -102,12 +101,6 @@ def test_each_revision_has_all_blocks(subtests):
                 assert len(kinds) == 4
 
 
-def test_over_http_a_response_has_only_its_data(subtests):
-    for at, data in [("/chart/", {"rose": True}), ("/files/", {"files": 3})]:
-        with subtests.test(at=at, data=data):
-            assert APIClient().post(at).json() == data
-
-
 def test_a_block_that_is_too_long_is_left_out_with_a_warning(settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "MAX_CONTENT_BYTES": 5}
     result = Agent(Client()).call("chart")
@@ -119,8 +112,3 @@ def test_a_block_that_is_too_long_is_left_out_with_a_warning(settings):
 def test_wrong_annotations_are_refused(annotations):
     with pytest.raises(ValueError, match=r"The (audience|priority) is"):
         Block.text("x", **annotations)
-
-
-def test_a_setting_limits_how_long_lists_may_be_cached(settings):
-    settings.DRF_MCP = {**settings.DRF_MCP, "LIST_TTL": 5}
-    assert Agent(Client()).result("tools/list")["ttlMs"] == 5000

@@ -8,9 +8,8 @@ from django.contrib.auth.models import Group
 from rest_framework import generics
 from rest_framework import serializers as s
 
-from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.source.overrides import converts_like_drf
-from tests.introspection.inspected import by_name, described, schemas
+from tests.introspection.inspected import by_name, described
 
 TEXT = {"type": "string", "minLength": 1}
 logger = logging.getLogger(__name__)
@@ -137,16 +136,6 @@ def test_any_other_override_may_accept_more(subtests):
             assert not converts_like_drf(field)
 
 
-def test_an_override_without_readable_source_may_accept_more():
-    namespace = {"s": s}
-    exec(
-        "class Own(s.CharField):\n"
-        "    def to_internal_value(self, data): return super().to_internal_value(data)",
-        namespace,
-    )
-    assert not converts_like_drf(namespace["Own"]())
-
-
 # Descriptions
 
 
@@ -163,12 +152,6 @@ class Create(generics.CreateAPIView):
     serializer_class = Mixed
 
 
-def test_a_field_that_begins_with_super_is_described_by_its_base():
-    found = schemas(described(Create, "POST").body.fields)
-    assert found["strict"] == {**TEXT, "maxLength": 5}
-    assert found["checked"]["required"] == ["name"]
-
-
 def test_a_field_that_does_not_is_open_and_described_in_words():
     fields = by_name(described(Create, "POST").body.fields)
     words = "Free. Meant to be a string from 1 to 5 characters."
@@ -176,44 +159,6 @@ def test_a_field_that_does_not_is_open_and_described_in_words():
     words = "Meant to be an object with name. May be null."
     assert fields["nested"].schema == {"description": words}
     assert fields["early"].required
-
-
-def test_the_words_for_an_open_field_are_those_of_its_base(subtests):
-    for base, options, words in [
-        (
-            s.DecimalField,
-            {"max_digits": 5, "decimal_places": 2},
-            "Meant to be a decimal number (at most 5 digits, 2 decimal places).",
-        ),
-        (
-            s.ChoiceField,
-            {"choices": [("DE", "Germany"), ("FR", "France")]},
-            "Meant to be one of DE, FR. DE = Germany, FR = France.",
-        ),
-        (s.ImageField, {}, "Meant to be an image as base64 or data URI."),
-        (s.EmailField, {}, "Meant to be an email address."),
-        (s.ListField, {"child": s.IntegerField()}, "Meant to be an array, each item an integer."),
-        (s.JSONField, {}, None),
-    ]:
-        with subtests.test(base=base, options=options, words=words):
-            own = type("Own", (base,), {"to_internal_value": lambda self, data: data})
-            assert DescribedField(own(**options)).input_schema == (
-                {"description": words} if words else {}
-            )
-
-
-def test_a_field_whose_base_needs_a_caller_is_open():
-    class Own(s.PrimaryKeyRelatedField):
-        def to_internal_value(self, data):
-            return data
-
-        def get_queryset(self):
-            return self.context["request"].tenant.groups
-
-    class Body(s.Serializer):
-        group = Own(help_text="Whose.")
-
-    assert DescribedField(Body().fields["group"]).input_schema == {"description": "Whose."}
 
 
 def test_a_serializer_that_may_accept_more_is_described_in_words_and_is_a_finding():

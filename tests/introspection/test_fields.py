@@ -17,15 +17,13 @@ from typing import Any
 from django.core import validators
 from django.core.files.base import ContentFile
 from django.db import models
-from django.test import override_settings
 from django.utils.translation import gettext_lazy
 from jsonschema import Draft202012Validator
 from rest_framework import fields, relations, serializers
 from rest_framework.renderers import JSONRenderer
 
 from drf_mcp.introspection.described_field import DescribedField
-from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.fields import DecimalDescriber, FieldDescriber
+from drf_mcp.introspection.fields import FieldDescriber
 from drf_mcp.introspection.portable import write_portable
 from drf_mcp.introspection.text import describe_accepted
 from tests.introspection.inspected import bare, form
@@ -271,26 +269,6 @@ def test_a_value_that_is_none_of_many_choices_is_answered_with_similar_ones():
         assert describe_accepted(written, received) == words
 
 
-def test_the_description_of_a_file_names_its_extensions():
-    make = f.FileField(validators=[validators.FileExtensionValidator(["pdf"])])
-    assert "File types: pdf." in DescribedField(make).input_schema["description"]
-
-
-def test_a_computed_bound_is_not_in_the_schema():
-    make = f.IntegerField(validators=[validators.MaxValueValidator(lambda: 2026)])
-    assert DescribedField(make).input_schema == {"type": "integer"}
-
-
-def test_a_validator_of_the_projects_own_is_not_in_the_schema():
-    class Lenient(validators.MaxValueValidator):
-        def compare(self, value, limit):
-            return False
-
-    make = f.IntegerField(validators=[Lenient(1)])
-    assert make.run_validation(5) == 5
-    assert DescribedField(make).input_schema == {"type": "integer"}
-
-
 # Defaults
 
 
@@ -336,16 +314,6 @@ def test_a_subclass_is_described_by_its_nearest_base():
     assert DescribedField(Percentage()).output_schema == {"type": ["integer", "null"]}
 
 
-def test_a_field_that_overrides_to_representation_has_an_open_output():
-    class Money(f.DecimalField):
-        def to_representation(self, value):
-            return {"amount": str(value), "currency": "EUR"}
-
-    make = Money(max_digits=5, decimal_places=2)
-    assert DescribedField(make).output_schema == {}
-    assert DescribedField(make).input_schema["type"] == "string"
-
-
 class Money(f.Field):
     """Reads and writes an object."""
 
@@ -379,46 +347,4 @@ def test_a_describer_of_a_project_describes_its_field():
     assert DescribedField(Money()).output_schema["type"] == ["object", "null"]
 
 
-class Share(f.DecimalField):
-    """Reads a number with a per cent sign."""
-
-    def to_internal_value(self, data):
-        return super().to_internal_value(str(data).removesuffix("%"))
-
-
-class ShareDescriber(DecimalDescriber):
-    field_classes = (Share,)
-
-    def get_input_schema(self):
-        return explain(super().get_input_schema(), "May end in %")
-
-
-def test_a_describer_may_add_to_that_of_its_base():
-    schema = DescribedField(Share(max_digits=3, decimal_places=0, max_value=100)).input_schema
-    words = "Decimal number. At most 3 digits, 0 decimal places. May end in %. At most 100."
-    assert schema == {"type": "string", "description": words}
-
-
-def test_a_subclass_that_overrides_the_conversion_is_described_in_words_of_the_describer():
-    words = "Meant to be an object with amount."
-    assert DescribedField(Price()).input_schema == {"description": words}
-    assert DescribedField(Price()).output_schema["type"] == ["object", "null"]
-
-
 # Fields whose schema needs more than the field
-
-
-def test_a_file_path_is_an_enum_of_the_files(tmp_path):
-    (tmp_path / "a.txt").touch()
-    schema = input_schema(f.FilePathField(str(tmp_path)))
-    assert bare(schema) == {"type": "string", "enum": [str(tmp_path / "a.txt")]}
-
-
-def test_the_output_of_an_image_is_a_url():
-    assert DescribedField(f.ImageField()).output_schema == NULL_TEXT
-
-
-def test_coerce_decimal_to_string_decides_the_type_of_decimals():
-    made = f.DecimalField(max_digits=3, decimal_places=1)
-    with override_settings(REST_FRAMEWORK={"COERCE_DECIMAL_TO_STRING": False}):
-        assert DescribedField(made).input_schema["type"] == "number"

@@ -7,14 +7,10 @@ import pytest
 from django import forms
 from django.contrib.auth.models import Group, User
 from django_filters.widgets import CSVWidget
-from drf_spectacular.extensions import OpenApiFilterExtension
-from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import extend_schema, extend_schema_view
-from rest_framework import filters, generics, serializers, viewsets
+from rest_framework import filters, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
-from drf_mcp.introspection.query.filtersets import FilterParameters
 from example_project.shop.models import Product
 from tests.introspection.inspected import bare, by_name, described, form, schemas
 
@@ -204,42 +200,6 @@ def test_a_filter_set_that_needs_a_caller_is_described_by_its_class():
     assert "tenant" in schema.findings[0].message
 
 
-def test_get_filterset_of_the_backend_is_used():
-    class OwnKeys(django_filters.DjangoFilterBackend):
-        def get_filterset_kwargs(self, request, queryset, view):
-            return {**super().get_filterset_kwargs(request, queryset, view), "filter_keys": []}
-
-        def get_filterset(self, request, queryset, view):
-            kwargs = self.get_filterset_kwargs(request, queryset, view)
-            del kwargs["filter_keys"]
-            return self.get_filterset_class(view, queryset)(**kwargs)
-
-    class Growing(django_filters.FilterSet):
-        def __init__(self, *args, **kwargs):
-            super().__init__(*args, **kwargs)
-            self.filters["age"] = django_filters.NumberFilter("id")
-
-    schema = described(users(OwnKeys, filterset_class=Growing), action="list")
-    assert (schemas(schema.query), schema.findings) == ({"age": NUMBER}, ())
-
-
-def test_a_filter_that_raises_does_not_affect_the_others():
-    class Broken(django_filters.Filter):
-        @property
-        def field(self):
-            raise RuntimeError("no field")
-
-    class Mixed(django_filters.FilterSet):
-        bad = Broken("id")
-        good = django_filters.NumberFilter("id")
-
-    view = users(django_filters.DjangoFilterBackend, filterset_class=Mixed)
-    schema = described(view, action="list")
-    assert schemas(schema.query) == {"bad": TEXT, "good": NUMBER}
-    assert "no field" in schema.findings[0].message
-    assert "'bad'" in schema.findings[0].remedy
-
-
 def test_a_backend_that_raises_does_not_affect_the_others():
     class Broken(filters.BaseFilterBackend):
         def get_schema_operation_parameters(self, view):
@@ -260,12 +220,6 @@ def test_search_names_its_fields():
     }
 
 
-def test_search_and_ordering_without_fields_are_not_offered(subtests):
-    for backend in [filters.SearchFilter, filters.OrderingFilter]:
-        with subtests.test(backend=backend):
-            assert described(users(backend, ordering_fields=[]), action="list").query == ()
-
-
 def test_ordering_takes_several_terms(subtests):
     for attributes, terms in [
         ({"ordering_fields": ["username"]}, "username"),
@@ -278,57 +232,6 @@ def test_ordering_takes_several_terms(subtests):
             items = {"type": "string", "pattern": f"^-?({terms})$"}
             assert bare(parameter.schema) == {"type": "array", "items": items}
             assert parameter.multiple == "comma"
-
-
-def test_ordering_choices_are_a_pattern_if_each_has_both_directions(subtests):
-    for choices, schema in [
-        ([("a", "A"), ("-a", "A"), ("b.c", "B"), ("-b.c", "B")], {"pattern": r"^-?(a|b\.c)$"}),
-        ([("-a", "Newest"), ("a", "Oldest"), ("b", "B")], {"enum": ["-a", "a", "b"]}),
-    ]:
-        with subtests.test(choices=choices, schema=schema):
-            item = django_filters.OrderingFilter(field_name="sort", choices=choices)
-            (parameter,) = FilterParameters("sort", item).get_parameters()
-            assert parameter.schema["items"] == {**TEXT, **schema}
-
-
-def test_the_default_ordering_is_in_the_description():
-    view = users(filters.OrderingFilter, ordering_fields=["id"], ordering="-id")
-    words = by_name(described(view, action="list").query)["ordering"].schema["description"]
-    assert words == "Default: -id."
-
-
-def test_an_overridden_ordering_that_does_not_read_the_query_takes_any_term():
-    class Nulls(filters.OrderingFilter):
-        def get_ordering(self, request, queryset, view):
-            return ["id"]
-
-    schema = described(users(Nulls, ordering_fields=["id"]), action="list")
-    assert by_name(schema.query)["ordering"].schema["items"] == {"type": "string"}
-
-
-def test_an_overridden_ordering_that_reads_the_query_takes_any_term():
-    class Aliases(filters.OrderingFilter):
-        def get_ordering(self, request, queryset, view):
-            if request.query_params.get("ordering") == "name":
-                return ["username"]
-            return super().get_ordering(request, queryset, view)
-
-    schema = described(users(Aliases, ordering_fields=["username"]), action="list")
-    assert by_name(schema.query)["ordering"].schema["items"] == {"type": "string"}
-
-
-class SortedUsers(django_filters.FilterSet):
-    """Adds an ordering filter in __init__, whose name is no field."""
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.filters["sort"] = django_filters.OrderingFilter(fields=["username"])
-
-
-def test_an_ordering_filter_that_is_added_later_keeps_its_terms():
-    view = users(django_filters.DjangoFilterBackend, filterset_class=SortedUsers)
-    (sort,) = described(view, action="list").query
-    assert sort.schema["items"] == {"type": "string", "pattern": "^-?(username)$"}
 
 
 def test_get_schema_operation_parameters_of_a_backend_is_used():
@@ -357,42 +260,6 @@ def test_get_schema_operation_parameters_of_a_backend_is_used():
     assert found["kind"].required
     assert found["kind"].schema == {"type": "string", "enum": ["a"]}
     assert "X-Tenant" not in found
-
-
-def test_get_schema_operation_parameters_of_a_filter_set_backend_is_used():
-    class Declaring(django_filters.DjangoFilterBackend):
-        def get_schema_operation_parameters(self, view):
-            return [{"name": "where", "in": "query", "schema": {"type": "string"}}]
-
-    view = users(Declaring, filterset_fields=["id"])
-    assert schemas(described(view, action="list").query) == {"where": TEXT}
-
-
-class Nearby(filters.BaseFilterBackend):
-    """Declares nothing, but has an extension for drf-spectacular."""
-
-
-class NearbyExtension(OpenApiFilterExtension):
-    target_class = Nearby
-
-    def get_schema_operation_parameters(self, auto_schema):
-        return [{"name": "near", "in": "query", "schema": {"type": "string", "nullable": True}}]
-
-
-def test_an_extension_for_a_backend_is_used_where_the_view_has_drf_spectaculars_schema():
-    view = users(Nearby)
-    assert described(view, action="list").query == ()
-    annotated = type("Annotated", (view,), {"schema": AutoSchema()})
-    (near,) = described(annotated, action="list").query
-    assert near.schema == {"type": "string", "description": "May be null."}
-
-
-def test_a_parameter_of_two_backends_is_offered_once():
-    class More(filters.SearchFilter):
-        pass
-
-    view = users(filters.SearchFilter, More, search_fields=["username"])
-    assert len(described(view, action="list").query) == 1
 
 
 # Actions that filter
@@ -438,35 +305,6 @@ def test_filters_are_offered_for_actions_that_filter(subtests):
             assert bool(described(Acting, method, name).query) == offered
 
 
-def test_an_overridden_list_without_filters_offers_none():
-    class Own(Acting):
-        def list(self, request):
-            return Response([])
-
-    assert described(Own, action="list").query == ()
-
-
-def test_filters_of_an_inherited_handler_are_offered_after_extend_schema_view():
-    """The decorator copies the handler to the subclass; super() starts at its first class."""
-
-    class Exporting:
-        def get(self, request, *args, **kwargs):
-            return super().get(request, *args, **kwargs)
-
-    @extend_schema_view(get=extend_schema(summary="Users"))
-    class View(Exporting, generics.ListAPIView):
-        queryset, serializer_class = User.objects.all(), UserSerializer
-        filter_backends, search_fields = [filters.SearchFilter], ["username"]
-
-    assert [parameter.name for parameter in described(View, "GET").query] == ["search"]
-
-
-def test_a_list_without_readable_source_offers_filters():
-    namespace = {"Acting": Acting}
-    exec("class Own(Acting):\n    def list(self, request):\n        return None", namespace)
-    assert len(described(namespace["Own"], action="list").query) == 1
-
-
 class ProductFilters(django_filters.FilterSet):
     """Filters with labels and help texts, and filters of model fields with help texts."""
 
@@ -498,31 +336,6 @@ def test_a_filter_without_a_help_text_has_that_of_the_model_field():
     assert words["slug"] == ""
 
 
-def test_all_values_filters_have_their_label_or_help_text():
-    words = words_of(Product, ProductFilters)
-    assert words["labelled"] == "What the box says. One of the values in use."
-    assert words["helped"] == "The number of the box. One of the values in use."
-
-
-class OfCaller(django_filters.FilterSet):
-    """A relation whose rows depend on the caller."""
-
-    group = django_filters.ModelChoiceFilter(
-        field_name="groups",
-        label="Team of the user",
-        queryset=lambda request: request.user.groups.filter(pk=request.headers["X-Key"]),
-    )
-
-    class Meta:
-        model = User
-        fields = ["group"]
-
-
-def test_a_relation_that_needs_a_caller_has_its_label():
-    words = words_of(User, OfCaller)
-    assert words["group"].startswith("Team of the user")
-
-
 class Members(django_filters.FilterSet):
     class Meta:
         model = User
@@ -538,28 +351,3 @@ def test_a_filter_that_refuses_every_value_is_accepted_and_not_listed():
     assert listed == {"groups": True, "groups__in": False, "id__in": True}
     group = Group.objects.create(name="a")
     assert not Members({"groups__in": str(group.pk)}).is_valid()
-
-
-class ListOfGroups(django_filters.ModelMultipleChoiceFilter):
-    class field_class(forms.ModelMultipleChoiceField):
-        """Accepts one value as well."""
-
-        def clean(self, value):
-            return super().clean([value])
-
-
-class InGroups(django_filters.BaseInFilter, ListOfGroups):
-    """The keys of groups, separated by commas."""
-
-
-class Repaired(django_filters.FilterSet):
-    within = InGroups(field_name="groups", queryset=Group.objects.all())
-
-
-@pytest.mark.slow
-@pytest.mark.django_db
-def test_an_in_filter_whose_form_field_accepts_one_value_is_listed():
-    own = users(django_filters.DjangoFilterBackend, filterset_class=Repaired)
-    assert by_name(described(own, action="list").query)["within"].listed
-    group = Group.objects.create(name="a")
-    assert Repaired({"within": str(group.pk)}, User.objects.all()).is_valid()

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from rest_framework import serializers as s
 
 from drf_mcp.introspection.described_field import DescribedField
-from drf_mcp.introspection.field_schema import PATTERNS
 from drf_mcp.introspection.names import is_ecmascript
 from drf_mcp.introspection.portable import write_portable
 
@@ -193,44 +192,8 @@ def test_every_pattern_is_ecmascript():
     assert [pattern for pattern in patterns if not is_ecmascript(pattern)] == []
 
 
-def test_a_blank_text_matches_if_allow_blank():
-    field = s.EmailField(allow_blank=True)
-    field.run_validation("")
-    assert re.search(pattern_of(field), "")
-    assert not re.search(pattern_of(field), "amara")
-
-
-def test_a_field_that_overrides_the_conversion_has_no_pattern():
-    class Loose(s.DecimalField):
-        def to_internal_value(self, data):
-            return super().to_internal_value(str(data).removesuffix("%"))
-
-    written = write_portable(DescribedField(Loose(5, 2)).input_schema)
-    assert "pattern" not in written
-
-
-def test_a_localized_decimal_has_no_pattern():
-    written = write_portable(DescribedField(s.DecimalField(5, 2, localize=True)).input_schema)
-    assert "pattern" not in written
-
-
 def test_the_pattern_of_a_validator_replaces_that_of_the_field():
     from django.core.validators import RegexValidator
 
     field = s.EmailField(validators=[RegexValidator(r"@example\.com$")])
     assert pattern_of(field) == r"@example\.com$"
-
-
-def test_a_uuid_matches_in_each_output_format(subtests):
-    for name in ["hex", "hex_verbose"]:
-        with subtests.test(name=name):
-            field = s.UUIDField(format=name)
-            assert re.search(
-                pattern_of(field), field.to_representation(field.run_validation("0" * 32))
-            )
-
-
-def test_a_declared_format_becomes_words_without_a_pattern():
-    written = write_portable({"type": "string", "format": "time"})
-    assert written == {"type": "string", "description": "Time, hh:mm[:ss]."}
-    assert "time" in PATTERNS

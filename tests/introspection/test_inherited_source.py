@@ -10,7 +10,7 @@ from rest_framework import serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
-from drf_mcp.introspection.source import queries, trees
+from drf_mcp.introspection.source import trees
 from tests.introspection.inspected import METHODS, by_name, described
 
 # To describe one action of a view set that inherits everything, and to check its schema, takes
@@ -121,59 +121,6 @@ def test_a_class_with_another_method_reads_the_parameters_of_this_method():
     assert "country" in names
     assert "region" not in names
     assert "region" in by_name(described(Base, "GET", "list").query)
-
-
-def test_a_class_that_adds_no_method_reads_the_parameters_of_its_parent(monkeypatch):
-    """No function is followed again for it."""
-    describe_all(make_viewsets(1))
-    followed = []
-    follow = queries.ClassReader.follow
-    monkeypatch.setattr(
-        queries.ClassReader, "follow", lambda *given: followed.append(given) or follow(*given)
-    )
-    plain = {"__doc__": "Groups.", "serializer_class": GroupSerializer, "colour": "red"}
-    query = described(type("Plain", (Base,), plain), "GET", "list").query
-    assert {"archived", "region"} <= set(by_name(query))
-    assert followed == []
-
-
-def test_an_attribute_that_replaces_a_method_reads_nothing():
-    describe_all(make_viewsets(1))
-    hidden = type("Hidden", (Base,), {"narrow": None})
-    assert "region" not in by_name(described(hidden, "GET", "list").query)
-
-
-def test_a_property_that_replaces_an_attribute_is_read():
-    describe_all(make_viewsets(1))
-
-    class Own(Base):
-        @property
-        def queryset(self):
-            return Group.objects.filter(name=self.request.query_params["called"])
-
-    assert "called" in by_name(described(Own, "GET", "list").query)
-
-
-def test_a_static_method_that_replaces_a_method_is_read():
-    class Reading:
-        def get_queryset(self):
-            self.note("page_of", self.request)
-            return super().get_queryset()
-
-        def note(self, name, request):
-            return request.query_params.get(name)
-
-    class Bound(Reading, viewsets.ModelViewSet):
-        queryset = Group.objects.all()
-        serializer_class = GroupSerializer
-
-    class Unbound(Bound):
-        @staticmethod
-        def note(name, request):
-            return request.query_params.get(name)
-
-    assert "page_of" in by_name(described(Bound, "GET", "list").query)
-    assert "page_of" in by_name(described(Unbound, "GET", "list").query)
 
 
 def test_functions_with_the_same_code_and_different_closures_are_read_apart():

@@ -34,19 +34,6 @@ class Confirmed(serializers.Serializer):
         raise serializers.ValidationError(self.initial_data["why"])
 
 
-class Older(serializers.Serializer):
-    """Also accepts keys of an older version."""
-
-    name = serializers.CharField()
-
-    def to_internal_value(self, data):
-        value = super().to_internal_value({"name": data.get("title", data.get("name"))})
-        for key in ("colour", "size"):
-            if key in data:
-                value[key] = data[key]
-        return value
-
-
 class Validated(serializers.Serializer):
     """Reads validated values."""
 
@@ -97,14 +84,6 @@ def test_keys_of_initial_data_are_arguments():
     }
 
 
-def test_keys_that_to_internal_value_reads_are_arguments():
-    assert set(names(Older)) == {"name", "title", "colour", "size"}
-
-
-def test_keys_of_validated_data_are_no_arguments():
-    assert names(Validated) == {"name": True}
-
-
 def test_keys_that_the_handler_reads_are_arguments():
     assert names(Validated, Notifying) == {"name": True, "notify": False, "by": False}
 
@@ -117,28 +96,6 @@ def test_the_description_of_an_open_body_names_the_keys_that_the_handler_reads()
     body = described(Own, "POST").body
     words = "The request body, any JSON value. The handler reads reason, status."
     assert (body.kind, body.schema) == ("open", {"description": words})
-
-
-def test_keys_of_a_variable_that_holds_the_body_are_arguments():
-    class Renamed(Create):
-        def perform_create(self, serializer):
-            sent = self.request.data
-            for name in ("colour", "size"):
-                sent.get(name)
-            for name in ("depth",):
-                serializer.save(by=sent["by"], **{name: 1})
-
-    assert set(names(Validated, Renamed)) == {"name", "colour", "size", "by"}
-
-
-def test_keys_of_a_variable_that_may_hold_something_else_are_no_arguments():
-    class Either(Create):
-        def perform_create(self, serializer):
-            found = self.request.data
-            found = serializer.validated_data
-            serializer.save(by=found["by"])
-
-    assert set(names(Validated, Either)) == {"name"}
 
 
 class Scanned(views.APIView):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import json
 
 from django.contrib.auth.models import Group, User
-from django.utils.decorators import method_decorator
-from django.views.decorators.cache import cache_page
 from rest_framework import generics, renderers, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
@@ -129,29 +126,6 @@ def test_an_answer_that_a_project_may_change_is_open(subtests):
             assert described(groups(**attributes), action="retrieve").output == {}
 
 
-def test_a_browsable_renderer_besides_json_changes_nothing():
-    classes = [renderers.BrowsableAPIRenderer, renderers.JSONRenderer]
-    assert described(groups(renderer_classes=classes), action="retrieve").output != {}
-
-
-def test_a_serializer_that_depends_on_the_action_is_described():
-    class Own(Groups):
-        def get_serializer_class(self):
-            return GroupSerializer if self.action == "retrieve" else Shouting
-
-    assert bare(described(Own, action="retrieve").output) == GROUP
-
-
-def test_hooks_that_do_not_make_the_answer_change_nothing():
-    own = groups(perform_create=lambda self, serializer: serializer.save(name="b"))
-    assert bare(described(own, action="create").output) == GROUP
-
-
-def test_a_cached_stock_action_is_described():
-    own = method_decorator(cache_page(60), name="list")(groups())
-    assert described(own, action="list").output["type"] == "array"
-
-
 def test_a_handler_that_calls_a_stock_action_is_open():
     class Own(generics.ListAPIView):
         queryset = User.objects.all()
@@ -161,18 +135,3 @@ def test_a_handler_that_calls_a_stock_action_is_open():
             return Response({"data": self.list(request).data})
 
     assert described(Own, "GET").output == {}
-
-
-def test_an_overridden_get_paginated_response_is_open():
-    assert (
-        described(groups(get_paginated_response=lambda self, data: data), action="list").output
-        == {}
-    )
-
-
-def test_a_wrapped_handler_with_the_name_of_a_stock_action_is_open():
-    @functools.lru_cache
-    def retrieve(self, request, pk):
-        return Response(1)
-
-    assert described(groups(retrieve=retrieve), action="retrieve").output == {}

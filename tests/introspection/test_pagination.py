@@ -72,31 +72,6 @@ def test_a_view_without_a_paginator_has_no_page_parameters():
     assert schema.output["type"] == "array"
 
 
-def test_get_schema_operation_parameters_of_a_paginator_is_used(subtests):
-    class Declaring:
-        page_size = 10
-
-        def get_schema_operation_parameters(self, view):
-            return [{"name": "after", "in": "query", "schema": {"type": "integer"}}]
-
-    for base in (pagination.BasePagination, pagination.PageNumberPagination):
-        with subtests.test(base=base):
-            own = type("Own", (Declaring, base), {})
-            schema = described(type("Paged", (Groups,), {"pagination_class": own}), "GET")
-            assert schemas(schema.query) == {"after": {"type": "integer"}}
-            assert bool(schema.output) == (base is not pagination.BasePagination)
-
-
-def test_a_paginator_that_raises_is_a_finding():
-    class Own(pagination.BasePagination):
-        def __init__(self):
-            raise RuntimeError("no tenant")
-
-    schema = described(type("Paged", (Groups,), {"pagination_class": Own}), "GET")
-    assert schema.query == ()
-    assert "no tenant" in schema.findings[0].message
-
-
 def test_a_handler_that_calls_its_paginator_has_page_parameters(subtests):
     def by_paginator(self, request):
         return self.paginator.paginate_queryset(self.get_queryset(), request, view=self)
@@ -149,12 +124,6 @@ def test_an_answer_that_may_not_be_a_stock_page_is_open(subtests):
             assert paged(paginator, **attributes).output == {}
 
 
-def test_overridden_links_and_counts_are_open():
-    schema = paged(Offset, get_next_link=lambda self: 5, get_count=lambda self, queryset: None)
-    properties = schema.output["properties"]
-    assert properties["next"] == properties["count"] == {}
-
-
 # Versions
 
 
@@ -173,12 +142,3 @@ def test_a_version_in_the_query_is_a_parameter():
         "default": "2",
     }
     assert not found["v"].required
-
-
-def test_a_version_without_allowed_versions_is_any_text():
-    assert bare(versioned(allowed_versions=None)["version"].schema) == {"type": "string"}
-
-
-def test_a_version_in_a_header_is_no_parameter():
-    attributes = {"versioning_class": versioning.AcceptHeaderVersioning, "pagination_class": None}
-    assert described(type("Versioned", (Groups,), attributes), "GET").query == ()

@@ -33,12 +33,6 @@ class Shouting(JSONRenderer):
         return super().render({name.upper(): data[name] for name in data})
 
 
-class Whispering(JSONParser):
-    def parse(self, stream, media_type=None, parser_context=None):
-        data = super().parse(stream, media_type, parser_context)
-        return {name.lower(): value for name, value in data.items()}
-
-
 class Broken(JSONParser):
     def parse(self, stream, media_type=None, parser_context=None):
         raise RuntimeError("on purpose")
@@ -69,38 +63,7 @@ def test_a_parser_that_does_not_rename_keeps_the_names():
     assert names(parser_classes=[JSONParser]) == ["cook_minutes", "all_steps", "plain"]
 
 
-def test_a_renderer_that_does_not_rename_keeps_the_names():
-    assert names(renderer_classes=[JSONRenderer]) == ["cook_minutes", "all_steps", "plain"]
-
-
-def test_any_parser_and_renderer_with_the_same_renaming_are_used():
-    upper = names(parser_classes=[Whispering], renderer_classes=[Shouting])
-    assert upper == ["COOK_MINUTES", "ALL_STEPS", "PLAIN"]
-
-
-def test_keys_that_the_parser_does_not_read_are_not_used():
-    own = type(
-        "Own",
-        (JSONParser,),
-        {"parse": lambda self, *args, **kwargs: JSONParser().parse(*args, **kwargs)},
-    )
-    expected = ["cook_minutes", "all_steps", "plain"]
-    assert names(parser_classes=[own], renderer_classes=[Shouting]) == expected
-
-
-def test_a_parser_that_raises_is_a_finding():
-    view = type("View", (Recipes,), {"parser_classes": [Broken]})
-    schema = described(view, "POST")
-    assert list(by_name(schema.body.fields)) == ["cook_minutes", "all_steps", "plain"]
-    assert any("on purpose" in finding.message for finding in schema.findings)
-
-
 def test_the_output_schema_has_the_keys_of_the_renderer():
     properties = described(Recipes, "POST").output["properties"]
     assert list(properties) == ["cookMinutes", "allSteps", "plain"]
     assert list(properties["allSteps"]["items"]["properties"]) == ["stepName"]
-
-
-def test_the_output_schema_of_an_unknown_renderer_is_open():
-    view = type("View", (Recipes,), {"renderer_classes": [Shouting]})
-    assert described(view, "POST").output == {}

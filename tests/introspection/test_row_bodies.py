@@ -6,7 +6,7 @@ from django.contrib.auth.models import Group
 from rest_framework import generics, serializers, viewsets
 from rest_framework.response import Response
 
-from tests.introspection.inspected import described, schemas
+from tests.introspection.inspected import described
 
 
 class KeySerializer(serializers.Serializer):
@@ -48,13 +48,6 @@ def test_a_serializer_in_an_attribute_of_the_view_reads_the_body():
     assert body.kind == "list"
     items = body.schema["items"]
     assert (list(items["properties"]), items["required"]) == (["id"], ["id"])
-
-
-def test_the_attribute_is_that_of_the_route():
-    body = described(Rows, "DELETE", "bulk_destroy", key_class=NameSerializer).body
-    assert list(body.schema["items"]["properties"]) == ["name"]
-    body = described(Rows, "POST", "declared", serializer_class=KeySerializer).body
-    assert list(schemas(body.fields)) == ["id"]
 
 
 def test_a_handler_that_passes_partial_requires_nothing(subtests):
@@ -118,22 +111,3 @@ def test_a_view_that_takes_one_object_or_a_list_is_described_with_both(subtests)
             assert (body.kind, name.name, name.required) == ("either", "name", False)
             assert name.schema["description"] == "Required for one object."
             assert body.schema["items"]["required"] == ["name"]
-
-
-def test_an_overridden_get_serializer_without_many_takes_one_object():
-    class Own(generics.CreateAPIView):
-        serializer_class = NameSerializer
-
-        def get_serializer(self, *args, **kwargs):
-            return super().get_serializer(*args, **kwargs)
-
-    assert described(Own, "POST").body.kind == "object"
-
-
-def test_a_serializer_that_the_handler_makes_itself_takes_one_object():
-    class Own(Bulk):
-        def post(self, request):
-            return Response(KeySerializer(data=request.data).is_valid())
-
-    body = described(Own, "POST").body
-    assert (body.kind, list(schemas(body.fields))) == ("object", ["id"])

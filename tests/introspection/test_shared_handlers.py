@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import Group
-from drf_spectacular.utils import extend_schema
 from rest_framework import filters, pagination, serializers, views, viewsets
 from rest_framework.decorators import action, api_view
 from rest_framework.response import Response
@@ -79,29 +78,6 @@ def test_a_body_that_a_delete_shares_with_other_methods_is_optional_in_the_delet
             for method in ("POST", "DELETE")
         }
         assert required == {"POST": [True], "DELETE": [False]}, view_class
-
-
-def test_a_declared_request_is_optional_in_a_delete():
-    class Noted(viewsets.GenericViewSet):
-        queryset = Group.objects.all()
-
-        @extend_schema(request=NoteSerializer)
-        def notes(self, request):
-            return Response(request.data)
-
-    (field,) = described(Noted, "DELETE", "notes").body.fields
-    assert not field.required
-
-
-def test_a_declared_request_of_a_delete_that_reads_no_body_is_ignored():
-    class Closed(viewsets.GenericViewSet):
-        queryset = Group.objects.all()
-
-        @extend_schema(request=NoteSerializer)
-        def destroy(self, request, pk):
-            return Response()
-
-    assert described(Closed, "DELETE", "destroy").body.kind == "none"
 
 
 def test_a_handler_without_a_body_takes_the_fields_that_it_asks_the_user_for(subtests):

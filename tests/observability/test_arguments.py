@@ -79,12 +79,6 @@ def test_grouped_arguments_are_masked(logged, configure):
     assert found == {"body": {"title": "A walk", "noet": MASK}, "kwarg": MASK}
 
 
-def test_extra_query_parameters_are_not_masked(logged, configure):
-    for arguments in ("flat", "grouped"):
-        configure(LOG_ARGUMENTS=True, ARGUMENTS=arguments, EXTRA_QUERY=True)
-        assert logged({"query": {"size": "small"}}) == {"query": {"size": "small"}}
-
-
 def test_the_length_of_unknown_arguments_is_limited():
     shortened = shorten_value({f"{number:03}" + "n" * 200: number for number in range(90)})
     assert shortened["…"] == "40 more"

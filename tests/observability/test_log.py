@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drf_mcp.tools.arguments.errors import MAX_NAME, escape_unprintable
-from tests.agents import REVISIONS, STATELESS
-from tests.observability import views
+from tests.agents import STATELESS
 
 PAGE = Path(__file__).parents[2] / "docs" / "observing.md"
 FIELDS = {
@@ -33,20 +32,6 @@ FIELDS = {
     "revision",
     "arguments",
 }
-
-
-@pytest.fixture
-def loggers_factory():
-    made = logging.getLogRecordFactory()
-
-    def factory(*args, **kwargs):
-        record = made(*args, **kwargs)
-        record.request_id = "the project's"
-        return record
-
-    logging.setLogRecordFactory(factory)
-    yield
-    logging.setLogRecordFactory(made)
 
 
 @pytest.mark.slow
@@ -78,13 +63,6 @@ def test_the_documentation_lists_every_field():
     assert set(re.findall(r"^\| `(\w+)` \|", section, re.M)) == FIELDS
 
 
-def test_bytes_are_those_of_the_content_blocks(agent, record):
-    response = agent.post(*agent.frame("tools/call", {"name": "queries"}))
-    content = json.loads(response.content)["result"]["content"]
-    written = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
-    assert record().bytes == len(written.encode())
-
-
 OUTCOMES = [
     ("cards", {}, "success", 200),
     ("cards", {"title": []}, "validation_error", 400),
@@ -107,27 +85,6 @@ def test_each_outcome_has_its_word_and_its_line(agent, records):
         )
 
 
-def test_the_revision_is_that_of_the_message(agent, records):
-    """A client of a handshake revision does not send its name with every call."""
-    for agent.revision in REVISIONS:
-        agent.result("tools/call", name="queries")
-        logged = records()[-1]
-        assert logged.revision == agent.revision
-        assert (logged.client is None) is (agent.revision != STATELESS)
-
-
-def test_queries_are_recorded_with_telemetry(agent, configure, record):
-    configure(TELEMETRY=True)
-    agent.result("tools/call", name="queries")
-    assert record().queries == 1
-
-
-def test_only_calls_are_recorded(agent, records):
-    agent.tools()
-    agent.result("server/discover")
-    assert records() == []
-
-
 def get_recorded_client(info: Any, agent, records) -> Any:
     """Return the recorded client for this `clientInfo`."""
     meta = {"io.modelcontextprotocol/clientInfo": info}
@@ -142,23 +99,11 @@ def test_a_clients_name_cannot_forge_a_line_of_the_log(agent, records):
     assert client.startswith("evil\\nINFO")
 
 
-def test_a_client_without_a_name_is_recorded_without_one(agent, records):
-    infos: list[Any] = [None, "text", [], {}, {"name": 5}, {"name": ["x"]}]
-    assert [get_recorded_client(info, agent, records) for info in infos] == [None] * 6
-
-
 @given(st.text())
 def test_any_text_becomes_printable_and_bounded(text):
     line = escape_unprintable(text)
     assert line.isprintable()
     assert len(line) <= MAX_NAME * len(r"\U0001f600")
-
-
-@pytest.mark.usefixtures("loggers_factory")
-def test_a_field_of_the_projects_record_factory_is_replaced(agent, record):
-    """``extra`` raises for a field that the record factory has set."""
-    agent.result("tools/call", name="queries")
-    assert record().request_id.startswith("req_")
 
 
 def test_a_refused_message_is_logged_for_debugging_only(agent, caplog):
@@ -186,17 +131,3 @@ def test_a_call_that_cannot_be_recorded_succeeds(agent, caplog, monkeypatch):
     monkeypatch.setattr("drf_mcp.observability.records.write_record", fail)
     assert agent.call("queries").data["groups"] == 0
     assert "A tool call could not be recorded" in caplog.text
-
-
-def test_no_record_is_made_if_the_logger_is_disabled(agent, caplog, monkeypatch):
-    caplog.set_level(logging.WARNING, logger="drf_mcp.calls")
-    monkeypatch.setattr("drf_mcp.observability.records.CallRecord", None)
-    assert agent.call("queries").data == {"groups": 0}
-
-
-def test_the_view_runs_once_for_the_call_and_its_record(agent, records, monkeypatch):
-    asked = []
-    original = views.Queries.get
-    monkeypatch.setattr(views.Queries, "get", lambda *args: asked.append(1) or original(*args))
-    agent.result("tools/call", name="queries")
-    assert (len(asked), len(records())) == (1, 1)

@@ -11,8 +11,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse, RawPostDataException
 from django.test import AsyncClient
 from django.urls import path
-from django.views.decorators.gzip import gzip_page
-from django.views.decorators.http import etag
 from rest_framework.authtoken.models import Token
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.permissions import AllowAny
@@ -163,11 +161,6 @@ def test_a_form_with_a_file_can_be_read_as_often_as_over_http(expose_probe, clie
     assert probe.seen[0] == probe.seen[1]
 
 
-def test_is_mcp_request_is_true_in_a_tool_call_only(expose_probe, client):
-    probe = expose_probe(lambda request: getattr(request, "is_mcp_request", False))
-    assert call_both_ways(probe, client) == [False, True]
-
-
 @pytest.mark.parametrize(
     "header",
     [
@@ -186,12 +179,6 @@ def test_a_header_about_the_outer_exchange_is_not_passed_on(expose_probe, client
     name = f"HTTP_{header.upper().replace('-', '_')}"
     client.defaults[name] = '"x"'
     assert call_both_ways(probe, client) == [True, False]
-
-
-def test_the_view_gets_an_accept_header_for_json(expose_probe, client):
-    probe = expose_probe(lambda request: request.headers["Accept"])
-    client.defaults["HTTP_ACCEPT"] = "application/json, text/event-stream"
-    assert call_both_ways(probe, client)[1] == "application/json, */*;q=0.5"
 
 
 def test_the_charset_of_the_message_does_not_change_the_query(expose_probe, client):
@@ -213,13 +200,6 @@ class Long(APIView):
     def get(self, request) -> Response:
         """Return a long text."""
         return Response({"text": "long " * 100})
-
-
-@pytest.mark.parametrize("decorate", [gzip_page, etag(lambda request: '"x"')])
-def test_decorators_for_compression_and_caching_do_nothing(expose, alice, decorate):
-    expose(path("long/", decorate(Long.as_view())))
-    alice.http.defaults |= {"HTTP_ACCEPT_ENCODING": "gzip", "HTTP_IF_NONE_MATCH": '"x"'}
-    assert alice.call_with("long", {}).data == {"text": "long " * 100}
 
 
 PREFIXED = ["path", "full path", "absolute URI", "reversed URI", "script name", "repr"]

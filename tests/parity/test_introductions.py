@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from django.db import connection, transaction
 from django.urls import path
 from rest_framework import viewsets
 from rest_framework.authentication import BaseAuthentication, BasicAuthentication
@@ -14,7 +13,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.test import APIClient
 
 from tests.agents import Agent
-from tests.parity.probes import HasReadScope, KeyAuthentication, Probe, identity
+from tests.parity.probes import KeyAuthentication, Probe, identity
 
 STEPS = ("initial", "dispatch", "initialize_request", "setup", "perform_authentication")
 
@@ -62,15 +61,6 @@ def serve(db, expose):
 def send(key, tool="probe_get", arguments=None):
     agent = Agent(make_key_client(key))
     return agent.post(*agent.frame("tools/call", {"name": tool, "arguments": arguments or {}}))
-
-
-@pytest.mark.parametrize("steps", [[step] for step in STEPS] + [STEPS])
-@pytest.mark.parametrize("method", ["GET", "POST"])
-def test_the_view_sees_the_caller_of_http(serve, steps, method):
-    probe = serve(make_probe(*steps))
-    make_key_client().generic(method, "/probe/")
-    Agent(make_key_client()).call_with(f"probe_{method.lower()}", {})
-    assert probe.seen[0] == probe.seen[1]
 
 
 @pytest.mark.parametrize("key", ["alice read", "machine read", None])
@@ -126,12 +116,6 @@ def test_nothing_of_the_view_runs_before_the_endpoint_admits_the_caller(serve, k
     assert ("WWW-Authenticate" in response.headers) is (status == 401)
 
 
-def test_a_permission_of_the_endpoint_is_checked_before_the_view(serve, keys):
-    probe = serve(make_probe("dispatch"), permissions=[HasReadScope])
-    assert [send(key).status_code for key in ("alice read", "alice")] == [200, 403]
-    assert len(probe.seen) == 1
-
-
 def test_before_it_authenticates_the_view_sees_the_user_of_http(serve):
     early = []
 
@@ -177,13 +161,6 @@ def test_a_view_authenticates_itself_if_its_authenticator_sets_attributes_of_the
     assert probe.seen == ["north"]
 
 
-def test_get_authenticators_of_the_view_is_used(serve):
-    probe = make_probe(get_authenticators=lambda self: [])
-    serve(probe)
-    send("alice read")
-    assert [seen[0] for seen in probe.seen] == [type(None)]
-
-
 def test_a_request_that_the_view_makes_is_authenticated_again(serve):
     class Own(Probe):
         def initialize_request(self, request, *args, **kwargs):
@@ -195,20 +172,3 @@ def test_a_request_that_the_view_makes_is_authenticated_again(serve):
     send("alice read write")
     assert probe.seen[0] == probe.seen[1]
     assert str(probe.seen[1][1]) == "AnonymousUser"
-
-
-@pytest.mark.parametrize("marked", [True, False])
-def test_the_view_runs_in_the_transactions_of_its_callback(db, expose, settings, marked):
-    settings.DATABASES["default"]["ATOMIC_REQUESTS"] = True
-    probe = make_probe("dispatch", look=lambda request: len(connection.savepoint_ids))
-    callback = probe.as_view()
-    expose(
-        path("probe/", transaction.non_atomic_requests(callback) if marked else callback),
-        AUTHENTICATION_CLASSES=[KeyAuthentication],
-    )
-    try:
-        make_key_client().get("/probe/")
-        Agent(make_key_client()).call_with("probe_get", {})
-    finally:
-        settings.DATABASES["default"]["ATOMIC_REQUESTS"] = False
-    assert probe.seen[0] == probe.seen[1]

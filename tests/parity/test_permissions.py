@@ -15,7 +15,6 @@ from rest_framework.permissions import (
     DjangoObjectPermissions,
     IsAdminUser,
     IsAuthenticated,
-    IsAuthenticatedOrReadOnly,
 )
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
@@ -111,11 +110,6 @@ def test_object_permissions_are_checked(expose_products, http_of, agent_of, user
     assert effect == expected
 
 
-def test_the_list_checks_permissions_with_the_method_of_the_tool(expose_products, agent_of):
-    expose_products(permission_classes=[IsAuthenticatedOrReadOnly])
-    assert set(agent_of(None).tools()) == {"products_list", "products_retrieve"}
-
-
 class OnlyOnFridays(BasePermission):
     """Reads the key in the path."""
 
@@ -154,12 +148,6 @@ class PerMethod(Probe):
         return [AllowAny()] if self.request.method == "GET" else [IsAdminUser()]
 
 
-def test_get_permissions_of_the_view_decides_the_list(expose, agent_of):
-    expose(path("probe/", PerMethod.as_view()))
-    assert "probe_post" not in agent_of("alice").tools()
-    assert "probe_post" in agent_of("carol").tools()
-
-
 @pytest.mark.parametrize(
     ("view_class", "scope"), [(Probe, "public"), (PerMethod, "private")], ids=lambda v: str(v)
 )
@@ -168,21 +156,6 @@ def test_only_a_list_that_is_the_same_for_all_callers_is_public(
 ):
     expose(path("probe/", view_class.as_view()))
     assert agent_of(None).result("tools/list")["cacheScope"] == scope
-
-
-class ChecksItself(Probe):
-    """Overrides check_permissions."""
-
-    def check_permissions(self, request) -> None:
-        if not request.user.is_staff:
-            self.permission_denied(request)
-
-
-def test_check_permissions_of_the_view_decides_the_list(expose, agent_of):
-    expose(path("probe/", ChecksItself.as_view()))
-    assert "probe_get" not in agent_of("alice").tools()
-    assert "probe_get" in agent_of("carol").tools()
-    assert agent_of("carol").result("tools/list")["cacheScope"] == "private"
 
 
 def test_the_list_checks_permissions_for_the_caller_that_the_view_sees(expose, http_of, agent_of):
@@ -195,22 +168,3 @@ def test_the_list_checks_permissions_for_the_caller_that_the_view_sees(expose, h
     assert "probe_get" not in agent.tools()
     agent.http.defaults["HTTP_X_KEY"] = "alice read"
     assert "probe_get" in agent.tools()
-
-
-def test_the_list_does_not_change_the_user_of_the_endpoint_request(expose, agent_of):
-    """Middleware may read the user after the answer."""
-    probe = Probe.looking(
-        authentication_classes=[KeyAuthentication], permission_classes=[IsAuthenticated]
-    )
-    expose(path("probe/", probe.as_view()), AUTHENTICATION_CLASSES=[TokenAuthentication])
-    agent = agent_of("alice")
-    agent.http.defaults["HTTP_X_KEY"] = "bob"
-    response = agent.post(*agent.frame("tools/list", {}))
-    assert response.wsgi_request.user == User.objects.get(username="alice")
-
-
-@pytest.mark.slow
-def test_the_list_takes_no_query_per_tool(alice, django_assert_num_queries):
-    alice.result("tools/list")
-    with django_assert_num_queries(1):
-        alice.result("tools/list")

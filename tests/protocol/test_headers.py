@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-
 import pytest
 from django.http.request import HttpHeaders
 from hypothesis import given
@@ -39,23 +37,6 @@ def read_mismatch(message, **values):
 
 def value(headers, name):
     return HeaderValue.from_headers(headers, name)
-
-
-class TestHeaderValue:
-    def test_the_case_of_a_header_name_does_not_matter(self):
-        headers = http_headers(Mcp_Method="ping")
-        assert value(headers, "MCP-METHOD") == value(headers, "mcp-method") == "ping"
-
-    def test_an_absent_header_is_none(self):
-        assert value(http_headers(), "Mcp-Method") is None
-
-    def test_whitespace_around_a_value_is_removed(self):
-        assert value(http_headers(Mcp_Method=" \tping\t "), "Mcp-Method") == "ping"
-
-    @pytest.mark.parametrize("value", ["é", "a\x00", "a\x7fb", "a\nb", "\xa0a"])
-    def test_a_forbidden_character_is_refused(self, value):
-        with pytest.raises(HeaderMismatch):
-            HeaderValue(value)
 
 
 class TestDecodeValue:
@@ -100,16 +81,6 @@ class TestDecodeValue:
     @given(st.text())
     def test_the_output_of_the_official_encoder_is_decoded(self, text):
         assert HeaderValue(encode_header_value(text)).to_text() == text
-
-    @given(st.binary())
-    def test_any_base64_is_decoded_or_refused(self, payload):
-        """A decoded text encodes to the same bytes."""
-        value = f"=?base64?{base64.b64encode(payload).decode()}?="
-        try:
-            assert HeaderValue(value).to_text().encode() == payload
-        except HeaderMismatch:
-            with pytest.raises(UnicodeDecodeError):
-                payload.decode()
 
     @given(st.text())
     def test_any_value_is_decoded_or_refused(self, value):
@@ -163,7 +134,3 @@ class TestCheck:
         ]:
             with subtests.test(message=message, headers=headers, named=named):
                 assert named in read_mismatch(message, **headers)
-
-    def test_long_values_are_shortened_in_the_error_message(self):
-        message = Message(1, "tools/call", {"name": "a" * 100_000})
-        assert len(read_mismatch(message, Mcp_Name="b" * 5000)) < 400

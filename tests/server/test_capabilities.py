@@ -83,19 +83,6 @@ def test_a_custom_capability_is_declared_with_the_tools(endpoint, revision):
     assert known["name"] == "words"
 
 
-def test_the_name_header_is_compared_with_its_parameter(endpoint):
-    response = send(
-        endpoint, "2026-07-28", "dictionary/plural", {"word": "cat"}, **{"Mcp-Name": "dog"}
-    )
-    assert (response.status_code, response.json()["error"]["code"]) == (400, -32020)
-
-
-def test_a_method_without_result_members_in_the_revision_does_not_exist(endpoint, monkeypatch):
-    monkeypatch.setattr(Dictionary, "result_members", {})
-    response = send(endpoint, "2025-11-25", "dictionary/plural", {"word": "cat"})
-    assert response.json()["error"]["code"] == -32601
-
-
 def test_tools_that_the_capability_leaves_out_are_neither_listed_nor_callable(settings, expose):
     class NoWords(ToolsCapability):
         def get_tools(self, context):

@@ -100,52 +100,6 @@ def test_an_error_without_an_id_has_no_id_since_2025_11_25_and_null_before(subte
                 assert {name: answer[name] for name in answer if name == "id"} == members
 
 
-def test_the_error_of_a_readable_request_has_its_id_in_every_revision(subtests, expose):
-    for revision in REVISIONS:
-        with subtests.test(revision=revision):
-            expose()
-            response = post(Agent(Client(), revision=revision), "nonsense")
-            assert json.loads(response.content)["id"] == 7
-
-
-def test_params_of_null_are_empty(subtests, expose):
-    for revision in HANDSHAKE:
-        with subtests.test(revision=revision):
-            expose()
-            message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": None}
-            response = Agent(Client()).post(message, {"MCP-Protocol-Version": revision})
-            assert json.loads(response.content)["result"]["tools"] == []
-
-
-LOG_LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
-
-
-def test_a_log_level_is_accepted(subtests, agent):
-    for level in LOG_LEVELS:
-        with subtests.test(level=level):
-            response = post(agent, "tools/list", {"_meta": {META + "logLevel": level}})
-            assert response.status_code == 200
-
-
-def test_an_unknown_log_level_is_refused(subtests, agent):
-    for level in ["verbose", "ERROR", "", None, 3, [], {}, ["error"]]:
-        with subtests.test(level=level):
-            response = post(agent, "tools/list", {"_meta": {META + "logLevel": level}})
-            assert error_of(response) == (400, -32602)
-            assert "debug, info" in json.loads(response.content)["error"]["message"]
-
-
-def test_the_response_has_the_id_of_the_request(subtests, agent):
-    for id, known in [
-        *((id, id) for id in (0, -1, 10**30, "", "0", "ü", "a" * 500)),
-        # A number without a fraction is an integer.
-        *((1.0, 1), (-0.0, 0), (2.0**53, 2**53)),
-    ]:
-        with subtests.test(id=id, known=known):
-            response = agent.post({"jsonrpc": "2.0", "id": id, "method": "ping"})
-            assert json.loads(response.content) == {"jsonrpc": "2.0", "id": known, "result": {}}
-
-
 def test_the_error_about_an_unknown_tool_names_the_nearest(subtests, expose):
     for revision in REVISIONS:
         with subtests.test(revision=revision):
@@ -210,11 +164,6 @@ def test_a_header_that_contradicts_the_body_is_a_mismatch(subtests, agent):
             assert error_of(post(agent, method, params, **headers)) == (400, -32020)
 
 
-def test_the_name_header_may_be_in_base64(agent):
-    response = post(agent, "tools/call", {"name": "word"}, Mcp_Name="=?base64?d29yZA==?=")
-    assert "result" in json.loads(response.content)
-
-
 def test_an_error_about_an_unknown_revision_lists_the_supported_ones(subtests, agent):
     for revision in ["1999-01-01", "2027-01-01"]:
         with subtests.test(revision=revision):
@@ -226,12 +175,6 @@ def test_an_error_about_an_unknown_revision_lists_the_supported_ones(subtests, a
             assert error_of(response) == (400, -32022)
             data = json.loads(response.content)["error"]["data"]
             assert data == {"supported": list(REVISIONS), "requested": revision}
-
-
-def test_initialize_must_name_a_revision(expose):
-    expose()
-    agent = Agent(Client(), revision="2025-11-25")
-    assert error_of(post(agent, "initialize", {"capabilities": {}})) == (400, -32602)
 
 
 def test_a_refused_notification_gets_a_status_and_no_body(agent):

@@ -71,10 +71,6 @@ def test_instructions_name_no_tool_that_the_caller_may_not_call(write_instructio
     assert "secrets: list, water" in write_instructions(*patterns, client=admin_client)
 
 
-def test_without_tools_there_are_no_instructions(write_instructions):
-    assert write_instructions(*routes(secrets=Secrets)) is None
-
-
 @pytest.mark.parametrize("on", [True, False])
 def test_instructions_explain_fields_if_tools_take_the_argument(write_instructions, on):
     assert ("`fields`" in write_instructions(*routes(plants=Plants), FIELDS_ARGUMENT=on)) is on
@@ -84,19 +80,6 @@ def tools_of(settings, *patterns):
     settings.DRF_MCP = {"EXPOSE": "urlconf", "ARCHIVE_CLASS": None}
     urlconf = type("URLConf", (), {"urlpatterns": list(patterns)})
     return Registry().tools(urlconf)
-
-
-def test_instructions_are_written_without_introspection(settings):
-    tools = tools_of(settings, *routes(plants=Plants))
-    assert Instructions(tools.values()).get_text()
-    assert not [tool for tool in tools.values() if "schema" in vars(tool)]
-
-
-def test_instructions_of_search_mode_name_no_groups(settings):
-    tools = tools_of(settings, *routes(plants=Plants), path("remainder/", Word.as_view()))
-    text = Instructions(tools.values(), "remainder").get_text()
-    assert "Others" not in text
-    assert text.endswith("remainder fetches what a shortened result left out.")
 
 
 class NamedTool:

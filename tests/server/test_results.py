@@ -85,24 +85,6 @@ def test_arguments_that_are_no_object_are_an_error_that_the_model_can_read(subte
             assert result.problems[0]["received"] == arguments
 
 
-def test_a_missing_path_argument_is_named(subtests, agent):
-    for params in [{}, {"arguments": None}, {"arguments": {}}, {"arguments": {"pk": None}}]:
-        with subtests.test(params=params):
-            result = call_word(agent, **params)
-            assert result.code == "MISSING_REQUIRED"
-            assert [(p["pointer"], p["code"]) for p in result.problems] == [("/pk", "required")]
-
-
-def test_an_unknown_argument_is_refused_with_the_nearest_name_before_the_view_runs(agent):
-    before = Word.ran
-    result = agent.call("word", pkk=5)
-    problem = next(p for p in result.problems if p["code"] == "unknown")
-    assert (problem["pointer"], problem["received"]) == ("/pkk", 5)
-    assert "Did you mean 'pk'?" in problem["remediation"]
-    assert agent.call("word", pk=1, nonsense=1).is_error
-    assert Word.ran == before
-
-
 def test_refused_arguments_are_an_error_in_every_revision_and_envelope(subtests, expose):
     for revision in REVISIONS:
         for envelope in ENVELOPES:
@@ -117,12 +99,6 @@ def test_a_value_that_the_route_does_not_match_is_not_found(subtests, agent):
             before = Word.ran
             result = agent.call("word", pk=value)
             assert (result.code, Word.ran) == ("NOT_FOUND", before)
-
-
-def test_a_number_may_be_a_string(subtests, agent):
-    for value in [7, "7"]:
-        with subtests.test(value=value):
-            assert agent.call("word", pk=value).data == {"pk": 7}
 
 
 # --- Exceptions ---------------------------------------------------------------------------
@@ -161,10 +137,6 @@ def test_a_value_that_is_no_json_is_logged_once_and_reported_once(
     assert result.envelope["meta"]["request_id"] in record.getMessage()
     assert record.exc_info[1] is not None
     assert len(reported) == 1
-
-
-def test_a_lone_surrogate_of_a_view_is_replaced(call_responding):
-    assert call_responding({"text": "a\ud800b"}).data == {"text": "a\ufffdb"}
 
 
 @pytest.mark.parametrize("envelope", [ResponseV2Envelope, OkEnvelope, StatusEnvelope])

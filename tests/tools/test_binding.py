@@ -171,32 +171,8 @@ def test_a_body_has_the_media_type_of_the_views_parser(tool_of):
         assert call.content_type.partition(";")[0] == media_type
 
 
-def test_json_is_preferred_to_forms(tools_of):
-    view = Boxes.as_view(parser_classes=[MultiPartParser, FormParser, JSONParser])
-    tool = tools_of(path("boxes/<str:pk>/", view))["boxes_create"]
-    assert tool.bind({"pk": "1", "name": "n"}).content_type == "application/json"
-
-
-def test_a_form_leaves_out_null_and_writes_booleans_as_json(tool_of):
-    for parser in [FormParser, MultiPartParser]:
-        call = tool_of(parser).bind({"pk": "1", "name": None, "tags": [True, 1]})
-        assert dict(parse(call, parser).lists()) == {"tags": ["true", "1"]}
-
-
-def test_each_form_has_its_own_boundary(tool_of):
-    first = tool_of(MultiPartParser).bind({"pk": "1", "name": "x"})
-    boundary = first.content_type.partition("boundary=")[2]
-    assert boundary not in tool_of(MultiPartParser).bind({"pk": "1", "name": "y"}).content_type
-
-
 def test_a_number_that_json_does_not_have_is_refused(tool_of):
     for parser in [JSONParser, FormParser, MultiPartParser]:
         for value in [float("inf"), float("nan"), [float("inf")]]:
             with pytest.raises(ArgumentsRefused, match="cannot be sent as a request"):
                 tool_of(parser).bind({"pk": "1", "owner": value})
-
-
-def test_a_number_that_json_does_not_have_is_refused_in_the_query(flat):
-    for query in [{"a": float("inf")}, '{"a": [1e999]}']:
-        with pytest.raises(ArgumentsRefused, match="cannot be sent as a request"):
-            flat.bind({"pk": "1", "query": query})

@@ -5,12 +5,9 @@ from __future__ import annotations
 import django_filters.rest_framework as django_filters
 import pytest
 from django.db import models
-from django.urls import path
-from rest_framework import filters, generics, mixins, serializers, viewsets
+from rest_framework import filters, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.routers import SimpleRouter
-
-from drf_mcp.tools import mcp_viewset
 
 
 class Shelf(models.Model):  # noqa: DJ008 - never stored
@@ -109,36 +106,10 @@ def test_other_tools_of_a_view_do_not_repeat_its_docstring(jars):
     assert found == [description for _, description in cases]
 
 
-def test_without_a_list_another_tool_has_the_docstring(jars):
-    bases = (mixins.UpdateModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet)
-    members = {"queryset": Jar.objects.all(), "serializer_class": JarSerializer}
-    tools = jars(type("Shown", bases, {**members, "__doc__": "Jars on show.", "__module__": "x"}))
-    introduced = {name for name in tools if tools[name].description.endswith("Jars on show.")}
-    assert introduced == {"jars_retrieve"}
-
-
-def test_without_a_list_the_tool_of_one_object_names_its_fields(jars):
-    bases = (mixins.RetrieveModelMixin, viewsets.GenericViewSet)
-    members = {"queryset": Jar.objects.all(), "serializer_class": JarSerializer}
-    tools = jars(type("Shown", bases, members))
-    description = "Get or show one jar: shelf, label, size, filled at."
-    assert tools["jars_retrieve"].description == description
-
-
 def test_search_and_ordering_name_their_fields(jars):
     arguments = jars(Jars)["jars_list"].input_schema["properties"]
     assert arguments["search"]["description"] == "Search in: label, shelf code."
     assert arguments["ordering"]["items"]["pattern"] == "^-?(filled_at|label)$"
-
-
-def test_if_the_list_is_not_exposed_another_tool_has_the_docstring(tools_of):
-    exposed = mcp_viewset(actions=["destroy", "retrieve"])(
-        type("Some", (Jars,), {"__doc__": "Jars on show.", "__module__": __name__})
-    )
-    router = SimpleRouter()
-    router.register("jars", exposed, basename="jar")
-    tools = tools_of(*router.urls, EXPOSE="explicit")
-    assert tools["jars_retrieve"].description.endswith("Jars on show.")
 
 
 def test_long_choices_are_cut_and_counted(jars):
@@ -158,22 +129,6 @@ class Reading(Jars):
         return jars.filter(is_open=True) if self.request.query_params.get("archived") else jars
 
 
-def test_query_parameters_of_one_object_are_not_called_filters(jars):
-    tools = jars(Reading)
-    assert "archived" in tools["jars_destroy"].input_schema["properties"]
-    assert tools["jars_list"].description.startswith("Find, show or count jars by archived.")
-    for name in ("jars_retrieve", "jars_partial_update", "jars_destroy"):
-        assert "archived" not in tools[name].description
-
-
-def test_page_parameters_are_not_called_filters(jars):
-    from rest_framework.pagination import PageNumberPagination
-
-    paged = type("Paged", (PageNumberPagination,), {"page_size": 5})
-    members = {"filter_backends": [], "pagination_class": paged}
-    assert jars(Jars, **members)["jars_list"].description == "Find, show or count jars."
-
-
 STOCK = [
     "This viewset automatically provides `list`, `create`, `retrieve`,\n    `update` actions.",
     "API endpoint that allows jars to be viewed or edited.",
@@ -191,25 +146,6 @@ def test_a_generated_docstring_is_not_used(jars):
         assert tools["jars_list"].description == "Find, show or count jars.", docstring
 
 
-def test_other_sentences_of_a_generated_docstring_are_used(jars):
-    docstring = f"{STOCK[0]} Jars are washed twice."
-    tools = jars(Jars, filter_backends=[], __doc__=docstring)
-    assert tools["jars_list"].description == "Find, show or count jars. Jars are washed twice."
-
-
-def test_a_docstring_that_only_repeats_the_name_of_its_action_is_not_used(jars):
-    class Repeated(Jars):
-        def destroy(self, request, *args, **kwargs):
-            """Delete a jar."""
-
-        def create(self, request, *args, **kwargs):
-            """Put a jar aside, with its label."""
-
-    tools = jars(Repeated)
-    assert tools["jars_destroy"].description == "Delete or remove a jar."
-    assert tools["jars_create"].description == "Put a jar aside, with its label."
-
-
 def test_sections_of_a_class_docstring_belong_to_their_actions(jars):
     docstring = """Jars by hand.
 
@@ -220,13 +156,6 @@ def test_sections_of_a_class_docstring_belong_to_their_actions(jars):
     tools = jars(Jars, filter_backends=[], __doc__=docstring)
     assert tools["jars_list"].description == "Find, show or count jars. Jars by hand."
     assert tools["jars_destroy"].description == "Throw a jar away.\n\nnote: not an action."
-
-
-def test_the_docstring_of_a_stock_generic_view_is_not_used(tools_of):
-    view = generics.ListAPIView.as_view(
-        queryset=Jar.objects.all(), serializer_class=JarSerializer, filter_backends=[]
-    )
-    assert tools_of(path("jars/", view))["jars_list"].description == "Find, show or count jars."
 
 
 class Acted(Jars):
@@ -304,11 +233,3 @@ def test_a_tool_below_a_parent_names_the_parent(tools_of):
         assert names["list"].title == "List jars of a shelf", kwarg
         assert names["create"].description == "Add or register a new jar of a shelf.", kwarg
         assert names["partial_update"].title == "Change fields of a jar of a shelf", kwarg
-
-
-def test_the_key_of_a_parent_has_no_description_if_its_name_says_all(tools_of):
-    for kwarg in ["shelf_code", "shelf_pk", "shelf_id"]:
-        router = SimpleRouter()
-        router.register(rf"shelves/(?P<{kwarg}>[^/.]+)/jars", Jars, basename="jar")
-        key = tools_of(*router.urls)["shelves_jars_list"].input_schema["properties"][kwarg]
-        assert "description" not in key, kwarg

@@ -79,7 +79,3 @@ def test_the_schema_has_the_fields_without_descriptions(expose, client):
     assert set(schema["properties"]) == {"data"}
     assert set(schema["properties"]["data"]["properties"]) == {"id", "name", "description"}
     assert "A word for people" not in json.dumps(schema)
-
-
-def test_a_tool_with_an_open_answer_has_no_output_schema(agent):
-    assert "outputSchema" not in agent.tools()["free"]

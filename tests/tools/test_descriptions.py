@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 from django.db import models
 from django.urls import path
@@ -15,7 +13,6 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 
-from drf_mcp.introspection.text import get_plural_name
 from drf_mcp.tools import mcp_tool
 
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
@@ -120,38 +117,6 @@ def test_the_nearest_description_is_used(items_of):
     assert found == [description for _, _, description in cases]
 
 
-def test_a_function_is_described_by_its_docstring(tools_of):
-    assert tools_of(path("told/", told))["told"].description == "Tell a story."
-
-
-def test_a_function_without_a_docstring_is_described_by_its_title(tools_of):
-    cases = ["untold/", "untold", "untold/<int:pk>/"]
-    assert [
-        route for route in cases if tools_of(path(route, untold))["untold"].description != "Untold."
-    ] == []
-
-
-def test_a_long_docstring_is_cut_between_words(tools_of):
-    view = type("View", (Wordless,), {"__doc__": "word " * 1000, "__module__": __name__})
-    description = tools_of(path("x/", view.as_view()))["x_get"].description
-    assert 2000 < len(description) <= 2048
-    assert description.endswith("word…")
-
-
-def test_the_description_attribute_of_a_view_replaces_its_docstring(tools_of):
-    for name in ["get", "post"]:
-        written = property(lambda self: f"At {self.request.path}.\n\n    Then.")
-        view = type("View", (Wordless,), {"__doc__": "Not used.", "description": written})
-        tools = tools_of(path("x/", view.as_view()))
-        assert tools[f"x_{name}"].description == f"X {name}. At /x/.\n\nThen."
-
-
-def test_a_description_that_needs_a_caller_is_not_used(tools_of):
-    needy = property(lambda self: self.request.user.description)
-    view = type("View", (Wordless,), {"description": needy, "__module__": __name__})
-    assert tools_of(path("x/", view.as_view()))["x_get"].description == "X get."
-
-
 class Shared(Bare):
     @action(detail=False, methods=["get", "delete"])
     def me(self, request): ...
@@ -212,36 +177,3 @@ def test_a_declared_annotation_is_used(tools_of):
             view = mcp_tool(**{option: value})(type("View", (Wordless,), {}))
             tools = tools_of(path("x/", view.as_view())).values()
             assert {tool.annotations[hint] for tool in tools} == {value}
-
-
-def test_the_title_is_a_member_of_the_definition(items_of):
-    tool = items_of(Said)["items_list"]
-    assert tool.definition(None)["title"] == "Look around"
-
-
-class Product_API_Scan(models.Model):  # noqa: DJ008 - never stored
-    class Meta:
-        app_label = "tests"
-        managed = False
-
-
-def test_a_class_name_with_underscores_is_split_at_them(items_of):
-    """Django's verbose name would be \"product_ap i_ scan\"."""
-    meta = type("Meta", (), {"model": Product_API_Scan, "fields": ["id"]})
-    serializer = type("Scans", (serializers.ModelSerializer,), {"Meta": meta})
-    members = {"queryset": Product_API_Scan.objects.none(), "serializer_class": serializer}
-    tools = items_of(type("Scanning", (viewsets.ModelViewSet,), members))
-    assert tools["items_retrieve"].title == "Get one product api scan"
-    assert tools["items_list"].title == "List product api scans"
-
-
-def test_a_plural_that_django_made_is_replaced_by_the_regular_one(subtests):
-    """Django's plural would be \"book entrys\"."""
-    for single, plural in [
-        ("book entry", "book entries"),
-        ("address", "addresses"),
-        ("batch", "batches"),
-    ]:
-        with subtests.test(single=single, plural=plural):
-            meta = SimpleNamespace(verbose_name=single, verbose_name_plural=f"{single}s")
-            assert get_plural_name(type("Model", (), {"_meta": meta})) == plural

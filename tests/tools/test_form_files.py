@@ -6,11 +6,8 @@ import base64
 import json
 
 import pytest
-from django.http import QueryDict
 from django.test import RequestFactory
 from django.urls import path
-from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import extend_schema
 from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework import generics, serializers, views
@@ -79,16 +76,6 @@ def keeps(tool_of):
     return tool_of(path("keeps/", Keeps.as_view()))
 
 
-def test_a_text_for_a_key_that_is_named_file_is_refused(keeps):
-    problem = refused(keeps, file="report.pdf")
-    assert (problem.code, problem.pointer) == ("invalid", "/file")
-
-
-def test_another_key_takes_a_file_as_data_uri(keeps):
-    note = posted(keeps, note=URI)["note"]
-    assert (note.name, note.read()) == ("report.pdf", CONTENT)
-
-
 def test_base64_for_a_key_that_may_be_a_text_is_refused(keeps):
     for value in [
         ENCODED,
@@ -136,12 +123,6 @@ def test_a_declared_type_makes_a_key_a_text(tool_of):
             assert posted(tool_of(path("said/", view.as_view())), **{name: value})[name] == sent
 
 
-def test_a_declared_format_makes_a_key_a_file(tool_of):
-    scan = {"type": "string", "format": "binary"}
-    view = mcp_tool(body={"note": scan})(type("Said", (Keeps,), {}))
-    assert posted(tool_of(path("said/", view.as_view())), note=ENCODED)["note"].read() == CONTENT
-
-
 def test_a_list_of_files_can_be_declared(tool_of):
     several = {"type": "array", "items": {"type": "string", "format": "binary"}}
     view = mcp_tool(body={"files": several, "scans": several})(KeepsMany)
@@ -151,12 +132,6 @@ def test_a_list_of_files_can_be_declared(tool_of):
     assert [file.read() for file in data.getlist("files")] == [CONTENT, CONTENT]
     assert [file.read() for file in data.getlist("scans")] == [CONTENT]
     assert refused(tool, files=[ENCODED, "!"]).pointer == "/files/1"
-
-
-def test_base64_in_a_list_for_a_key_that_may_be_a_text_is_refused(keeps):
-    assert refused(keeps, note=["one", ENCODED]).pointer == "/note/1"
-    data = posted(keeps, note=["one", URI])
-    assert data.getlist("note")[0] == "one"
 
 
 @pytest.fixture
@@ -169,10 +144,6 @@ def test_an_open_body_takes_files_as_data_uris(keeps_any):
     assert "data:TYPE" in keeps_any.input_schema["properties"]["body"]["description"]
 
 
-def test_base64_in_an_open_body_is_refused(keeps_any):
-    assert refused(keeps_any, body={"a": ENCODED}).pointer == "/body/a"
-
-
 class Raw(BaseParser):
     """Reads the bytes of an image."""
 
@@ -180,26 +151,6 @@ class Raw(BaseParser):
 
     def parse(self, stream, media_type=None, parser_context=None):
         return stream.read()
-
-
-class Binary(views.APIView):
-    schema = AutoSchema()
-
-    @extend_schema(request=bytes)
-    def post(self, request):
-        return Response(len(request.data))
-
-
-def test_a_body_that_is_documented_as_binary_is_a_file(tool_of):
-    for parser, argument, media_type in [
-        (Raw, "body", "image/png"),
-        (FileUploadParser, "file", "application/pdf"),
-    ]:
-        tool = tool_of(path("binary/", Binary.as_view(parser_classes=[parser])))
-        assert "base64" in tool.input_schema["properties"][argument]["description"]
-        call = tool.bind({argument: ENCODED})
-        assert (bytes(call.body), call.content_type) == (CONTENT, media_type)
-        assert refused(tool, **{argument: "!"}).pointer == f"/{argument}"
 
 
 class Either(views.APIView):
@@ -218,11 +169,6 @@ def test_a_file_is_the_body_if_no_parser_reads_forms(tool_of):
     assert posted(tool, title="t") == {"title": "t"}
 
 
-def test_other_arguments_with_a_file_that_is_the_body_are_refused(tool_of):
-    tool = tool_of(path("either/", Either.as_view()))
-    assert "nothing else" in refused(tool, file=URI, title="t").message
-
-
 class FileAlone(serializers.Serializer):
     file = serializers.FileField()
 
@@ -239,11 +185,6 @@ def test_a_view_without_a_parser_for_files_refuses_them_as_over_http(tool_of):
     data = posted(tool, file=ENCODED)
     assert data == {"file": ENCODED}
     assert FileAlone(data=data).is_valid() is False
-
-
-def test_a_view_that_reads_only_url_encoded_forms_gets_texts(tool_of):
-    tool = tool_of(path("keeps/", Keeps.as_view(parser_classes=[FormParser])))
-    assert posted(tool, body={"file": "report.pdf"}) == QueryDict("file=report.pdf")
 
 
 class Counted(list):
@@ -268,16 +209,6 @@ class Papers(generics.CreateAPIView):
     parser_classes = [JSONParser, MultiPartParser]
 
 
-def test_values_that_cannot_contain_a_file_are_not_searched_for_one(tool_of):
-    tool = tool_of(path("papers/", Papers.as_view()))
-    pages = Counted(range(3))
-    assert json.loads(tool.bind({"pages": pages}).body) == {"pages": [0, 1, 2]}
-    # Once, to encode it.
-    assert pages.reads == 1
-    with_scan = tool.bind({"pages": [], "scan": ENCODED})
-    assert with_scan.content_type.startswith("multipart/form-data")
-
-
 # --- Several problems at once -------------------------------------------------------------
 
 
@@ -286,23 +217,3 @@ class Report(generics.CreateAPIView):
         title = serializers.CharField()
         file = serializers.FileField()
         scan = serializers.ImageField(required=False)
-
-
-def test_a_refused_file_hides_no_other_problem(tool_of):
-    for arguments, found in [
-        ({"file": "?"}, [("/title", "required"), ("/file", "invalid")]),
-        ({"tilte": "a", "file": "?"}, [("/tilte", "unknown"), ("/file", "invalid")]),
-        (
-            {"title": "a", "file": "?", "scan": URI},
-            [("/file", "invalid"), ("/scan", "invalid_extension")],
-        ),
-    ]:
-        for style in ["flat", "grouped"]:
-            tool = tool_of(path("reports/", Report.as_view()), ARGUMENTS=style)
-            group = "/body" if style == "grouped" else ""
-            with pytest.raises(ArgumentsRefused) as caught:
-                tool.bind({"body": arguments} if group else arguments)
-            problems = [(problem.pointer, problem.code) for problem in caught.value.problems]
-            expected = [(f"{group}{pointer}", code) for pointer, code in found]
-            assert set(expected) <= set(problems), arguments
-            assert problems[-1] == expected[-1], arguments

@@ -15,18 +15,13 @@ from mcp.shared.inbound import (
     find_invalid_x_mcp_header,
     mcp_param_headers,
     validate_mcp_param_headers,
-    x_mcp_header_map,
 )
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
-from drf_mcp.exceptions import HeaderMismatch
 from drf_mcp.protocol.headers import RepeatedArguments
-from drf_mcp.test import MCPClient
 from drf_mcp.tools import Registry, registry
-from drf_mcp.tools.options import find_header_parameters
-from drf_mcp.transports.in_process import InProcessClient
 from tests.agents import Agent
 
 TEXT = {"type": "string", "x-mcp-header": "Region"}
@@ -99,14 +94,6 @@ def test_an_x_mcp_header_that_shows_a_secret_or_that_wsgi_drops_is_a_configurati
                 mcp_tool(input_schema=schema)
 
 
-def test_any_other_x_mcp_header_is_accepted(subtests):
-    for schema, names in RIGHT.values():
-        with subtests.test(schema=schema, names=names):
-            assert find_invalid_x_mcp_header(schema) is None
-            assert find_header_parameters(schema) == names == x_mcp_header_map(schema)
-            mcp_tool(input_schema=schema)
-
-
 def test_declared_parameters_and_fields_are_checked(subtests):
     for option in ["query", "body"]:
         with subtests.test(option=option):
@@ -115,11 +102,6 @@ def test_declared_parameters_and_fields_are_checked(subtests):
                 mcp_tool(**wrong)
             with pytest.raises(ImproperlyConfigured, match=r"of .*region"):
                 Registry().register(APIView, **wrong)
-
-
-def test_a_parameter_and_a_body_field_cannot_have_the_same_header():
-    with pytest.raises(ImproperlyConfigured, match="another argument"):
-        mcp_tool(query={"a": TEXT}, body={"b": TEXT})
 
 
 # --- Client and server --------------------------------------------------------------------
@@ -157,16 +139,6 @@ def test_the_official_client_and_ours_send_the_same_headers(sent):
     repeated = RepeatedArguments(sent, NAMES)
     repeated.check(mcp_param_headers(NAMES, sent))
     assert validate_mcp_param_headers(SCHEMA, sent, repeated.get_headers()) is None
-
-
-@given(arguments, arguments)
-def test_headers_for_other_arguments_are_refused(sent, others):
-    headers = mcp_param_headers(NAMES, others)
-    if validate_mcp_param_headers(SCHEMA, sent, headers) is None:
-        RepeatedArguments(sent, NAMES).check(headers)
-    else:
-        with pytest.raises(HeaderMismatch):
-            RepeatedArguments(sent, NAMES).check(headers)
 
 
 # --- Calls --------------------------------------------------------------------------------
@@ -237,28 +209,9 @@ def test_handshake_revisions_need_no_headers(subtests, agent):
             assert "result" in json.loads(called(agent, {"region": "us-west1"}).content)
 
 
-def test_an_in_process_call_needs_no_headers(agent):
-    params = {"name": "regions", "arguments": {"region": "us-west1"}}
-    assert "result" in InProcessClient().send("tools/call", params)
-
-
 def test_a_caller_without_credentials_gets_401_before_headers_are_checked(agent, settings):
     settings.DRF_MCP = {
         **settings.DRF_MCP,
         "PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     }
     assert called(agent, {"region": "us-west1"}).status_code == 401
-
-
-def test_the_test_client_sends_the_headers(subtests, agent):
-    for region in ["us-west1", "ü", " padded ", "=?base64?x?=", ""]:
-        with subtests.test(region=region):
-            assert MCPClient().call_tool("regions", region=region, count=3).data["region"] == region
-
-
-def test_grouped_arguments_have_headers(expose):
-    expose(path("regions/", Regions.as_view()), ARGUMENTS="grouped")
-    agent = Agent(Client())
-    sent = {"query": {"region": "us-west1"}}
-    assert "result" in json.loads(called(agent, sent, Region="us-west1").content)
-    assert called(agent, sent).status_code == 400

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import path
@@ -17,8 +16,6 @@ from rest_framework import generics, serializers, viewsets
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.browsable.tool_card import find_field_facts
-from drf_mcp.management.tool_reports import find_example_call, write_call
 from drf_mcp.test.requests import sample_arguments
 from drf_mcp.tools import mcp_tool, mcp_viewset
 from tests.agents import REVISIONS, Agent
@@ -69,19 +66,6 @@ def test_examples_are_in_the_description_as_compact_json(tool_of):
     assert "examples" not in tool.input_schema
 
 
-def test_examples_are_a_keyword_if_portable_is_off(tool_of):
-    tool = tool_of(make_route(examples=[SOFA], portable=False))
-    assert tool.input_schema["examples"] == [SOFA]
-    assert "Example" not in tool.description
-
-
-def test_a_declared_input_schema_is_not_changed(tool_of):
-    own = {"type": "object", "properties": {"name": {}}}
-    tool = tool_of(make_route(examples=[{"name": "sofa"}], input_schema=own, portable=False))
-    assert tool.input_schema == own
-    assert 'Example: {"name":"sofa"}' in tool.description
-
-
 def test_an_example_that_would_be_refused_is_left_out_and_a_finding(tool_of):
     for example, words in [
         ({"name": "sofa", "legs": 4}, "legs: Unknown argument."),
@@ -94,32 +78,10 @@ def test_an_example_that_would_be_refused_is_left_out_and_a_finding(tool_of):
         assert "examples=" in finding.remedy, example
 
 
-def test_an_example_without_its_path_argument_is_left_out(tool_of):
-    view = with_options(Pieces, examples=[{"name": "sofa"}])
-    tool = tool_of(path("pieces/<int:pk>/", view.as_view()), "pieces_partial_update")
-    assert tool.hints.examples == ()
-    assert tool.findings[0].message.endswith("id: This argument is required.")
-
-
-def test_grouped_arguments_have_grouped_examples(tool_of):
-    tool = tool_of(make_route(examples=[{"body": SOFA}, SOFA]), ARGUMENTS="grouped")
-    assert tool.hints.examples == ({"body": SOFA},)
-
-
 def test_the_first_example_is_the_sample_call(tool_of):
     tool = tool_of(make_route(examples=[SOFA, {"name": "chair"}]))
     assert tool.hints.call == SOFA
     assert sample_arguments(tool) == SOFA
-
-
-@pytest.mark.django_db
-def test_the_printed_call_has_the_example(expose):
-    from drf_mcp.tools import registry
-
-    expose(make_route(examples=[SOFA]))
-    tool = registry.tool("furniture_create")
-    command = write_call(tool, find_example_call(tool, None))
-    assert "name=sofa places=3" in command
 
 
 def test_keywords_follow_the_description(tool_of):
@@ -128,17 +90,6 @@ def test_keywords_follow_the_description(tool_of):
     assert first.endswith("Add a piece of furniture.")
     assert second == "Also: couch, settee."
     assert third.startswith("Example: ")
-
-
-def test_keywords_follow_a_declared_description(tool_of):
-    tool = tool_of(make_route(description="Buy something.", keywords=["couch"]))
-    assert tool.description == "Buy something.\nAlso: couch."
-
-
-def test_keywords_are_a_hint_for_hosts_that_search_tools(tool_of):
-    tool = tool_of(make_route(title="Buy furniture", keywords=["couch", "settee"]))
-    meta = tool.definition(None)["_meta"]
-    assert meta == {"anthropic/searchHint": "Buy furniture: couch, settee"}
 
 
 def test_declared_meta_wins_over_the_options_for_hosts(tool_of):
@@ -169,13 +120,6 @@ def test_meta_and_icons_are_listed_in_the_revisions_that_have_them(expose):
             assert tool.get("icons") == (ICONS if revision >= "2025-11-25" else None)
 
 
-def test_a_tool_without_hints_has_no_meta_and_no_icons(tool_of):
-    definition = tool_of(make_route()).definition(None)
-    assert {"icons", "_meta"}.isdisjoint(definition)
-    assert definition["description"].endswith("Add a piece of furniture.")
-    assert "\n" not in definition["description"]
-
-
 # --- Examples for drf-spectacular ------------------------------------------------------------
 
 
@@ -199,11 +143,6 @@ def test_request_examples_of_extend_schema_are_used(tool_of):
     assert tool.description.endswith('Example: {"name":"sofa","places":3}')
 
 
-def test_read_only_fields_are_left_out_of_an_example_for_both_directions(tool_of):
-    tool = tool_of(make_annotated_route(examples=[OpenApiExample("bed", {"id": 1, "name": "bed"})]))
-    assert tool.hints.examples == ({"name": "bed"},)
-
-
 def test_examples_that_are_too_long_or_no_arguments_are_not_used(tool_of):
     for examples in [
         [OpenApiExample("xml", "<sofa/>", media_type="application/xml")],
@@ -214,22 +153,6 @@ def test_examples_that_are_too_long_or_no_arguments_are_not_used(tool_of):
         tool = tool_of(make_annotated_route(examples=examples))
         assert tool.hints.examples == (), examples
         assert not tool.findings, examples
-
-
-def test_examples_of_mcp_tool_replace_those_of_extend_schema(tool_of):
-    written = make_annotated_route(examples=[OpenApiExample("bed", {"name": "bed"})])
-    written.callback.cls.mcp_tool = mcp_tool(examples=[SOFA])(Furniture).mcp_tool
-    assert tool_of(written).hints.examples == (SOFA,)
-
-
-def test_an_example_of_the_body_gets_a_sample_key(tool_of):
-    class Changed(Pieces):
-        @extend_schema(examples=[OpenApiExample("sofa", SOFA, request_only=True)])
-        def put(self, request, *args, **kwargs) -> Response:
-            return super().put(request, *args, **kwargs)
-
-    tool = tool_of(path("pieces/<int:pk>/", Changed.as_view()), "pieces_update")
-    assert tool.hints.call == {"id": 1, **SOFA}
 
 
 def test_examples_of_a_serializer_and_of_a_request_are_used(tool_of):
@@ -247,18 +170,6 @@ def test_examples_of_a_serializer_and_of_a_request_are_used(tool_of):
     assert tool_of(path("x/", OfSerializer.as_view())).hints.examples == (SOFA,)
     request = OpenApiRequest(FurnitureSerializer, examples=[OpenApiExample("sofa", SOFA)])
     assert tool_of(make_annotated_route(request=request)).hints.examples == (SOFA,)
-
-
-def test_an_example_for_a_list_body_is_put_into_a_list(tool_of):
-    class Rows(Furniture):
-        @extend_schema(
-            request=FurnitureSerializer(many=True),
-            examples=[OpenApiExample("sofa", SOFA, request_only=True)],
-        )
-        def post(self, request, *args, **kwargs) -> Response:
-            return Response()
-
-    assert tool_of(path("rows/", Rows.as_view())).hints.examples == ({"items": [SOFA]},)
 
 
 class Searched(APIView):
@@ -295,15 +206,3 @@ def test_examples_of_parameters_are_in_the_schema_of_the_argument(tools_of):
             else:
                 assert properties[name]["examples"] == [value]
         assert tool.hints.call == {"room": 7}, portable
-
-
-def test_a_schema_in_an_option_may_have_examples(tool_of):
-    query = {"depth": {"type": "integer", "examples": [2]}}
-    tool = tool_of(path("x/", with_options(Searched, query=query).as_view()))
-    assert tool.input_schema["properties"]["depth"]["description"] == "Example: 2."
-
-
-def test_the_form_of_the_browsable_page_has_the_example(tool_of):
-    facts = find_field_facts(tool_of(make_route(examples=[SOFA])), {})
-    examples = {pointer[1:]: known["example"] for pointer, known in facts.items()}
-    assert examples == SOFA

@@ -75,17 +75,3 @@ def test_declared_parameters_are_used_with_every_versioning_scheme(tool_of):
         tool = tool_of(path("search/", Searching.as_view(versioning_class=own)))
         assert "term" in tool.input_schema["required"], scheme
         assert tool.findings == (), scheme
-
-
-def test_parameters_declared_for_another_version_are_not_used(tool_of):
-    class Old(APIView):
-        versioning_class = Accepting
-
-        @extend_schema(parameters=[OpenApiParameter("term")], versions=["1"])
-        @extend_schema(parameters=[OpenApiParameter("query")], versions=["2"])
-        def get(self, request):
-            return Response()
-
-    properties = tool_of(path("search/", Old.as_view())).input_schema["properties"]
-    assert "query" in properties
-    assert "term" not in properties

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
-from django.test import override_settings
 from django.urls import path
 from django.utils import translation
 from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 from rest_framework.generics import CreateAPIView, ListAPIView
 
-from drf_mcp.tools import Registry, mcp_viewset
-from tests.tools.conftest import urlconf_of
+from drf_mcp.tools import mcp_viewset
 
 
 class UserSerializer(serializers.ModelSerializer):
@@ -30,17 +27,6 @@ class Users(ListAPIView):
 class NewUser(CreateAPIView):
     queryset = get_user_model().objects.all()
     serializer_class = UserSerializer
-
-
-class LogSerializer(serializers.ModelSerializer):
-    class Meta:
-        model = LogEntry
-        fields = ["user", "object_repr", "action_flag"]
-
-
-class NewLog(CreateAPIView):
-    queryset = LogEntry.objects.all()
-    serializer_class = LogSerializer
 
 
 @pytest.fixture
@@ -74,26 +60,3 @@ def test_lazy_texts_in_options_have_the_projects_language(tools_of, german):
     assert type(definition["title"]) is type(definition["description"]) is str
     assert definition["title"] == "Monday"
     assert definition["description"] == "Tuesday"
-
-
-def test_tools_are_described_again_when_the_projects_language_changes(settings):
-    settings.DRF_MCP = {"EXPOSE": "urlconf"}
-    registry, urlconf = Registry(), urlconf_of([path("users/", Users.as_view())])
-    assert registry.tool("users_list", urlconf).title == "List users"
-    with override_settings(LANGUAGE_CODE="de"):
-        assert "Benutzer" in registry.tool("users_list", urlconf).title
-
-
-def test_a_generated_docstring_is_not_used_in_any_language(tools_of, settings):
-    settings.LANGUAGE_CODE = "de"
-    view = type("Stock", (Users,), {"__doc__": "API endpoint that allows users to be viewed."})
-    tool = tools_of(path("users/", view.as_view()))["users_list"]
-    assert "API endpoint" not in tool.description
-
-
-def test_an_argument_with_the_name_of_its_list_does_not_name_the_list_in_any_language(
-    tools_of, settings
-):
-    settings.LANGUAGE_CODE = "de"
-    tools = tools_of(path("users/", Users.as_view()), path("logs/", NewLog.as_view()))
-    assert "users_list" not in str(tools["logs_create"].input_schema["properties"]["user"])

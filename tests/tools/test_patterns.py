@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from django.urls import path
 from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework import viewsets
 from rest_framework.routers import SimpleRouter
 
 from drf_mcp.option_types.kinds import METHODS, read_pattern
-from drf_mcp.tools import mcp_tool, registry
+from drf_mcp.tools import registry
 
 
 class Boxes(viewsets.ModelViewSet):
@@ -45,23 +44,6 @@ def test_a_standard_action_is_matched_as_a_whole(find_left):
         (" DELETE /* ", {"destroy"}),
     ]:
         assert find_left(pattern) == ALL - gone
-
-
-def test_an_action_of_the_project_is_matched_by_its_end(tools_of):
-    router = SimpleRouter()
-    router.register("boxes", Boxes, basename="box")
-    bulk = Boxes.as_view({"put": "bulk_update"})
-    tools = tools_of(path("boxes/bulk/", bulk), EXCLUDE=["*_update"])
-    assert not tools
-
-
-def test_a_declared_name_is_matched_as_a_whole(tools_of):
-    class Renamed(viewsets.ModelViewSet):
-        @mcp_tool(name="boxes_update")
-        def partial_update(self, request, pk=None): ...
-
-    view = Renamed.as_view({"patch": "partial_update"})
-    assert not tools_of(path("boxes/<int:pk>/", view), EXCLUDE=["*_update"])
 
 
 def test_a_pattern_that_can_match_nothing_is_refused(subtests):

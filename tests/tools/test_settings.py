@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.checks import ERROR, run_checks
 from django.core.exceptions import ImproperlyConfigured
-from django.test import Client, override_settings
+from django.test import Client
 from django.urls import include, path
 from rest_framework.authentication import TokenAuthentication
 from rest_framework.authtoken.models import Token
@@ -18,9 +18,8 @@ from rest_framework.permissions import IsAdminUser, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.envelopes import OkEnvelope, ResponseV2Envelope
-from drf_mcp.settings import SETTINGS, MCPSettings, mcp_settings
-from drf_mcp.tools import mcp_tool, registry
+from drf_mcp.envelopes import OkEnvelope
+from drf_mcp.settings import MCPSettings, mcp_settings
 from tests.agents import Agent
 from tests.contrib import collect_wrong_values
 
@@ -215,13 +214,6 @@ def test_a_wrong_setting_gives_no_access(listed):
     assert opened == []
 
 
-def test_the_check_reports_all_wrong_settings(settings):
-    settings.DRF_MCP = {"SERVER_NAM": "x", "EXCLUDE": 5, "PORTABLE": None, "TELEMETRY": True}
-    found = errors()
-    assert len(found) == 3
-    assert "Did you mean 'SERVER_NAME'?" in found[0]
-
-
 def test_settings_that_are_no_dict_are_an_error(settings):
     for given in (None, [], "EXPOSE", [("EXPOSE", "urlconf")], 5):
         settings.DRF_MCP = given
@@ -257,30 +249,11 @@ RIGHT: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.slow
-def test_a_right_setting_is_accepted(settings):
-    for name, value in RIGHT:
-        settings.DRF_MCP = {name: value}
-        assert (name, value, errors()) == (name, value, [])
-        getattr(MCPSettings(), name)
-
-
 def test_every_setting_has_a_wrong_value_in_the_table():
     assert {name for name, _, _ in WRONG} == mcp_settings.table.keys()
 
 
 # --- Reading ------------------------------------------------------------------------------
-
-
-def test_every_setting_has_a_default_that_can_be_read(settings):
-    settings.DRF_MCP = {}
-    for name in SETTINGS:
-        getattr(mcp_settings, name)
-
-
-def test_a_project_may_have_no_settings(settings):
-    del settings.DRF_MCP
-    assert MCPSettings().EXPOSE == "explicit"
 
 
 def test_the_default_server_name_is_that_of_the_project(settings):
@@ -301,16 +274,6 @@ def test_the_default_server_name_is_that_of_the_project(settings):
     assert mcp_settings.SERVER_NAME == "mine"
 
 
-def test_dotted_paths_are_imported(settings):
-    settings.DRF_MCP = {
-        "ENVELOPE_CLASS": "drf_mcp.envelopes.OkEnvelope",
-        "PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser", IsAuthenticated],
-    }
-    assert mcp_settings.ENVELOPE_CLASS is OkEnvelope
-    first, second = mcp_settings.PERMISSION_CLASSES
-    assert (first, second) == (IsAdminUser, IsAuthenticated)
-
-
 def test_an_unknown_setting_is_answered_with_the_similar_name(settings):
     settings.DRF_MCP = {"SERVER_NAM": "shop"}
     with pytest.raises(ImproperlyConfigured, match=r"'SERVER_NAM'. Did you mean 'SERVER_NAME'\?"):
@@ -320,28 +283,3 @@ def test_an_unknown_setting_is_answered_with_the_similar_name(settings):
 def test_an_unknown_attribute_is_answered_with_the_similar_name():
     with pytest.raises(AttributeError, match=r"Did you mean 'ARGUMENTS'\?"):
         _ = mcp_settings.ARGUMENT
-
-
-def test_changed_settings_are_read_again():
-    with override_settings(DRF_MCP={"ENVELOPE_CLASS": OkEnvelope}):
-        assert mcp_settings.ENVELOPE_CLASS is OkEnvelope
-    assert mcp_settings.ENVELOPE_CLASS is ResponseV2Envelope
-
-
-def test_tools_follow_a_changed_urlconf_and_changed_settings():
-    urlconf = type("URLConf", (), {"urlpatterns": [path("word/", Word.as_view())]})
-    with override_settings(ROOT_URLCONF=urlconf):
-        assert not registry.tools()
-        with override_settings(DRF_MCP={"EXPOSE": "urlconf"}):
-            assert list(registry.tools()) == ["word"]
-        assert not registry.tools()
-    assert "customers_list" in registry.tools()
-
-
-def test_equal_declared_names_are_an_error_of_the_check(settings):
-    same = mcp_tool(name="same")(type("Same", (Word,), {}))
-    views = [path("a/", same.as_view()), path("b/", same.as_view())]
-    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": views})
-    (error,) = [e for e in run_checks(tags=["drf_mcp"]) if e.level >= ERROR]
-    assert error.id == "drf_mcp.E002"
-    assert "'same'" in error.msg

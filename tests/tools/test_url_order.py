@@ -63,17 +63,3 @@ def test_a_resolver_of_the_projects_own_is_always_called():
 
     closed = Closed(RegexPattern("^rows/"), [path("<int:pk>/", make_view())])
     assert match(find_last(make_urlconf(closed)), pk=1) is None
-
-
-def test_a_value_that_the_route_does_not_match_is_no_match():
-    route = find_last(make_urlconf(re_path(r"^rows/(?P<pk>\d+)/$", make_view())))
-    assert match(route, pk="1") == {"pk": "1"}
-    assert match(route, pk="x") is None
-
-
-def test_a_request_with_another_urlconf_is_matched_by_it():
-    route = find_last(make_urlconf(path("rows/<int:pk>/", make_view())))
-    assert match(route, pk=1)
-    request = HttpRequest()
-    request.urlconf = make_urlconf(path("rows/<int:pk>/", make_view()))  # type: ignore[attr-defined]
-    assert route.match("/rows/1/", {"pk": 1}, request) is None

@@ -49,18 +49,6 @@ def test_each_object_takes_the_queries_of_its_own_request(groups, ids):
     assert len(two) == 2 * len(one) == 2
 
 
-@pytest.mark.parametrize("sent", ["{}", "[{}]"])
-def test_ids_may_be_one_id_or_a_list_written_as_text(groups, ids, sent):
-    value = sent.format(ids[0])
-    data = groups().call(TOOL, ids=int(value) if value.isdigit() else value).data
-    assert [row["name"] for row in data["results"]] == ["red"]
-
-
-def test_fields_selects_the_fields_of_each_object(groups, ids):
-    data = groups().call(TOOL, ids=ids[:2], fields=["name"]).data
-    assert data == {"results": [{"name": "red"}, {"name": "green"}]}
-
-
 def test_missing_objects_are_null_and_a_warning_names_their_ids_and_codes(groups, ids):
     """Each envelope writes this in its own contract's form, and no result has isError."""
     red, green, secret = ids
@@ -88,11 +76,6 @@ def test_missing_objects_are_null_and_a_warning_names_their_ids_and_codes(groups
         assert READERS[envelope](raw) == answer
 
 
-def test_the_remediation_names_the_tool_that_lists_the_ids(groups, ids):
-    details = groups().call(TOOL, ids=[ids[0], NOWHERE]).envelope["meta"]["warning_details"]
-    assert "groups_list" in details[0]["remediation"]
-
-
 @pytest.mark.parametrize(
     ("envelope", "answer"),
     [
@@ -117,16 +100,6 @@ def test_a_call_whose_objects_are_all_refused_fails_like_a_call_for_one(groups, 
     assert result.raw["isError"] is True
     assert result.code == "FORBIDDEN"
     assert result.envelope["error"] == "This group is secret."
-
-
-def test_refusals_with_different_codes_are_separate_problems(groups, ids):
-    result = groups().call(TOOL, ids=[NOWHERE, ids[2]])
-    assert result.raw["isError"] is True
-    problems = result.envelope["data"]["details"]["problems"]
-    assert [(p["pointer"], p["code"]) for p in problems] == [
-        ("/ids/0", "NOT_FOUND"),
-        ("/ids/1", "FORBIDDEN"),
-    ]
 
 
 class Twice(AnonRateThrottle):
@@ -159,18 +132,6 @@ def test_each_object_counts_as_a_request_and_the_first_throttled_one_is_the_last
     assert envelope["meta"]["rate_limit"]["remaining"] == 0
     # The objects used up the whole rate of the caller.
     assert agent.call(TOOL, ids=[ids[0]]).code == "RATE_LIMIT_EXCEEDED"
-
-
-def test_one_warning_says_what_is_left_of_a_throttle_rate(serve, ids):
-    class Many(Twice):
-        rate = "3/hour"
-
-    view = type("Limited", (Groups,), {"throttle_classes": [Many], "permission_classes": []})
-    view.mcp_viewset = Groups.mcp_viewset
-    agent = serve(path("groups/<int:pk>/", view.as_view({"get": "retrieve"})))()
-    meta = agent.call(TOOL, ids=ids).envelope["meta"]
-    (warning,) = meta["warnings"]
-    assert warning.startswith("0 of 3 calls")
 
 
 def test_a_view_that_crashes_for_one_object_answers_the_others(serve, ids, reported):
@@ -224,22 +185,6 @@ class Noted(APIView):
         return Response({"pk": pk})
 
 
-def test_equal_warnings_and_suggestions_of_several_objects_are_said_once(serve):
-    envelope = serve(path("noted/<int:pk>/", Noted.as_view()))().call("noted", ids=[1, 2]).envelope
-    meta = envelope["meta"]
-    assert meta["warnings"] == ["The catalogue is a day old."]
-    assert meta["suggestions"] == ["Read the catalogue."]
-    assert (meta["telemetry"]["rows"], meta["telemetry"]["place"]) == (3, "shelf 2")
-
-
-def test_the_data_of_a_soft_failure_is_kept(serve):
-    envelope = serve(path("noted/<int:pk>/", Noted.as_view()))().call("noted", ids=[1, 3]).envelope
-    assert envelope["success"] is True
-    assert envelope["data"]["results"] == [{"pk": 1}, {"part": 3}]
-    details = {detail["code"]: detail for detail in envelope["meta"]["warning_details"]}
-    assert details["PARTIAL_FAILURE"]["context"]["failed_ids"] == {"IN_PART": [3]}
-
-
 class Versioned(APIView):
     """Answers even and odd keys with different versions."""
 
@@ -248,14 +193,6 @@ class Versioned(APIView):
     def get(self, request, pk) -> Response:
         call_context(request).version(f"v{pk % 2}", content_hash="sha256-abc")
         return Response(pk)
-
-
-def test_the_version_is_given_if_all_objects_have_the_same(subtests, serve):
-    for ids, version in [([1, 3], "v1"), ([1, 2], None)]:
-        with subtests.test(ids=ids, version=version):
-            view = mcp_tool(many=True)(Versioned)
-            agent = serve(path("pages/<int:pk>/", view.as_view()))("ok")
-            assert agent.call("pages", ids=ids).envelope["meta"].get("version") == version
 
 
 @mcp_viewset(many=True)
@@ -272,31 +209,6 @@ class Members(ReadOnlyModelViewSet):
 
     def get_queryset(self):
         return User.objects.filter(groups=self.kwargs["group_pk"])
-
-
-def test_ids_may_be_names_and_the_path_may_have_a_parent(serve, ids):
-    User.objects.get(username="alice").groups.add(ids[0])
-    agent = serve(
-        path(
-            "groups/<int:group_pk>/members/<str:username>/",
-            Members.as_view({"get": "retrieve"}),
-        )
-    )()
-    (tool,) = agent.tools().values()
-    assert tool["inputSchema"]["required"] == ["group_pk", "ids"]
-    data = agent.call(tool["name"], group_pk=ids[0], ids=["alice", "../../x"]).data
-    assert data == {"results": [{"username": "alice"}, None]}
-
-
-def test_grouped_arguments_have_ids_among_the_kwargs(serve, ids):
-    agent = serve(
-        path("groups/<int:pk>/", Groups.as_view({"get": "retrieve"})), ARGUMENTS="grouped"
-    )("ok")
-    data = agent.call(TOOL, kwargs={"ids": [ids[0], NOWHERE]}).envelope["data"]
-    assert data == [{"id": ids[0], "name": "red"}, None]
-    (error,) = agent.call(TOOL, kwargs={"ids": [ids[2]], "pk": 1}).envelope["errors"]
-    assert error["path"] == "kwargs.pk"
-    assert "'ids'" in error["fix_hint"]
 
 
 def test_a_result_with_missing_objects_is_valid_by_the_output_schema(serve, ids):

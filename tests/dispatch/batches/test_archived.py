@@ -139,16 +139,6 @@ def test_a_part_of_an_object_is_retrieved_if_the_object_still_may_be_read(agent,
         assert agent.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
 
 
-def test_objects_that_are_plain_values_are_one_archived_item_and_are_read_one_by_one(
-    agent, monkeypatch
-):
-    rows, archive_id = cut(agent, "words", list(range(50)))
-    (item,) = fetch_values(agent, archive_id)
-    assert len(rows) + len(item["value"]) == 50
-    monkeypatch.setattr(Words, "gone", {48})
-    assert agent.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
-
-
 def fetch_values(agent, archive_id) -> list[dict]:
     data = agent.call("content_retrieve", archive_id=archive_id).data
     if "items" in data:

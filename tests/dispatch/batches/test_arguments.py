@@ -13,10 +13,8 @@ from rest_framework.routers import DefaultRouter
 from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
 
-from drf_mcp.test.requests import sample_arguments
 from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
-from drf_mcp.transports.http_equivalent import EquivalentRequest
-from tests.dispatch.batches.conftest import Groups, GroupSerializer
+from tests.dispatch.batches.conftest import GroupSerializer
 from tests.tools.conftest import urlconf_of
 
 TOOL = "groups_retrieve"
@@ -35,10 +33,6 @@ def test_ids_takes_the_place_of_the_key_and_is_required(groups):
     }
 
 
-def test_the_title_has_the_plural(groups):
-    assert groups().tools()[TOOL]["title"] == "Get several groups"
-
-
 @pytest.mark.parametrize(
     ("ids", "place", "code"),
     [
@@ -54,16 +48,6 @@ def test_the_title_has_the_plural(groups):
 def test_a_value_that_is_no_list_of_ids_is_refused(groups, ids, place, code):
     errors = groups("ok").call(TOOL, ids=ids).envelope["errors"]
     assert [(error["path"], error["code"]) for error in errors] == [(place, code)]
-
-
-def test_fifty_ids_are_taken(groups, ids):
-    results = groups().call(TOOL, ids=[ids[0], *range(10**6, 10**6 + 49)]).data["results"]
-    assert len(results) == 50
-
-
-def test_the_name_of_the_key_is_answered_with_the_name_ids(groups, ids):
-    (problem,) = groups().call(TOOL, pk=ids[0]).problems
-    assert (problem["pointer"], problem["remediation"]) == ("/pk", "Did you mean 'ids'?")
 
 
 @mcp_viewset(many=True)
@@ -95,26 +79,11 @@ class Named(APIView):
         return Response({})
 
 
-def test_a_view_without_a_lookup_field_takes_the_last_kwarg_of_its_path_as_the_key(tool_of):
-    view = mcp_tool(many=True)(Named)
-    tool = tool_of(path("places/<int:place>/<str:name>/", view.as_view()))
-    assert tool.input_schema["required"] == ["place", "ids"]
-    (call,) = tool.bind({"place": 1, "ids": ["a"]}).requests
-    assert call.kwargs == {"place": 1, "name": "a"}
-
-
 class Searched(APIView):
     """Reads a query parameter that is named ids too."""
 
     def get(self, request, pk) -> Response:
         return Response(request.query_params.getlist("ids"))
-
-
-def test_a_query_parameter_named_ids_gets_another_name(tool_of):
-    view = mcp_tool(many=True, query={"ids": {"type": "string"}})(Searched)
-    tool = tool_of(path("searched/<int:pk>/", view.as_view()))
-    assert set(tool.input_schema["properties"]) >= {"ids", "ids_query"}
-    assert tool.bind({"ids": [1], "ids_query": "x"}).query_string == "ids=x"
 
 
 @mcp_tool(many=True)
@@ -146,21 +115,3 @@ def test_many_on_an_endpoint_that_does_not_read_one_object_is_an_error(subtests,
                 ImproperlyConfigured, match=r"many=True of .*: only a GET whose path"
             ):
                 Registry().tools(urlconf_of([pattern]))
-
-
-def test_sample_arguments_have_ids_and_the_equivalent_request_reads_the_first(groups, ids):
-    from drf_mcp.tools import registry
-
-    tool = registry.tool(TOOL)
-    arguments = sample_arguments(tool)
-    assert arguments == {"ids": [Group.objects.order_by("pk").first().pk]}
-    request = EquivalentRequest.of_call(tool, {"ids": [7, 8]})
-    assert request.path == "/groups/7/"
-
-
-def test_a_declared_input_schema_may_have_ids(tool_of):
-    own = {"type": "object", "properties": {"ids": {"type": "array", "items": {}}}}
-    view = type("Own", (Groups,), {"mcp_viewset": None})
-    view = mcp_viewset(many=True, input_schema=own)(view)
-    tool = tool_of(path("own/<int:pk>/", view.as_view({"get": "retrieve"})))
-    assert tool.bind({"ids": [4]}).requests[0].kwargs == {"pk": 4}

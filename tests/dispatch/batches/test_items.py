@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from django.contrib.auth.models import Group
 from django.db import connection
@@ -66,11 +64,6 @@ class Throttled(Wholly):
 mcp_viewset(bulk=True)(Throttled)
 
 
-@mcp_viewset(bulk=True)
-class Unvalidated(Teams):
-    serializer_class = UnvalidatedSerializer
-
-
 @mcp_viewset(bulk=True, dry_run=True)
 class Tried(Teams):
     pass
@@ -103,18 +96,6 @@ def test_each_created_item_is_answered_at_its_index(serve_all_or_none, db):
     assert [row["name"] for row in data["results"]] == names() == ["a", "b"]
 
 
-def test_each_item_of_an_update_has_its_key_and_its_fields(serve_all_or_none, ids):
-    red, green, _ = ids
-    sent = [{"pk": green, "name": "lime"}, {"pk": red, "name": "rose"}]
-    assert not serve_all_or_none().call(UPDATE, items=sent).is_error
-    assert names() == ["rose", "lime", "secret"]
-
-
-def test_an_update_without_arguments_says_that_items_is_required(serve_all_or_none, db):
-    (problem,) = serve_all_or_none().call(UPDATE).problems
-    assert (problem["pointer"], problem["code"]) == ("/items", "required")
-
-
 def test_one_object_can_be_written_without_items(serve_all_or_none, ids):
     assert not serve_all_or_none().call(UPDATE, pk=ids[0], name="rose").is_error
     assert not serve_all_or_none().call(CREATE, name="a").is_error
@@ -140,14 +121,6 @@ def test_two_items_that_break_a_unique_constraint_together_are_a_problem_of_the_
     (problem,) = result.problems
     assert (problem["pointer"], problem["code"]) == ("/items/1/name", "unique")
     assert names() == []
-
-
-def test_items_after_one_that_the_database_refuses_are_still_checked(serve, ids):
-    agent = serve(*routes_of(Unvalidated))()
-    result = agent.call(CREATE, items=[{"name": "red"}, {"name": "a"}, {"name": "green"}])
-    problems = [(problem["pointer"], problem["code"]) for problem in result.problems]
-    assert problems == [("/items/0", "CONFLICT"), ("/items/2", "CONFLICT")]
-    assert names() == ["red", "green", "secret"]
 
 
 def test_object_permissions_are_checked_for_each_item(serve_all_or_none, ids):
@@ -207,11 +180,6 @@ def test_an_empty_list_and_too_many_items_are_refused(serve_all_or_none, db, ite
     assert (problem["pointer"], problem["code"]) == ("/items", code)
 
 
-def test_fields_of_an_item_are_refused_outside_items(serve_all_or_none, ids):
-    result = serve_all_or_none().call(UPDATE, items=[{"pk": ids[0]}], name="a", if_match="red")
-    assert {problem["pointer"] for problem in result.problems} == {"/name", "/if_match"}
-
-
 def test_each_item_has_its_own_if_match(serve_all_or_none, ids):
     red, green, _ = ids
     sent = [
@@ -225,21 +193,6 @@ def test_each_item_has_its_own_if_match(serve_all_or_none, ids):
     assert names() == ["red", "green", "secret"]
     sent[1]["if_match"] = "green"
     assert not serve_all_or_none().call(UPDATE, items=sent).is_error
-
-
-def test_the_current_values_of_a_stale_item_are_at_its_index(serve, ids):
-    """With bulk=\"partial\", where the other items are written."""
-    agent = serve(
-        *routes_of(mcp_viewset(bulk="partial", if_match="name")(type("Own", (Teams,), {})))
-    )
-    red, green, _ = ids
-    sent = [
-        {"pk": red, "name": "a", "if_match": "blue"},
-        {"pk": green, "name": "b", "if_match": "green"},
-    ]
-    meta = agent().call(UPDATE, items=sent).envelope["meta"]
-    assert meta["current"] == [{"id": red, "name": "red"}, None]
-    assert meta["if_match"][0] == "red"
 
 
 def test_partial_writes_keep_what_worked_and_every_envelope_names_the_rest(serve_partial, ids):
@@ -264,15 +217,6 @@ def test_partial_writes_keep_what_worked_and_every_envelope_names_the_rest(serve
         assert names() == [f"red {number}", "green", "secret"]
 
 
-def test_a_partial_write_that_writes_nothing_is_an_error(serve_partial, ids):
-    result = serve_partial().call(CREATE, items=[{"name": "red"}, {"name": ""}])
-    assert result.is_error
-    assert [problem["pointer"] for problem in result.problems] == [
-        "/items/0/name",
-        "/items/1/name",
-    ]
-
-
 def test_the_tool_describes_items_and_plain_http_ignores_them(serve_all_or_none, ids):
     agent = serve_all_or_none()
     schema = agent.tools()[UPDATE]["inputSchema"]
@@ -282,21 +226,6 @@ def test_the_tool_describes_items_and_plain_http_ignores_them(serve_all_or_none,
     assert (set(schema["properties"]), schema["required"]) == ({"items"}, ["items"])
     body = {"items": [{"name": "a"}], "name": "b"}
     assert agent.http.post("/teams/", body, "application/json").json()["name"] == "b"
-
-
-def test_write_only_fields_of_items_are_masked_in_the_log(tool_of):
-    create = path("teams/", Wholly.as_view({"post": "create"}))
-    sent = {"items": [{"name": "a", "password": "hush"}]}
-    assert "hush" not in str(tool_of(create).sanitize_arguments(sent))
-
-
-def test_grouped_arguments_have_their_groups_in_each_item(tool_of):
-    patch = path("teams/<int:pk>/", Wholly.as_view({"patch": "partial_update"}))
-    tool = tool_of(patch, ARGUMENTS="grouped")
-    call = tool.bind({"items": [{"kwargs": {"pk": 1}, "body": {"name": "a"}}]})
-    (one,) = call.items
-    assert (one.kwargs, json.loads(one.body)) == ({"pk": 1}, {"name": "a"})
-    assert call.kwargs == {"pk": [1]}
 
 
 @given(valid=st.lists(st.booleans(), min_size=1, max_size=5))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 from django.urls import path
 from drf_spectacular.settings import spectacular_settings
@@ -11,7 +9,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as s
 from rest_framework.response import Response
 
-from drf_mcp.introspection import spectacular
 from drf_mcp.tools import registry
 from tests.introspection.inspected import bare
 from tests.introspection.nasty.views import Plain
@@ -52,16 +49,6 @@ def test_an_extension_that_contains_itself_is_cut(properties):
     }
 
 
-def test_excluded_fields_are_no_arguments(properties):
-    assert set(properties("/trimmed/")) == {"name"}
-
-
-def test_a_request_may_be_a_list_of_serializers(tool):
-    schema = tool("/lines/").input_schema
-    assert schema["required"] == ["items"]
-    assert schema["properties"]["items"]["items"]["required"] == ["product"]
-
-
 def test_the_description_is_used_and_says_deprecated(tool):
     assert tool("/lines/").description == "Deprecated. Put lines."
 
@@ -85,19 +72,6 @@ def test_a_request_may_be_a_schema_and_the_json_one_is_used(tool):
     assert schema["properties"]["n"] == {"type": "integer", "description": "May be null."}
 
 
-def test_null_is_a_type_if_portable_is_off(nasty, properties):
-    nasty(PORTABLE=False)
-    assert properties("/loose/")["n"] == {"type": ["integer", "null"]}
-
-
-def test_a_request_may_be_none(properties):
-    assert properties("/nothing/") == {}
-
-
-def test_a_request_of_any_object_is_an_open_body(properties):
-    assert properties("/any-object/") == {"body": {"type": "object"}}
-
-
 def test_parameters_are_arguments_and_headers_are_not(properties, tool):
     described = properties("/asked/")
     assert described.pop("fields")["items"] == {"type": "string"}
@@ -118,10 +92,6 @@ def test_annotations_that_raise_are_findings(tool):
     assert "no request" in messages
     assert "no parameters" in messages
     assert broken.description
-
-
-def test_a_function_view_may_be_annotated(properties):
-    assert set(properties("/annotated-function/")) == {"kind", "lives"}
 
 
 def test_two_serializers_with_the_same_name_keep_their_fields(expose):
@@ -149,36 +119,9 @@ def spectacular_polymorphic(component):
 
 
 @pytest.mark.slow
-def test_threads_describe_the_same(nasty):
-    expected = [tool.input_schema for tool in registry.tools().values()]
-    nasty()
-    tools, found = registry.tools(), []
-    threads = [
-        threading.Thread(target=lambda: found.append([t.input_schema for t in tools.values()]))
-        for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [expected] * 4
-
-
-@pytest.mark.slow
 def test_describing_changes_no_setting_and_prints_no_warning(nasty, capsys):
     before = dict(vars(spectacular_settings))
     for tool in registry.tools().values():
         tool.input_schema, tool.description  # noqa: B018
     assert {name: vars(spectacular_settings)[name] for name in before} == before
     assert capsys.readouterr().err == ""
-
-
-@pytest.mark.slow
-def test_descriptions_of_several_endpoints_share_one_component_registry(nasty):
-    for _ in range(2):
-        nasty()
-        for tool in registry.tools().values():
-            tool.input_schema  # noqa: B018
-    names = [name for name, _ in spectacular.REGISTRY._components]
-    assert names.count("Tree") == 1
-    assert "Tree2" not in names

@@ -6,10 +6,8 @@ import inspect
 import io
 
 import pytest
-from django.core.checks import run_checks
 from django.core.management import call_command
 
-from drf_mcp.tools import registry
 from tests.introspection.nasty.files import NoMultiPart
 
 
@@ -36,8 +34,3 @@ def test_findings_name_the_place_and_the_remedy(nasty, run_command):
     finding = "no_multipart_post: The view takes files but has no parser for them."
     assert f"tests/introspection/nasty/files.py:{line} {finding}" in words
     assert "Add rest_framework.parsers.MultiPartParser to the view's parser_classes." in words
-
-
-def test_the_system_check_at_startup_describes_no_tool(nasty):
-    run_checks()
-    assert not any("schema" in vars(tool) for tool in registry.tools().values())

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 
 import pytest
 from django.test import RequestFactory
-from django.urls import resolve
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rest_framework.parsers import FileUploadParser, MultiPartParser
@@ -78,31 +77,6 @@ def test_a_long_file_is_not_copied_in_memory(nasty):
         assert peak < (copies + 0.2) * len(content)
 
 
-@pytest.mark.slow
-def test_a_call_with_a_file_takes_the_memory_of_its_json_and_its_argument(nasty, settings):
-    """Both are base64, which is a third longer than the file."""
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 2**24
-    nasty(MAX_UPLOAD_BYTES=2**24, MAX_BODY_BYTES=2**24)
-    content = bytes(range(256)) * 8_192
-
-    def call(file):
-        params = {"name": tool("/document/").name, "arguments": {"title": "t", "file": file}}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        request = RequestFactory().post("/mcp", message, content_type="application/json")
-        request.META["HTTP_MCP_PROTOCOL_VERSION"] = "2025-11-25"
-        answer = resolve("/mcp").func
-        with counted_memory() as get_peak:
-            response = answer(request)
-            return json.loads(response.content)["result"], get_peak()
-
-    call(PDF)
-    result, peak = call(encoded(content))
-    assert result["structuredContent"]["data"]["file"]["size"] == len(content)
-    # The test client holds the body as well; a server reads it from a socket.
-    body = 4 / 3
-    assert peak < (3 * body + 0.2) * len(content)
-
-
 @given(st.text("AZaz09+/-_= \n\r\t\u2003é%", max_size=12))
 @example("AAA=")
 @example("A===")
@@ -163,19 +137,6 @@ def test_a_file_gets_a_name_and_a_content_type():
         assert kind is None or made.content_type == kind
 
 
-def test_the_problem_of_a_text_that_is_no_base64_names_base64(nasty):
-    found = problem("/document/", title="t", file="C:\\fakepath\\a.txt!")
-    assert (found.code, found.pointer) == ("invalid", "/file")
-    assert "base64" in found.remediation
-
-
-def test_a_value_that_is_no_string_is_refused(nasty):
-    cases = [5, True, ["a"], {"a": "b"}]
-    assert [
-        value for value in cases if problem("/document/", title="t", file=value).pointer != "/file"
-    ] == []
-
-
 def test_a_file_that_is_too_large_is_refused(nasty):
     nasty(MAX_UPLOAD_BYTES=10)
     for text in [encoded(b"x" * 11), "data:,elevenchars"]:
@@ -187,26 +148,6 @@ def test_a_file_that_is_too_large_is_refused(nasty):
 def test_a_file_with_another_extension_is_refused(nasty):
     found = problem("/papers/", file="data:image/png;name=a.png;base64,AAAA")
     assert (found.code, found.accepted) == ("invalid_extension", "one of pdf, txt")
-
-
-def test_a_file_without_a_type_is_refused_if_extensions_are_limited(nasty):
-    assert "does not say its type" in problem("/papers/", file=encoded(b"?")).message
-
-
-def test_a_file_that_is_no_image_is_refused_by_an_image_field(nasty):
-    assert problem("/picture/", image=PDF).accepted == "an image"
-
-
-def test_each_refused_file_has_its_pointer(nasty):
-    with pytest.raises(ArgumentsRefused) as caught:
-        tool("/bundle/").bind({"pages": ["AAAA", "!"], "parts": [{"label": "x", "file": "!"}]})
-    assert [p.pointer for p in caught.value.problems] == ["/pages/1", "/parts/0/file"]
-
-
-def test_without_a_file_the_body_is_json(nasty):
-    call = tool("/papers/").bind({"text": "t", "file": None})
-    assert call.content_type == "application/json"
-    assert json.loads(call.body) == {"text": "t", "file": None}
 
 
 def test_a_field_that_reads_base64_itself_gets_the_text(nasty):
@@ -235,12 +176,6 @@ def test_other_values_of_a_body_with_a_file_are_form_fields(nasty):
 @pytest.fixture
 def whole_file(nasty):
     return registry.tools()["whole_put"]
-
-
-def test_a_body_that_is_one_file_is_an_argument(whole_file):
-    assert not whole_file.findings
-    assert set(whole_file.input_schema["properties"]) == {"filename", "file"}
-    assert "base64" in whole_file.input_schema["properties"]["file"]["description"]
 
 
 def test_a_body_that_is_one_file_is_sent_unencoded(nasty, whole_file, agent_of):

@@ -71,15 +71,3 @@ def test_the_first_filter_has_the_description(arguments):
 @pytest.mark.django_db
 def test_another_filter_with_the_same_description_has_none(arguments):
     assert arguments["member__n"] == {"type": "array", "items": {"type": "integer"}}
-
-
-@pytest.mark.django_db
-def test_another_filter_with_its_own_description_keeps_it(arguments):
-    assert arguments["member__oldest"]["description"] == "First team of the user."
-    assert "description" not in arguments["member__oldest"]["items"]
-
-
-@pytest.mark.django_db
-def test_a_filter_without_a_first_one_keeps_its_description(arguments):
-    assert arguments["lone__n"]["description"] == "Team of the user."
-    assert arguments["lone__n"]["items"]["description"] == "From groups_list."

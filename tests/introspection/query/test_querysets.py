@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 import django_filters.rest_framework as django_filters
 import pytest
 from django.core.checks import run_checks
 from django.urls import path
-from rest_framework import filters, serializers
-from rest_framework.response import Response
+from rest_framework import serializers
 
 from drf_mcp.tools import registry
 from example_project.shop.models import Customer, Order
-from tests.introspection.query.loans import NESTED, OrderRows, Orders, OrdersOfCustomer, routes_of
+from tests.introspection.query.loans import NESTED, Orders, OrdersOfCustomer, routes_of
 
 EXPECTED = {"customer__country", "placed_at__gte", "search", "ordering", "page", "page_size"}
 
@@ -79,36 +76,7 @@ def test_filters_are_described_although_the_queryset_cannot_be_evaluated(loans, 
         assert get_lost_filter_warnings() == [], get_queryset
 
 
-def test_a_superuser_is_tried_if_get_queryset_refuses_an_anonymous_caller(loans):
-    """The serializer has no model, so that only the superuser's queryset has one."""
-
-    class Numbers(serializers.Serializer):
-        number = serializers.CharField()
-
-    def get_queryset(self):
-        if not self.request.user.is_superuser:
-            raise PermissionError("staff only")
-        return Order.objects.all()
-
-    loans(get_queryset=get_queryset, serializer_class=Numbers)
-    assert {"customer__country", "placed_at__gte"} <= set(query_of("loans_list"))
-    assert findings_of("loans_list") == ()
-
-
-def test_the_model_is_that_of_the_serializer_if_get_queryset_fails(loans):
-    loans(get_queryset=fail, serializer_class=None, get_serializer_class=lambda self: OrderRows)
-    assert set(query_of("loans_list")) == EXPECTED
-
-
 # --- The queryset needs the path
-
-
-def test_filters_of_nested_routes_are_described(subtests, expose, db):
-    for name in ["customers_orders_list", "customers_found_orders_list"]:
-        with subtests.test(name=name):
-            expose(NESTED)
-            assert set(query_of(name)) >= EXPECTED
-            assert findings_of(name) == ()
 
 
 def test_a_nested_list_is_filtered_as_over_http(expose, alice, http_of):
@@ -142,13 +110,6 @@ def test_placeholders_have_the_type_of_the_path_converter(expose):
         (tool,) = registry.tools().values()
         assert tool.schema.findings == (), pattern
         assert {type(value).__name__ for value in seen} == {getattr(kind, "__name__", kind)}
-
-
-def test_placeholders_of_an_untyped_path_have_the_type_of_the_key(expose):
-    """``customer_pk`` names a key that is a number."""
-    expose(NESTED)
-    view = registry.tools()["customers_orders_list"].view
-    assert view.kwargs == {"customer_pk": "0"}
 
 
 def test_the_version_in_the_path_is_the_default_version(expose):
@@ -188,43 +149,6 @@ def test_filters_that_depend_on_the_caller_are_a_finding(loans):
     assert "@mcp_tool(query={...})" in finding.remedy
 
 
-def test_a_filter_set_is_instantiated_once(loans):
-    made = []
-
-    class Saving(Public):
-        def __init__(self, data=None, *args, **kwargs):
-            made.append(kwargs["request"].user)
-            super().__init__(data, *args, **kwargs)
-
-    loans(filterset_class=Saving)
-    assert "number" in query_of("loans_list")
-    assert len(made) == 1
-
-
-def test_the_filters_of_a_filter_set_without_a_model_are_described(loans):
-    loans(filterset_class=Private, get_queryset=fail)
-    assert {"number", "email"} <= set(query_of("loans_list"))
-    assert findings_of("loans_list") == ()
-
-
-def test_a_model_choice_filter_has_the_type_of_the_key(loans):
-    class ByCustomer(django_filters.FilterSet):
-        customer = django_filters.ModelChoiceFilter(
-            queryset=lambda request: Customer.objects.filter(owner=request.user)
-        )
-
-    loans(filterset_class=ByCustomer)
-    assert query_of("loans_list")["customer"].schema["type"] == "integer"
-    assert findings_of("loans_list") == ()
-
-
-def test_ordering_by_serializer_fields_needs_no_queryset(loans):
-    loans(get_queryset=fail)
-    pattern = query_of("loans_list")["ordering"].schema["items"]["pattern"]
-    assert re.search(pattern, "number")
-    assert re.search(pattern, "-placed_at")
-
-
 # --- Filters that cannot be described
 
 
@@ -243,28 +167,3 @@ def test_check_warns_of_filters_that_cannot_be_described(loans):
     assert "swagger_fake_view" in warning.hint
     assert "customer__country" not in query_of("loans_list")
     assert any("filterset_fields" in finding.message for finding in findings_of("loans_list"))
-
-
-def test_check_warns_of_a_filter_backend_that_raises(loans):
-    class Failing(filters.SearchFilter):
-        def get_search_fields(self, view, request):
-            raise KeyError("tenant")
-
-    loans(filter_backends=[Failing])
-    (warning,) = get_lost_filter_warnings()
-    assert "Failing" in warning.msg
-    assert "tenant" in warning.msg
-
-
-def test_check_does_not_warn_of_a_handler_that_does_not_filter(loans):
-    def unfiltered(self, request):
-        return Response([])
-
-    loans(get_queryset=fail, serializer_class=Bare, list=unfiltered)
-    assert get_lost_filter_warnings() == []
-
-
-def test_check_describes_no_tool(loans):
-    loans()
-    assert get_lost_filter_warnings() == []
-    assert not any("described" in vars(tool) for tool in registry.tools().values())

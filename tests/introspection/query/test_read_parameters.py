@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import django_filters.rest_framework as django_filters
 import pytest
 from django import forms
@@ -13,15 +11,13 @@ from drf_dynamic_fields import DynamicFieldsMixin
 from drf_queryfields import QueryFieldsMixin
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_flex_fields import FlexFieldsModelSerializer
-from rest_framework import filters, pagination, serializers, viewsets
+from rest_framework import filters, serializers, viewsets
 from rest_framework.decorators import action, api_view
-from rest_framework.generics import ListAPIView
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from drf_mcp.contrib.operators.lint import ToolLint
-from drf_mcp.introspection.source.queries import find_members_used
 from drf_mcp.tools import registry
 from tests.introspection.inspected import by_name, described
 
@@ -141,17 +137,6 @@ def test_a_list_repeats_its_name():
     assert not parameter.required
 
 
-def test_names_that_are_passed_to_a_method_of_the_view_are_found():
-    class Reading(Users):
-        def parameter(self, name, fallback=None):
-            return self.request.query_params.get(name, fallback)
-
-        def get_queryset(self):
-            return User.objects.filter(pk=self.parameter("key"), email=self.parameter(name="mail"))
-
-    assert set(query(Reading)) == {"key", "mail"}
-
-
 def test_a_name_in_a_class_attribute_is_that_of_the_subclass():
     class Base(Users):
         search_name = "q"
@@ -166,22 +151,6 @@ def test_a_name_in_a_class_attribute_is_that_of_the_subclass():
 
     assert set(query(Base)) == {"q"}
     assert set(query(Own)) == {"find"}
-
-
-def test_parameters_that_properties_read_are_found():
-    class Reading(Users):
-        @cached_property
-        def depth(self):
-            return self.request.query_params.get("depth")
-
-        @property
-        def lang(self):
-            return self.request.query_params.get("lang")
-
-        def get_queryset(self):
-            return User.objects.filter(pk=self.depth, email=self.lang)
-
-    assert set(query(Reading)) == {"depth", "lang"}
 
 
 def test_fields_of_a_query_serializer_are_parameters_with_their_types():
@@ -199,20 +168,6 @@ def test_fields_of_a_query_serializer_are_parameters_with_their_types():
     assert found["depth"].schema == {"type": "integer", "maximum": 3}
     assert found["kinds"].multiple == "repeat"
     assert not found["depth"].required
-
-
-def test_fields_of_a_query_serializer_in_the_view_class_are_found():
-    class Tree(APIView):
-        class FilterSerializer(serializers.Serializer):
-            depth = serializers.IntegerField(required=False)
-
-        def get(self, request):
-            query_serializer = self.FilterSerializer(data=request.query_params)
-            query_serializer.is_valid(raise_exception=True)
-            return Response(query_serializer.validated_data)
-
-    found = by_name(described(Tree, "GET").query)
-    assert found["depth"].schema == {"type": "integer"}
 
 
 def test_fields_of_a_form_are_found():
@@ -306,33 +261,6 @@ class Asking(Rows):
         return self.context["view"].request.query_params.get("note")
 
 
-def test_parameters_that_serializers_read_are_found():
-    view = users(serializer_class=Asking)
-    methods = {"list": None, "retrieve": None, "create": "POST", "partial_update": "PATCH"}
-    found = {name: set(query(view, name, method)) for name, method in methods.items()}
-    assert found == {name: {"secret", "note", "inner", "shown"} for name in methods}
-
-
-def test_serializers_are_not_read_for_an_action_without_one():
-    assert query(users(serializer_class=Asking), "destroy") == {}
-
-
-def test_serializers_that_the_handler_makes_are_read():
-    class Own(APIView):
-        def get(self, request):
-            return Response(Asking(request.user, context={"request": request}).data)
-
-    assert set(query(Own, None, "GET")) == {"secret", "note", "inner", "shown"}
-
-
-def test_serializers_for_every_caller_are_read():
-    class Chosen(Users):
-        def get_serializer_class(self):
-            return Asking if self.request.user.is_staff else Rows
-
-    assert set(query(Chosen)) == {"secret", "note", "inner", "shown"}
-
-
 class Near(filters.BaseFilterBackend):
     param = "near"
 
@@ -368,34 +296,6 @@ def test_parameters_that_filter_backends_read_are_found():
     assert set(query(view)) == {"near", "ordering", "sort_first"}
 
 
-def test_parameters_that_filter_sets_read_are_found():
-    view = users(filter_backends=[django_filters.DjangoFilterBackend], filterset_class=Dated)
-    assert set(query(view)) == {"since", "since_of", "zone"}
-
-
-def test_parameters_that_a_paginator_reads_are_found():
-    class Sized(pagination.PageNumberPagination):
-        page_size = 5
-
-        def get_page_size(self, request):
-            return 50 if "all" in request.query_params else super().get_page_size(request)
-
-    assert set(query(users(pagination_class=Sized))) == {"page", "all"}
-
-
-def test_the_code_of_packages_is_not_searched_for_parameters():
-    view = users(
-        filter_backends=[
-            django_filters.DjangoFilterBackend,
-            filters.SearchFilter,
-            filters.OrderingFilter,
-        ],
-        pagination_class=pagination.LimitOffsetPagination,
-    )
-    view.pagination_class = type("Ten", (view.pagination_class,), {"default_limit": 10})
-    assert set(query(view)) == {"ordering", "limit", "offset"}
-
-
 # --- Packages
 
 
@@ -424,17 +324,6 @@ def test_parameters_of_known_packages_are_found():
     ]
     found = [set(query(users(serializer_class=serializer_class))) for serializer_class, _ in cases]
     assert found == [names for _, names in cases]
-
-
-def test_a_fields_parameter_of_the_view_replaces_the_packages_own(expose):
-    expose(
-        path("own/", users(serializer_class=Dynamic).as_view({"get": "list"}), name="own"),
-        path("plain/", Users.as_view({"get": "list"}), name="plain"),
-    )
-    own, plain = registry.tools().values()
-    assert own.arguments.fields is None
-    assert own.input_schema["properties"]["fields"] == TEXT
-    assert plain.arguments.fields is not None
 
 
 # --- Declared parameters, and parameters that cannot be found
@@ -491,32 +380,6 @@ def test_computed_names_are_findings(expose):
     assert "@mcp_tool(query=" in finding
 
 
-SORTING = "a global that the loop hides"
-
-
-def test_names_from_a_loop_are_not_parameters():
-    class Reading(Users):
-        def get_queryset(self):
-            for SORTING in ("first", "last"):
-                self.request.query_params.get(SORTING)
-            return User.objects.all()
-
-    schema = described(Reading, action="list")
-    assert schema.query == ()
-    assert schema.computed_query == ("SORTING",)
-
-
-def test_a_list_that_is_read_with_and_without_brackets_is_one_parameter():
-    class Reading(ListAPIView):
-        queryset, serializer_class = User.objects.all(), Rows
-
-        def get_queryset(self):
-            params = self.request.query_params
-            return User.objects.filter(pk__in=params.getlist("pk") or params.getlist("pk[]"))
-
-    assert query(Reading, None, "GET") == {"pk": TEXTS}
-
-
 def test_methods_that_call_each_other_are_read_once():
     class Turning(Users):
         def get_queryset(self):
@@ -526,11 +389,3 @@ def test_methods_that_call_each_other_are_read_once():
             return self.get_queryset() if turn else self.again(True)
 
     assert set(query(Turning)) == {"turn"}
-
-
-def test_members_are_found_in_the_order_of_the_code():
-    def code(self):
-        return self.delta, self.alpha, self.charlie, self.bravo, self.echo
-
-    names = [name for name, _ in find_members_used(code.__code__)]
-    assert names == ["delta", "alpha", "charlie", "bravo", "echo"]
