@@ -9,7 +9,6 @@ from django.core.management import call_command
 from django.urls import include, path
 from rest_framework.permissions import IsAuthenticated
 
-from drf_mcp.test import ToolParity
 from drf_mcp.tools import registry
 from tests.contrib.aggregates.conftest import router
 from tests.contrib.aggregates.journeys import JourneyViewSet
@@ -63,14 +62,6 @@ def test_every_envelope_holds_the_figures(subtests, expose, agent_of):
             assert '"total":{"count":70}' in result.raw["content"][0]["text"].replace(" ", "")
 
 
-@pytest.mark.slow
-def test_the_grouped_layout_groups_and_filters(expose, agent_of):
-    expose(path("", include(router.urls)), ARGUMENTS="grouped")
-    query = {"group_by": ["kind"], "kind": "train"}
-    result = agent_of("carol").call_with("journeys_aggregate", {"query": query})
-    assert [group["kind"] for group in result.data["groups"]] == ["train"]
-
-
 def test_the_definition_describes_a_read(journeys):
     tool = registry.tool("journeys_aggregate")
     hints = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}
@@ -91,11 +82,6 @@ def test_names_beyond_the_bound_are_refused_with_its_sentence(journeys, agent_of
 
 
 # --- Parity tests and commands -----------------------------------------------------------------
-
-
-def test_parity_tests_leave_aggregates_out(journeys):
-    assert "journeys_list" in ToolParity().names()
-    assert "journeys_aggregate" not in ToolParity().names()
 
 
 def output_of(command, *arguments):

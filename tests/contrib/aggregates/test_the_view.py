@@ -130,19 +130,6 @@ def test_each_row_counts_once_for_any_kind_of_queryset(serve, subtests):
             assert count(ask(group_by=["kind"])) == 70
 
 
-def test_an_annotated_queryset_keeps_its_own_groups(serve):
-    from django.db.models import Count
-
-    def get_queryset(self):
-        return Journey.objects.annotate(n=Count("station__journeys")).filter(n__gt=0)
-
-    expected = Journey.objects.filter(station__isnull=False).count()
-    answer = serve(get_queryset=get_queryset)(
-        group_by=["kind"], metrics=["sum_passengers", "count"]
-    )
-    assert count(answer) == expected
-
-
 def test_a_sliced_queryset_gives_figures_of_the_slice(serve):
     def get_queryset(self):
         return Journey.objects.order_by("-passengers", "pk")[:7]

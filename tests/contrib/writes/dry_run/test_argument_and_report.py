@@ -38,16 +38,6 @@ def test_a_tool_has_no_dry_run_unless_it_is_switched_on(agent):
     assert agent.call("final").data == {"dry_run": False}
 
 
-def test_the_grouped_layout_has_the_argument_in_the_query(configure):
-    agent = configure(ARGUMENTS="grouped")
-    assert properties(agent, "groups_create")["query"]["properties"]["dry_run"] == ARGUMENT
-    result = agent.call("groups_create", body={"name": "a"}, query={"dry_run": True})
-    assert result.envelope["meta"]["dry_run"] == {"note": NOTE}
-    refused = agent.call("groups_create", body={"name": "a"}, query={"dry_run": "maybe"})
-    assert refused.problems[0]["pointer"] == "/query/dry_run"
-    assert not Group.objects.exists()
-
-
 def test_each_envelope_has_the_report(configure):
     """The plain envelope has it in a second block."""
 

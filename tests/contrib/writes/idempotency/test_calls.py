@@ -199,26 +199,6 @@ def test_the_same_call_without_a_key_is_one_change_within_the_repeat_window(serv
     assert alice.call("pay_by_key", name="rent").data != first.data
 
 
-def test_the_setting_gives_the_argument_to_every_writing_tool(serve, agent_of):
-    class Unnamed(views.PlainPayments):
-        pass
-
-    serve(path("unnamed/", Unnamed.as_view()), IDEMPOTENCY_KEYS=True, EXPOSE="urlconf")
-    definitions = agent_of("alice").tools()
-    assert "idempotency_key" in definitions["unnamed"]["inputSchema"]["properties"]
-    assert "idempotency_key" not in definitions["search_payments"]["inputSchema"]["properties"]
-
-
-def test_grouped_arguments_have_the_key_in_the_query(serve, agent_of):
-    serve(ARGUMENTS="grouped")
-    alice = agent_of("alice")
-    first, second = (
-        alice.call("pay_by_key", body={"name": name}, query=KEY) for name in ("rent", "lunch")
-    )
-    assert first.envelope["success"] is True
-    assert second.problems[0]["pointer"] == "/body/name"
-
-
 # --- Permissions that change after the first call ---------------------------------------------
 
 
