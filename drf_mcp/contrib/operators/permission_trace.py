@@ -26,7 +26,7 @@ from drf_mcp.exceptions import catch, contain
 from drf_mcp.features import AccessStep
 from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.management.screen import Screen, UsageError
-from drf_mcp.management.tool_reports import ToolReport
+from drf_mcp.management.tool_reports import MODULES, ToolReport, name_permission
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import RateLimit
 from drf_mcp.tools.arguments.call import Call
@@ -46,12 +46,8 @@ NEEDS: dict[type, str] = {
     permissions.IsAuthenticatedOrReadOnly: gettext_noop("a signed-in user"),
 }
 BOTH, EITHER = gettext_noop("%(first)s and %(last)s"), gettext_noop("%(first)s or %(last)s")
-# REST framework's composed permissions: the operator between the names of their operands, and the
-# text that joins what the operands need.
-COMPOSED: dict[Any, tuple[str, str]] = {
-    permissions.AND: ("and", BOTH),
-    permissions.OR: ("or", EITHER),
-}
+# The texts that join what the operands of REST framework's composed permissions need.
+JOINTS: dict[Any, str] = {permissions.AND: BOTH, permissions.OR: EITHER}
 NEGATED: Any = permissions.NOT
 
 
@@ -74,6 +70,10 @@ class Step:
         return _("Needed: %(needed)s.") % {"needed": self.needed} if self.needed else ""
 
 
+def write_name(permission: Any) -> str:
+    return MODULES.sub("", name_permission(permission))
+
+
 class AskedPermission:
     """A permission of a view, and what it answers to one request."""
 
@@ -81,16 +81,7 @@ class AskedPermission:
         self.permission = permission
         self.request = request
         self.view = view
-        self.name = self.name_permission(permission)
-
-    def name_permission(self, permission: Any) -> str:
-        for composed, (word, _joint) in COMPOSED.items():
-            if isinstance(permission, composed):
-                names = map(self.name_permission, (permission.op1, permission.op2))
-                return f"({f' {word} '.join(names)})"
-        if isinstance(permission, NEGATED):
-            return f"not {self.name_permission(permission.op1)}"
-        return type(permission).__name__
+        self.name = write_name(permission)
 
     def make_step(self, kind: str) -> Step:
         with catch() as caught:
@@ -128,13 +119,12 @@ class AskedPermission:
         return bool(self.permission.has_object_permission(self.request, self.view, row))
 
     def find_needs(self, permission: Any) -> str:
-        for composed, (_word, joint) in COMPOSED.items():
-            if isinstance(permission, composed):
-                first, last = map(self.find_needs, (permission.op1, permission.op2))
-                both = _(joint) % {"first": first, "last": last}
-                return both if first and last else first or last
+        if joint := JOINTS.get(type(permission)):
+            first, last = map(self.find_needs, (permission.op1, permission.op2))
+            both = _(joint) % {"first": first, "last": last}
+            return both if first and last else first or last
         if isinstance(permission, NEGATED):
-            name = self.name_permission(permission.op1)
+            name = write_name(permission.op1)
             return _("a caller whom %(name)s refuses") % {"name": name}
         if isinstance(permission, permissions.DjangoModelPermissions):
             return contain(lambda: self.find_missing(permission), lambda exc: "")

@@ -6,16 +6,14 @@ import ast
 import functools
 import inspect
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
-
-from django.conf import settings
-from django.urls import get_resolver
 
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.findings import attempt, is_project_file, write_line
 from drf_mcp.introspection.input_serializer import InputSerializer
-from drf_mcp.introspection.inspection import Inspection, locate_view
+from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.source.members import unwrap_function
 from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument
 from drf_mcp.tools.endpoints import Endpoint
@@ -41,15 +39,6 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @functools.cache
-def parse_file(path: str) -> ast.AST:
-    try:
-        with open(path, "rb") as source:
-            return ast.parse(source.read())
-    except (OSError, SyntaxError, ValueError):
-        return ast.Module([], [])
-
-
-@functools.cache
 def find_classes(path: str) -> Mapping[str, ast.ClassDef]:
     """Return the classes of a file by their qualified names."""
     found: dict[str, ast.ClassDef] = {}
@@ -64,7 +53,8 @@ def find_classes(path: str) -> Mapping[str, ast.ClassDef]:
                 inner = f"{prefix}{node.name}.<locals>."
             add(node, inner)
 
-    add(parse_file(path), "")
+    with suppress(OSError, SyntaxError, ValueError), open(path, "rb") as source:
+        add(ast.parse(source.read()), "")
     return found
 
 
@@ -132,7 +122,7 @@ def walk_strings(node: ast.AST, call: str = "") -> Iterator[tuple[str, ast.Const
 
 
 class EndpointLines:
-    """Where the project wrote an endpoint: its handler, its class, or its route."""
+    """Where the project wrote an endpoint: its handler, or its class."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
@@ -143,8 +133,10 @@ class EndpointLines:
 
     @property
     def view(self) -> str:
-        # A function of @api_view is what its class was made of.
-        return OwnClasses(self.endpoint.view_class).line or self.function or self.route
+        # A function of @api_view is what its class was made of. A view of an installed package has
+        # no line of the project's.
+        own = OwnClasses(self.endpoint.view_class).line
+        return own or self.function or str(self.endpoint.place)
 
     @property
     def function(self) -> str:
@@ -152,26 +144,6 @@ class EndpointLines:
         codes = [function.__code__ for function, _wraps in unwrap_function(handler)]
         own = [code for code in codes if is_project_file(code.co_filename)]
         return write_line(own[-1].co_filename, own[-1].co_firstlineno) if own else ""
-
-    @property
-    def route(self) -> str:
-        """The line of a URLconf that names a view of an installed package."""
-        name = locate_view(self.endpoint.view_class).rpartition(".")[2]
-        for path in find_urlconf_files(get_resolver(settings.ROOT_URLCONF)):
-            for node in ast.walk(parse_file(path)):
-                named = getattr(node, "id", None) or getattr(node, "attr", None)
-                if isinstance(node, (ast.Name, ast.Attribute)) and named == name:
-                    return write_line(path, node.lineno)
-        return self.endpoint.place
-
-
-def find_urlconf_files(resolver: Any) -> Iterable[str]:
-    path = getattr(resolver.urlconf_module, "__file__", None)
-    if path and is_project_file(path):
-        yield path
-    for entry in resolver.url_patterns:
-        if hasattr(entry, "url_patterns"):
-            yield from find_urlconf_files(entry)
 
 
 # --- Arguments ----------------------------------------------------------------------------------

@@ -230,15 +230,6 @@ def test_one_cause_is_one_finding_for_all_of_its_tools(findings):
     assert found.tools == tuple(f"takes{number}" for number in range(6))
 
 
-def test_a_view_of_an_installed_package_is_at_the_line_of_the_urlconf(settings):
-    settings.ROOT_URLCONF = "tests.management.installed_urls"
-    settings.DRF_MCP = {"EXPOSE": "urlconf"}
-    found = find_all(registry.tools())
-    source = ROOT / "tests" / "management" / "installed_urls.py"
-    places = {finding.place for finding in found if finding.cause == "no-description"}
-    assert places == {line_of('    path("token/", ObtainAuthToken.as_view()),', source)}
-
-
 def test_failures_in_one_function_of_a_library_are_one_finding(findings):
     fails = staticmethod(partial(import_string, "nowhere.tenant"))
     views = [type(f"Needs{n}", (CreateAPIView,), {"get_serializer": fails}) for n in range(3)]
