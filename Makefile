@@ -53,7 +53,7 @@ test: lint
 test-fast: .venv/installed-test
 	HYPOTHESIS_PROFILE=fast $(run) -m pytest -q -n $(cores) -m "not slow and not variant" $(ARGUMENTS)
 
-# Tests that start servers, clients, browsers and interpreters: each of them once, the rest nightly.
+# Tests that start servers, clients, browsers and interpreters, each of them once.
 test-programs: .venv/installed-test
 	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory node; else $(no_npm); fi
 	$(run) -m pytest -q -n $(workers) -m "not nightly" tests/programs $(ARGUMENTS)

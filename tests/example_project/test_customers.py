@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from rest_framework.test import APIClient
 
@@ -48,12 +45,6 @@ def test_a_new_customer_belongs_to_the_user(alice):
     assert response.data["owned_by"] == "alice"
 
 
-def test_an_update_by_staff_keeps_the_owner(carol, of_alice):
-    response = carol.put(f"{URL}{of_alice.pk}/", new_customer())
-    assert response.status_code == 200
-    assert response.data["owned_by"] == "alice"
-
-
 def test_an_address_is_unique_among_the_owners_customers(alice, bob, of_alice):
     """Customers of two owners may have the same address. A country is two capital letters."""
     response = alice.post(URL, new_customer(email=of_alice.email))
@@ -61,35 +52,6 @@ def test_an_address_is_unique_among_the_owners_customers(alice, bob, of_alice):
     assert response.data["non_field_errors"][0].code == "unique"
     assert bob.post(URL, new_customer(email=of_alice.email)).status_code == 201
     assert set(alice.post(URL, new_customer(country="se")).data) == {"country"}
-
-
-FILTERS: list[tuple[dict[str, Any], Callable[[Any], bool]]] = [
-    ({"tier": ["gold", "silver"]}, lambda row: row["tier"] in {"gold", "silver"}),
-    ({"country": "DE,FR"}, lambda row: row["country"] in {"DE", "FR"}),
-    ({"joined_after": "2025-06-01"}, lambda row: row["joined"] >= "2025-06-01"),
-    ({"is_active": "false"}, lambda row: not row["is_active"]),
-    ({"search": "er"}, lambda row: "er" in (row["name"] + row["email"]).lower()),
-]
-
-
-def test_filters_keep_exactly_what_fits(carol):
-    everybody = carol.get(URL, {"page_size": 100}).data["results"]
-    for query, keeps in FILTERS:
-        found = carol.get(URL, {"page_size": 100, **query}).data["results"]
-        assert found == [row for row in everybody if keeps(row)]
-        assert 0 < len(found) < len(everybody)
-
-
-def test_customers_are_filtered_by_having_orders_and_are_sorted(carol):
-    for wanted in (True, False):
-        found = carol.get(URL, {"page_size": 100, "has_orders": wanted}).data["results"]
-        assert found
-        keys = [row["id"] for row in found]
-        ordered = Customer.objects.filter(pk__in=keys, orders__isnull=not wanted).distinct()
-        assert ordered.count() == len(keys)
-    rows = carol.get(URL, {"ordering": "-joined", "page_size": 100}).data["results"]
-    joined = [row["joined"] for row in rows]
-    assert joined == sorted(joined, reverse=True)
 
 
 def test_only_staff_deactivate(alice, carol, of_alice):
@@ -111,14 +73,6 @@ def test_summary_counts_orders_and_money(alice, of_alice):
     standing = orders.exclude(status__in=["cancelled", "refunded"])
     assert summary["orders"] == len(orders)
     assert summary["spent"] == f"{sum(order.total for order in standing):.2f}"
-
-
-def test_orders_of_a_customer(alice, of_alice):
-    rows = alice.get(f"{URL}{of_alice.pk}/orders/").data["results"]
-    assert {row["customer"] for row in rows} == {of_alice.pk}
-    assert len(rows) == of_alice.orders.count()
-    order = of_alice.orders.first()
-    assert alice.get(f"{URL}{of_alice.pk}/orders/{order.pk}/").data["number"] == order.number
 
 
 @pytest.mark.slow

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth import authenticate
-from django.contrib.auth.models import User
 from django.core import serializers
 from django.core.management import call_command
 from rest_framework.authtoken.models import Token
@@ -47,15 +45,6 @@ def test_an_emptied_shop_gets_the_same_rows_again():
         model.objects.all().delete()
     call_command("seed", verbosity=0)
     assert words() == before
-
-
-def test_each_user_has_a_token_and_its_name_as_password():
-    """Alice and Bob are plain users."""
-    for username in ["alice", "bob", "carol", "admin"]:
-        assert authenticate(username=username, password=username) is not None
-        assert Token.objects.filter(user__username=username).exists()
-    staff = User.objects.filter(is_staff=True).values_list("username", flat=True)
-    assert set(staff) == {"carol", "admin"}
 
 
 @pytest.mark.slow

@@ -104,7 +104,6 @@ MUTANTS = (
     Mutant("Probe.undoing", always(1), "dispatch/test_probe_rollback.py"),
     Mutant("undoing", drop_call("callback"), "contrib/writes/dry_run/test_transactions.py"),
     Mutant("Rollback.__call__", never(5), "contrib/writes/dry_run/test_transactions.py"),
-    Mutant("Record.take", always(6, 2), "contrib/writes/confirmation/test_nothing_runs.py"),
     # Writes: confirmed, once, to the row that was seen.
     Mutant("Confirmation.__init__", drop("FOREIGN"), CONFIRMED),
     Mutant("Confirmation.__init__", drop("ARGUMENTS"), CONFIRMED),
@@ -122,7 +121,7 @@ MUTANTS = (
     Mutant("FollowsRules.has_permission", never(4), "contrib/rules/test_http.py"),
     Mutant("RulesGuard.refuse", never(2), "contrib/rules/test_rules.py"),
     Mutant("CallToApprove.get_outcome", never(4), PROPOSALS),
-    Mutant("CallToApprove.get_outcome", never(8, 1), PROPOSALS),
+    Mutant("ProposalStore.find_same", drop("digest"), PROPOSALS),
     Mutant("CallToApprove.make", always(1), PROPOSALS),
     Mutant("CallToApprove.make", never(2), PROPOSALS),
     Mutant("ProposalStore.check_approver", never(1, 2), PROPOSALS),

@@ -94,7 +94,6 @@ def page_of(visit, proposal) -> Callable[..., Any]:
 
 def test_staff_approve_and_the_client_reads_the_result(call, proposal, page_of, shop_page):
     page = page_of().page
-    assert "refunded" in page.locator("ins").all_inner_texts()
     page.get_by_role("button", name="Approve").click()
     page.get_by_text("approved", exact=True).wait_for()
     next_call = proposal["next"]
