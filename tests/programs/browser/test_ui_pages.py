@@ -94,14 +94,13 @@ def find_paid(host: Host) -> int:
     return result["structuredContent"]["data"]["results"][0]["id"]
 
 
-def test_the_form_shows_errors_asks_for_confirmation_and_calls(host):
+def test_the_form_asks_for_confirmation_and_calls(host):
     here = host()
     order = find_paid(here)
     frame = here.show("orders_refund", {"id": order, "amount": "0.001"})
     amount, reason = frame.get_by_label("Amount"), frame.get_by_label("Reason")
     reason.wait_for()
     assert frame.get_by_label("Id").input_value() == str(order)
-    assert reason.get_attribute("aria-invalid") == "true"
     # The browser refuses what the schema refuses, and sends nothing.
     amount.fill("much")
     amount.press("Enter")
@@ -112,7 +111,7 @@ def test_the_form_shows_errors_asks_for_confirmation_and_calls(host):
     frame.get_by_role("button", name="Refund an order").press("Enter")
     question = frame.get_by_role("group", name="Confirmation")
     question.wait_for()
-    assert "0.01" in question.inner_text()
+    assert f"order {order}" in question.inner_text()
     frame.get_by_role("button", name="Confirm").press("Enter")
     frame.get_by_text("Done", exact=True).wait_for()
     sent, confirmed = (call["arguments"] for call in here.heard("tools/call"))
