@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from django.core.exceptions import PermissionDenied
 from django.core.handlers.base import BaseHandler
 from django.core.signals import got_request_exception
-from django.db import IntegrityError, connections
+from django.db import connections
 from django.http import Http404, HttpRequest
 from rest_framework import exceptions
 from rest_framework.exceptions import APIException
@@ -19,7 +19,7 @@ from drf_mcp.dispatch.errors import (
     get_exception_status,
 )
 from drf_mcp.dispatch.guards import find_narrowing_refusal
-from drf_mcp.dispatch.next_steps import advise_looking, name_missing_rows
+from drf_mcp.dispatch.next_steps import advise_looking
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import new_request_id
@@ -62,8 +62,6 @@ class FailureOutcomes:
     def get_crash_outcome(self, call: CallState, request: HttpRequest, exc: Exception) -> Outcome:
         tool, request_id = call.tool, call.request_id
         failure = self.get_error_mapper(call, request).from_exception(exc, request_id)
-        if isinstance(exc, IntegrityError):
-            failure = name_missing_rows(failure, tool, request)
         status, failure = get_exception_status(exc), advise_looking(failure, tool)
         if status >= 500:
             self.report_crash(call, request, exc)

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
-
-from django.http import HttpRequest
 
 from drf_mcp.codes import HANDLING, Severity
 from drf_mcp.dispatch.error_texts import (
     CODE_REMEDIES,
     LOOK_FIRST,
-    PROBLEM_REMEDIES,
     UNKNOWN_EFFECT,
     describe_wait,
 )
-from drf_mcp.dispatch.violations import REFERENCE
-from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.text import join_values
 from drf_mcp.json_text import OBJECTS
-from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Warning
+from drf_mcp.outcomes import Category, Failure, Outcome, Warning
 from drf_mcp.tools.arguments.binding import find_reversed
-from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument, Call
-from drf_mcp.tools.arguments.errors import mask_member
+from drf_mcp.tools.arguments.call import PATH, QUERY, Argument, Call
 
 EMPTY = "EMPTY_LIST"
 CHOOSING = ("filter", "search")
@@ -75,51 +67,6 @@ def explain_filters(arguments: Sequence[Argument]) -> Iterator[str]:
             f"No rows fit {quote_names(chosen)}. Leave out one at a time to see rows, and how "
             "their values are written."
         )
-    for argument in chosen:
-        schema: Any = argument.parameter.schema
-        finder = FieldSchema.of(schema.get("items", schema)).meaning.finder
-        if finder:
-            facts = {"tool": finder, "argument": argument.name}
-            yield "{tool} lists what '{argument}' takes.".format(**facts)
-
-
-def name_missing_rows(failure: Failure, tool: Any, request: HttpRequest) -> Failure:
-    """Return the failure of a broken reference with a problem for each key of no row."""
-    if failure.message != REFERENCE[0]:
-        return failure
-    # The connection may be unusable. A body need not be JSON, and one with files has been read.
-    problems = attempt(lambda: tuple(find_missing_rows(tool, request.body)), ())
-    if not problems:
-        return failure
-    return replace(failure, problems=problems, remediation=problems[0].remediation)
-
-
-def find_missing_rows(tool: Any, content: bytes) -> Iterator[Problem]:
-    body = json.loads(content)
-    columns = () if tool.endpoint.model is None else tool.endpoint.model._meta.concrete_fields
-    models: Mapping[str, Any] = {
-        name: column.related_model for column in columns for name in (column.name, column.attname)
-    }
-    sent: list[tuple[Argument, Any, Any]] = [
-        (argument, models.get(argument.parameter.name), body[argument.parameter.name])
-        for argument in tool.arguments.arguments
-        if argument.location == BODY and body.get(argument.parameter.name) is not None
-    ]
-    references = [each for each in sent if each[1] is not None]
-    # Which one of several is missing would tell which of the others exist, maybe out of sight.
-    for argument, model, value in references if len(references) == 1 else ():
-        if model._base_manager.filter(pk=value).exists():
-            continue
-        remediation = PROBLEM_REMEDIES["does_not_exist"]
-        if finder := tool.related.find_list(model):
-            remediation = EXISTING % {"tool": finder}
-        yield Problem(
-            code="does_not_exist",
-            message="No object has this key.",
-            pointer=argument.pointer,
-            received=mask_member(argument.name, value),
-            remediation=remediation,
-        )
 
 
 def advise_looking(failure: Failure, tool: Any) -> Failure:
@@ -140,26 +87,13 @@ def advise_looking(failure: Failure, tool: Any) -> Failure:
 
 
 def add_hints(outcome: Outcome, tool: Any) -> Outcome:
-    """Return a failed outcome with the tool that lists existing ids, or with the tools that change
-    the state of the object."""
+    """Return a failed outcome with the tool that lists existing ids."""
     if outcome.failure is not None:
         outcome = outcome.changed(failure=advise_looking(outcome.failure, tool))
     failure = outcome.failure
     if failure is None or (failure.problems and failure.problems[0].pointer):
         # The problem of an argument has a remediation.
         return outcome
-    # The remediations of failures that the state of an object may explain.
-    states = [HANDLING[each].remediation for each in (Category.VALIDATION, Category.CONFLICT)]
-    if failure.remediation in (*states, CODE_REMEDIES["CONFLICT"]):
-        changes = tool.explain_state(failure.message)
-        advice = f"{failure.remediation} {changes}"
-        # A problem without an argument has the remediation of the failure.
-        problems = tuple(
-            replace(problem, remediation=advice) if not problem.pointer else problem
-            for problem in failure.problems
-        )
-        advised = replace(failure, remediation=advice, problems=problems)
-        return outcome.changed(failure=advised) if changes else outcome
     general = ("", HANDLING[Category.NOT_FOUND].remediation)
     if failure.category is not Category.NOT_FOUND or failure.remediation not in general:
         return outcome

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import functools
-import re
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -254,27 +253,6 @@ class Tool:
             return problem
         text = f"Leave it out. {join_alternatives(actions)} may change it."
         return replace(problem, remediation=text)
-
-    def explain_state(self, message: str) -> str:
-        """Return a sentence with the actions that may change the field that a message names."""
-        words = {*re.findall(r"\w+", message.casefold())}
-        model, endpoints = self.endpoint.model, self.related.endpoints
-        for model_field in model._meta.concrete_fields if model is not None else ():
-            texts = (
-                str(text).casefold() for pair in model_field.flatchoices or () for text in pair
-            )
-            choices = [{*text.split()} for text in texts if text]
-            if choices and any(each <= words for each in ({model_field.name}, *choices)):
-                # A tool that destroys is never suggested.
-                harmless = [
-                    name
-                    for name in self.related.find_actions(self.endpoint)
-                    if name != self.name
-                    and not any(options.destructive for options in endpoints[name].decorations)
-                ]
-                facts = {"tool": join_alternatives(harmless), "name": model_field.name}
-                return "{tool} may change its {name}.".format(**facts) if harmless else ""
-        return ""
 
     def bind(self, arguments: Any) -> Call:
         arguments = {} if arguments is None else arguments

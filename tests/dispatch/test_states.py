@@ -1,4 +1,4 @@
-"""Refusals because of the state of an object: the remediation names tools that change the state."""
+"""Refusals because of the state of an object, which no other arguments change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
-from drf_mcp import mcp_tool
 from drf_mcp.exceptions import SoftFailure
 from example_project.shop.models import Order
 
@@ -41,15 +40,6 @@ class Orders(viewsets.ModelViewSet):
     def cancel(self, request, pk):
         return Response({})
 
-    @mcp_tool(destructive=True)
-    @action(detail=True, methods=["post"])
-    def refund(self, request, pk):
-        return Response({})
-
-    @action(detail=True, methods=["get"])
-    def paid(self, request, pk):
-        return Response({})
-
 
 @pytest.fixture
 def refused(expose, alice):
@@ -73,11 +63,8 @@ def refused(expose, alice):
     ],
     ids=["list", "whole", "detail", "field", "soft"],
 )
-def test_a_refusal_names_the_tools_that_change_the_state(refused, exc):
-    advice = refused(exc).data["remediation"]
-    assert advice.startswith(SAME_CALL)
-    assert advice.endswith(" orders_cancel or orders_ship may change its status.")
-    assert "orrect" not in advice
+def test_a_refusal_says_that_the_same_call_is_refused_again(refused, exc):
+    assert refused(exc).data["remediation"].startswith(SAME_CALL)
 
 
 def test_a_problem_of_an_argument_is_answered_for_the_argument(expose, alice):
@@ -96,7 +83,7 @@ def test_a_read_only_field_is_answered_with_the_actions_of_the_object(expose, al
     router.register("orders", Orders, basename="orders")
     expose(*router.urls)
     refused = alice.call("orders_partial_update", id=1, status="cancelled")
-    tools = "orders_deliver or orders_cancel or orders_refund or orders_ship"
+    tools = "orders_deliver or orders_cancel or orders_ship"
     assert sorted(refused.data["remediation"].split()) == sorted(
         f"Leave it out. {tools} may change it.".split()
     )
