@@ -176,13 +176,6 @@ def test_a_deep_tree_is_cut_at_a_depth():
     assert fitted.restored == tree
 
 
-LARGE = {
-    "nulls": [None] * 100_000,
-    "floats": [number / 7 for number in range(27_000)],
-    "rows": rows(2_200, city="Uppsala", note="Paid by card. " * 12),
-    "text": LONG * 60,
-    "a wide object": {f"k{number}": number for number in range(40_000)},
-}
 
 
 def test_the_smallest_budget_leaves_an_empty_answer_and_archives_all():
