@@ -40,7 +40,7 @@ def mark(number: int) -> str:
 
 def make_document(number: int) -> str:
     """Return a long text: Markdown, a log, HTML, code and rows in turn."""
-    lines = [mark(100 * number + line) for line in range(60)]
+    lines = [mark(100 * number + line) for line in range(45)]
     kinds = [
         "\n\n".join(f"## Part {n}\n{line}" for n, line in enumerate(lines)),
         "\n".join(f"2026-01-01 00:00:{n:02} ERROR {line}" for n, line in enumerate(lines)),
@@ -52,20 +52,20 @@ def make_document(number: int) -> str:
 
 
 SHAPES: dict[str, Callable[[], Any]] = {
-    "rows": lambda: [{"id": n, "name": mark(n), "text": WORDS[0] * 3} for n in range(200)],
-    "texts": lambda: [mark(n) * 2 for n in range(300)],
-    "numbers": lambda: [FIRST + n for n in range(2500)],
+    "rows": lambda: [{"id": n, "name": mark(n), "text": WORDS[0] * 3} for n in range(120)],
+    "texts": lambda: [mark(n) * 2 for n in range(200)],
+    "numbers": lambda: [FIRST + n for n in range(1500)],
     "lists of an object": lambda: {
         "count": 3,
-        "open": [{"uuid": f"u{n}", "of": [mark(n), None, True]} for n in range(90)],
-        "closed": {"by": {"day": [[FIRST + 500 + n, n / 8] for n in range(300)]}},
+        "open": [{"uuid": f"u{n}", "of": [mark(n), None, True]} for n in range(60)],
+        "closed": {"by": {"day": [[FIRST + 500 + n, n / 8] for n in range(150)]}},
     },
     "long text": lambda: {"id": 1, "body": "\n".join(mark(n) * 4 for n in range(99))},
-    "documents": lambda: [{"id": f"d{n}", "body": make_document(n)} for n in range(6)],
-    "odd names": lambda: {f"a.b/{n}[0] ü{'~' * (n % 3)}": mark(n) * 3 for n in range(150)},
+    "documents": lambda: [{"id": f"d{n}", "body": make_document(n)} for n in range(5)],
+    "odd names": lambda: {f"a.b/{n}[0] ü{'~' * (n % 3)}": mark(n) * 3 for n in range(90)},
     "long rows": lambda: [
-        {"id": 1, "lines": [{"line": 50 * n + m, "text": mark(50 * n + m)} for m in range(50)]}
-        for n in range(5)
+        {"id": 1, "lines": [{"line": 50 * n + m, "text": mark(50 * n + m)} for m in range(40)]}
+        for n in range(4)
     ],
 }
 
