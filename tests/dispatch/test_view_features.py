@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 from django.http import JsonResponse
-from django.urls import include, path
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import condition, etag
-from rest_framework import throttling, versioning
+from rest_framework import throttling
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
@@ -107,18 +106,6 @@ class Versioned(APIView):
         return Response(
             {"version": request.version, "url": request.versioning_scheme.__class__.__name__}
         )
-
-
-def make_versioned_view(scheme: type, **members: Any) -> Any:
-    own = type("Own", (scheme,), {"default_version": "v1", "allowed_versions": ["v1", "v2"]})
-    return type("Versions", (Versioned,), {"versioning_class": own, **members}).as_view()
-
-
-def test_a_version_by_namespace_is_that_of_the_route(serve):
-    inner = [path("thing/", make_versioned_view(versioning.NamespaceVersioning))]
-    thing = serve(path("v2/", include((inner, "shop"), namespace="v2")))
-    assert thing.call().data == thing.get("/v2/thing/").json()
-    assert thing.call().data["version"] == "v2"
 
 
 def test_a_view_with_an_asynchronous_callback_is_run(serve):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rest_framework import generics, serializers
 
-from drf_mcp.introspection.types import Body, Parameter
 from tests.introspection.inspected import by_name, described
 
 
@@ -81,13 +80,3 @@ def test_a_body_that_raises_for_an_anonymous_caller_is_open():
     assert schema.body.kind == "open"
     assert "staff only" in schema.findings[0].message
     assert "swagger_fake_view" in schema.findings[0].remedy
-
-
-def test_a_body_of_one_object_or_a_list_has_both():
-    one = Body("object", fields=(Parameter("text", {"type": "string"}, required=True),))
-    rows = Body("list", schema={"type": "array", "items": {}})
-    made = one.with_rows(rows)
-    assert (made.kind, made.schema) == ("either", rows.schema)
-    (text,) = made.fields
-    assert text.schema == {"type": "string", "description": "Required for one object."}
-    assert not text.required

@@ -61,12 +61,3 @@ def test_a_parser_that_refuses_a_plain_object_takes_whole_documents():
     assert schema.body.kind == "open"
     assert schema.body.schema == {"description": words}
     assert "No data." in schema.findings[0].message
-
-
-def test_a_parser_of_a_custom_media_type_that_reads_plain_objects_takes_arguments():
-    class Own(EnvelopeParser):
-        def parse(self, stream, media_type=None, parser_context=None):
-            return JSONParser().parse(stream, media_type, parser_context)
-
-    view = type("View", (Enveloped,), {"parser_classes": (LinesParser, Own)})
-    assert described(view, "POST").body.kind == "object"

@@ -11,7 +11,6 @@ from rest_framework import filters, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
-from example_project.shop.models import Product
 from tests.introspection.inspected import bare, by_name, described, form, schemas
 
 TEXT = {"type": "string"}
@@ -305,35 +304,11 @@ def test_filters_are_offered_for_actions_that_filter(subtests):
             assert bool(described(Acting, method, name).query) == offered
 
 
-class ProductFilters(django_filters.FilterSet):
-    """Filters with labels and help texts, and filters of model fields with help texts."""
-
-    named = django_filters.CharFilter("sku", help_text="The number on the box.")
-    sku_range = django_filters.RangeFilter("stock", label="sku range")
-    labelled = django_filters.AllValuesFilter("sku", label="What the box says")
-    helped = django_filters.AllValuesFilter("sku", help_text="The number of the box.")
-
-    class Meta:
-        model = Product
-        fields = {"sku": ["exact"], "stock": ["exact", "gte"], "slug": ["exact"]}
-
-
 def words_of(model, filterset_class) -> dict[str, str]:
     backend = django_filters.DjangoFilterBackend
     view = users(backend, filterset_class=filterset_class, queryset=model.objects.all())
     found = by_name(described(view, action="list").query)
     return {name: p.schema.get("description", "") for name, p in found.items()}
-
-
-def test_a_filter_without_a_help_text_has_that_of_the_model_field():
-    words = words_of(Product, ProductFilters)
-    assert words["sku"] == "Stock number: three letters, a hyphen and four digits."
-    assert words["stock"] == "Pieces in the warehouse."
-    assert words["sku_range_min"] == words["sku_range_max"] == "Pieces in the warehouse."
-    # The filter's own label or help text comes first.
-    assert words["stock__gte"] == "This or more."
-    assert words["named"] == "The number on the box."
-    assert words["slug"] == ""
 
 
 class Members(django_filters.FilterSet):

@@ -112,11 +112,3 @@ def test_files_that_the_handler_reads_by_name_are_arguments():
     assert find_uploads(fields["scan"].value_info)
     assert "base64" in fields["scan"].schema["description"]
     assert not described(Scanned, "POST").findings
-
-
-def test_a_body_with_files_that_is_passed_on_is_open():
-    class HandsOn(Scanned):
-        def post(self, request):
-            return Response([request.FILES["scan"].name, list(request.data)])
-
-    assert described(HandsOn, "POST").body.kind == "open"

@@ -72,32 +72,6 @@ def test_a_view_without_a_paginator_has_no_page_parameters():
     assert schema.output["type"] == "array"
 
 
-def test_a_handler_that_calls_its_paginator_has_page_parameters(subtests):
-    def by_paginator(self, request):
-        return self.paginator.paginate_queryset(self.get_queryset(), request, view=self)
-
-    def by_function(self, request):
-        return list_page(request, self)
-
-    def without(self, request):
-        return self.get_queryset()
-
-    for handler, names in ((by_paginator, ["page", "size"]), (by_function, ["page", "size"])):
-        with subtests.test(handler=handler.__name__):
-            assert sorted(schemas(get_own(handler).query)) == names
-    assert get_own(without).query == ()
-
-
-def get_own(handler):
-    own = {"pagination_class": Numbered, "get": handler}
-    return described(type("Paged", (Groups,), own), "GET")
-
-
-def list_page(request, view):
-    paginator = view.paginator
-    return paginator.paginate_queryset(view.get_queryset(), request, view)
-
-
 @pytest.mark.django_db
 def test_a_page_is_valid_by_the_output_schema():
     Group.objects.create(name="a")

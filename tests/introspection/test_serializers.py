@@ -164,25 +164,6 @@ def test_a_relation_has_the_type_of_its_key(subtests):
             assert bare(DescribedField(made).output_schema) == represents
 
 
-def test_a_foreign_key_to_another_column_has_the_type_of_this_column():
-    made = field_of(who=serializers.PrimaryKeyRelatedField(source="by_code", read_only=True))
-    assert bare(DescribedField(made).output_schema) == NULL_TEXT
-
-    class Other(models.Model):
-        user = models.ForeignKey(User, models.DO_NOTHING, to_field="username", related_name="+")
-
-        class Meta:
-            app_label = "tests"
-            managed = False
-
-        def __str__(self) -> str:
-            return ""
-
-    made = field_of(user=serializers.PrimaryKeyRelatedField(read_only=True))
-    made.parent.Meta.model = Other
-    assert DescribedField(made).output_schema == {}
-
-
 class Closed(models.QuerySet):
     """Raises when its rows are read without a tenant."""
 

@@ -7,7 +7,6 @@ import json
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.base import BaseHandler
 from django.db import connections
 from django.test import Client, RequestFactory
@@ -316,16 +315,3 @@ def test_atomic_requests_applies_to_views_and_not_to_the_endpoint(monkeypatch):
     atomic = BaseHandler().make_view_atomic
     assert atomic(endpoint) is endpoint
     assert atomic(word) is not word
-
-
-def test_the_limit_applies_to_a_chunked_body_of_an_asynchronous_server(expose):
-    expose(MAX_BODY_BYTES=200)
-    headers = [
-        (b"host", b"testserver"),
-        (b"transfer-encoding", b"chunked"),
-        (b"content-type", b"application/json"),
-    ]
-    scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers}
-    for size, status in ((200, 200), (201, 413)):
-        request = ASGIRequest(scope, io.BytesIO(padded(size)))
-        assert MCPView.as_view()(request).status_code == status

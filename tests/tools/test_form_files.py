@@ -21,7 +21,6 @@ from rest_framework.parsers import (
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from drf_mcp import mcp_tool
 from drf_mcp.tools import ArgumentsRefused
 
 CONTENT = b"%PDF-1.4 a report"
@@ -38,11 +37,6 @@ class Keeps(views.APIView):
     def post(self, request):
         kept = {"file": request.data["file"], "note": request.data.get("note")}
         return Response({name: str(value) for name, value in kept.items()})
-
-
-class KeepsMany(Keeps):
-    def post(self, request):
-        return Response(len(request.data.getlist("files")) + len(request.FILES.getlist("scans")))
 
 
 class KeepsAny(Keeps):
@@ -114,24 +108,6 @@ def test_the_schema_says_how_to_send_a_file(keeps):
     properties = keeps.input_schema["properties"]
     assert "base64" in properties["file"]["description"]
     assert "data:TYPE" in properties["note"]["description"]
-
-
-def test_a_declared_type_makes_a_key_a_text(tool_of):
-    for kind, value, sent in [("string", ENCODED, ENCODED), ("integer", 5, "5")]:
-        for name in ["note", "file"]:
-            view = mcp_tool(body={name: {"type": kind}})(type("Said", (Keeps,), {}))
-            assert posted(tool_of(path("said/", view.as_view())), **{name: value})[name] == sent
-
-
-def test_a_list_of_files_can_be_declared(tool_of):
-    several = {"type": "array", "items": {"type": "string", "format": "binary"}}
-    view = mcp_tool(body={"files": several, "scans": several})(KeepsMany)
-    tool = tool_of(path("many/", view.as_view()))
-    assert tool.input_schema["properties"]["files"]["type"] == "array"
-    data = posted(tool, files=[ENCODED, URI], scans=[URI])
-    assert [file.read() for file in data.getlist("files")] == [CONTENT, CONTENT]
-    assert [file.read() for file in data.getlist("scans")] == [CONTENT]
-    assert refused(tool, files=[ENCODED, "!"]).pointer == "/files/1"
 
 
 @pytest.fixture

@@ -92,13 +92,6 @@ def test_keywords_follow_the_description(tool_of):
     assert third.startswith("Example: ")
 
 
-def test_declared_meta_wins_over_the_options_for_hosts(tool_of):
-    tool = tool_of(
-        make_route(keywords=["couch"], pinned=True, meta={"anthropic/alwaysLoad": False})
-    )
-    assert tool.definition(None)["_meta"]["anthropic/alwaysLoad"] is False
-
-
 class Shelves(viewsets.ReadOnlyModelViewSet):
     permission_classes = []
     queryset = Group.objects.all()
@@ -190,19 +183,3 @@ class Searched(APIView):
     )
     def get(self, request, room) -> Response:
         return Response()
-
-
-def test_examples_of_parameters_are_in_the_schema_of_the_argument(tools_of):
-    for portable in [True, False]:
-        (tool,) = tools_of(
-            path("rooms/<int:room>/", Searched.as_view()), PORTABLE=portable
-        ).values()
-        properties = tool.input_schema["properties"]
-        written = {"style": "baroque", "legs": 4, "room": 7}
-        for name, value in written.items():
-            if portable:
-                assert f"Example: {value}." in properties[name]["description"]
-                assert "examples" not in properties[name]
-            else:
-                assert properties[name]["examples"] == [value]
-        assert tool.hints.call == {"room": 7}, portable

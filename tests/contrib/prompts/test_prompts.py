@@ -62,19 +62,6 @@ def test_arguments_are_the_fields_of_the_serializer(serve):
     assert prompt["arguments"][0]["description"] == "The order that the customer wrote about."
 
 
-def test_members_that_the_revision_does_not_have_are_left_out(subtests, serve):
-    for revision in REVISIONS:
-        with subtests.test(revision=revision):
-            icon = {"src": "https://shop.example/prompt.png"}
-            rich = Prompt(
-                "p", text="a", title="P", icons=[icon], serializer_class=ComplaintSerializer
-            )
-            [listed] = serve(rich, revision=revision).result("prompts/list")["prompts"]
-            assert ("title" in listed) is (revision >= "2025-06-18")
-            assert ("title" in listed["arguments"][0]) is (revision >= "2025-06-18")
-            assert ("icons" in listed) is (revision >= "2025-11-25")
-
-
 # --- One prompt ---------------------------------------------------------------------------------
 
 

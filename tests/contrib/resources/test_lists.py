@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from drf_mcp.contrib.resources import Document
-from tests.agents import REVISIONS
 
 GUIDE = Document("guides/returns", "# Returns\n", mime_type="text/markdown", title="Returns")
 
@@ -73,19 +72,6 @@ def test_the_option_resource_sets_members_of_a_template(serve):
     page = next(each for each in listed if each["uriTemplate"] == "test://pages/{name}")
     assert (page["title"], page["mimeType"]) == ("A page", "text/markdown")
     assert page["annotations"] == {"priority": 1}
-
-
-def test_members_that_the_revision_does_not_have_are_left_out(subtests, serve):
-    for revision in REVISIONS:
-        with subtests.test(revision=revision):
-            icon = {"src": "https://shop.example/guide.png"}
-            rich = Document(
-                "guides/a", "a", title="A", icons=[icon], meta={"com.example/team": "desk"}
-            )
-            [listed, *_] = serve(rich, revision=revision).result("resources/list")["resources"]
-            assert ("title" in listed) is (revision >= "2025-06-18")
-            assert ("_meta" in listed) is (revision >= "2025-06-18")
-            assert ("icons" in listed) is (revision >= "2025-11-25")
 
 
 def test_a_file_has_the_time_of_its_last_change(serve, tmp_path):

@@ -6,14 +6,9 @@ import logging
 
 import pytest
 from django.apps import apps
-from opentelemetry import trace
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall
-from drf_mcp.contrib.resources import Document
 from drf_mcp.signals import tool_called
 
 URI = "shop://api/products/cast-iron-pan"
@@ -31,13 +26,6 @@ def test_a_read_is_one_log_record(alice, caplog):
     [record] = [each for each in caplog.records if each.name == "drf_mcp.calls"]
     assert (record.tool, record.method) == ("products_retrieve", "resources/read")
     assert (record.outcome, record.status) == ("success", 200)
-
-
-def test_a_read_of_a_document_is_one_log_record(serve, caplog):
-    caplog.set_level(logging.INFO, logger="drf_mcp.calls")
-    serve(Document("guide", "text")).result("resources/read", uri="test://guide")
-    [record] = [each for each in caplog.records if each.name == "drf_mcp.calls"]
-    assert (record.tool, record.bytes) == ("guide", 4)
 
 
 def test_a_read_sends_the_signal_of_its_tool(alice):
@@ -66,34 +54,3 @@ def test_a_read_that_is_refused_is_audited(audited, agent_of):
     agent_of("bob").error("resources/read", uri="shop://api/customers/1")
     row = audited()
     assert (row.tool, row.verdict, row.status) == ("customers_retrieve", "failed", 404)
-
-
-def test_a_read_of_an_unknown_uri_is_audited(audited, alice):
-    alice.error("resources/read", uri="shop://nothing")
-    row = audited()
-    assert (row.method, row.code) == ("resources/read", "RESOURCE_NOT_FOUND")
-
-
-@pytest.mark.slow
-def test_a_list_is_not_audited(audited, alice):
-    alice.result("resources/templates/list")
-    assert not AuditedCall.objects.exists()
-
-
-def test_a_read_is_audited_in_strict_mode(audited, alice, settings):
-    settings.DRF_MCP = {**settings.DRF_MCP, "AUDIT_STRICT": True}
-    alice.result("resources/read", uri=URI)
-    row = audited()
-    assert (row.tool, row.verdict) == ("products_retrieve", "success")
-    assert row.arguments == f'{{"uri": "{URI}"}}'
-
-
-def test_a_read_is_a_span_with_its_uri(alice, monkeypatch):
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
-    alice.result("resources/read", uri=URI)
-    [span] = exporter.get_finished_spans()
-    assert span.name == "resources/read"
-    assert span.attributes["mcp.resource.uri"] == URI
-    assert span.attributes["drf_mcp.outcome"] == "success"

@@ -89,14 +89,6 @@ def test_pages_of_the_list_hold_each_tool_once(agent, configured):
     assert len(names) == len(set(names)) > 8
 
 
-def test_the_instructions_name_the_three_tools(agent, configured):
-    configured(INSTRUCTIONS=None)
-    text = agent.result("server/discover")["instructions"]
-    assert text.startswith("Tools by what they are about:")
-    assert all(name in text for name in SEARCH_TOOLS)
-    assert len(text) <= 2048
-
-
 def test_every_revision_lists_and_runs_the_three_tools(subtests, agent):
     for revision in ["2026-07-28", "2025-06-18"]:
         with subtests.test(revision=revision):

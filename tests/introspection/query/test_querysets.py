@@ -112,20 +112,6 @@ def test_placeholders_have_the_type_of_the_path_converter(expose):
         assert {type(value).__name__ for value in seen} == {getattr(kind, "__name__", kind)}
 
 
-def test_the_version_in_the_path_is_the_default_version(expose):
-    from rest_framework.versioning import URLPathVersioning
-
-    class Versions(URLPathVersioning):
-        default_version = "v2"
-        allowed_versions = ("v1", "v2")
-
-    view = orders(versioning_class=Versions)
-    expose(path("<str:version>/loans/", view.as_view({"get": "list"})))
-    (tool,) = registry.tools().values()
-    assert tool.view.request.version == "v2"
-    assert tool.schema.findings == ()
-
-
 # --- Filters that need a caller
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import django_filters.rest_framework as django_filters
 import pytest
-from django import forms
 from django.contrib.auth.models import Group, User
 from django.urls import path
 from drf_dynamic_fields import DynamicFieldsMixin
 from drf_queryfields import QueryFieldsMixin
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_flex_fields import FlexFieldsModelSerializer
-from rest_framework import filters, serializers, viewsets
+from rest_framework import serializers, viewsets
 from rest_framework.decorators import action, api_view
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
@@ -126,17 +125,6 @@ def test_every_way_to_read_a_parameter_is_found():
         assert query(Reading) == {"expand": TEXTS if read is by_function_of_the_query else TEXT}
 
 
-def test_a_list_repeats_its_name():
-    class Reading(Users):
-        def get_queryset(self):
-            return User.objects.filter(pk__in=self.request.query_params.getlist("pk"))
-
-    parameter = by_name(described(Reading, action="list").query)["pk"]
-    assert parameter.schema == TEXTS
-    assert parameter.multiple == "repeat"
-    assert not parameter.required
-
-
 def test_a_name_in_a_class_attribute_is_that_of_the_subclass():
     class Base(Users):
         search_name = "q"
@@ -168,17 +156,6 @@ def test_fields_of_a_query_serializer_are_parameters_with_their_types():
     assert found["depth"].schema == {"type": "integer", "maximum": 3}
     assert found["kinds"].multiple == "repeat"
     assert not found["depth"].required
-
-
-def test_fields_of_a_form_are_found():
-    class QueryForm(forms.Form):
-        depth = forms.IntegerField()
-
-    class Tree(APIView):
-        def get(self, request):
-            return Response(QueryForm(request.GET).data)
-
-    assert query(Tree, None, "GET") == {"depth": TEXT}
 
 
 def test_parameters_of_a_function_view_are_found():
@@ -261,21 +238,6 @@ class Asking(Rows):
         return self.context["view"].request.query_params.get("note")
 
 
-class Near(filters.BaseFilterBackend):
-    param = "near"
-
-    def filter_queryset(self, request, queryset, view):
-        return queryset.filter(**self.terms(request))
-
-    def terms(self, request):
-        return {"email": request.query_params.get(self.param)}
-
-
-class Sorting(filters.OrderingFilter):
-    def get_default_ordering(self, view):
-        return [view.request.query_params.get("sort_first", "id")]
-
-
 class Dated(django_filters.FilterSet):
     """Reads query parameters besides its filters."""
 
@@ -289,11 +251,6 @@ class Dated(django_filters.FilterSet):
         lookup = self.data.get("since_of", "date_joined")
         zone = self.request.query_params.get("zone")
         return queryset.filter(**{lookup: value, "email": zone})
-
-
-def test_parameters_that_filter_backends_read_are_found():
-    view = users(filter_backends=[Near, Sorting], ordering_fields=["id"])
-    assert set(query(view)) == {"near", "ordering", "sort_first"}
 
 
 # --- Packages
