@@ -11,9 +11,12 @@ import pytest
 from django.core.cache import caches
 from django.core.management import call_command
 from django.db import connection
+from django.urls import path
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
+from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from drf_mcp.archive import (
     Archive,
@@ -25,6 +28,8 @@ from drf_mcp.archive import (
 from drf_mcp.archive.stores import new_archive_id
 from drf_mcp.models import ArchivedContent
 from drf_mcp.settings import mcp_settings
+from drf_mcp.tools import registry
+from drf_mcp.views import MCPView
 from tests.archive.hashes import hash_items
 
 ITEMS = [
@@ -33,6 +38,7 @@ ITEMS = [
 ]
 
 
+CACHES = "django.core.cache.backends"
 # The entries that each of eight threads stores.
 ROUNDS = 5
 
@@ -160,13 +166,13 @@ def test_ids_are_random_and_have_one_length():
 
 
 def test_a_cache_that_stores_nothing_is_unavailable(settings):
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
+    settings.CACHES = {"default": {"BACKEND": f"{CACHES}.dummy.DummyCache"}}
     with pytest.raises(ArchiveUnavailable):
         CacheArchive().store(entry())
 
 
 def test_the_setting_names_the_cache(settings):
-    backend = "django.core.cache.backends.locmem.LocMemCache"
+    backend = f"{CACHES}.locmem.LocMemCache"
     settings.CACHES = {name: {"BACKEND": backend, "LOCATION": name} for name in ("default", "big")}
     settings.DRF_MCP = {
         **settings.DRF_MCP,
@@ -199,3 +205,35 @@ def test_an_archive_class_must_define_store_fetch_and_find():
         archive.find("sha256:" + "0" * 64, "7")
     assert archive.expire() == 0
     assert str(ArchivedContent(archive_id="a", tool="t")) == "t a"
+
+
+class Rows(APIView):
+    permission_classes = ()
+
+    def get(self, request) -> Response:
+        return Response([{"id": number, "text": "word " * 60} for number in range(300)])
+
+
+@pytest.mark.django_db
+def test_what_one_process_alone_could_read_is_not_named(expose, alice, settings):
+    settings.CACHES = {"default": {"BACKEND": f"{CACHES}.locmem.LocMemCache"}}
+    archive = {"ARCHIVE_CLASS": "drf_mcp.archive.CacheArchive", "ARCHIVE_CACHE": "default"}
+    expose(path("rows/", Rows.as_view()), **archive)
+    meta = alice.call("rows").envelope["meta"]
+    codes = [each["code"] for each in meta["warning_details"]]
+    assert codes == ["CONTENT_TRUNCATED", "ARCHIVE_UNAVAILABLE"]
+    assert "content_retrieve(" not in str(meta)
+
+
+@pytest.mark.django_db
+def test_an_endpoint_that_is_routed_alone_fetches_what_it_left_out(settings, alice):
+    urls = [path("rows/", Rows.as_view()), path("mcp", MCPView.as_view())]
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": urls})
+    settings.DRF_MCP = {"EXPOSE": "urlconf", "ARCHIVE_CLASS": "drf_mcp.archive.DatabaseArchive"}
+    registry.reload()
+    assert set(alice.tools()) == {"rows", "content_retrieve"}
+    meta = alice.call("rows").envelope["meta"]
+    (archive_id,) = meta["content_archive_hashes"]
+    (name, *_) = meta["dropped_content_ids"]
+    (item, *_) = alice.call("content_retrieve", archive_id=archive_id, ids=[name]).data["items"]
+    assert item["value"]["text"] == "word " * 60
