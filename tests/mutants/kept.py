@@ -150,7 +150,7 @@ MUTANTS = (
     Mutant("UploadView.post", never(2), "contrib/uploads/test_uploads.py"),
     # Programs.
     Mutant("ProgramCalls.find_tool", always(3), "contrib/compose/test_programs.py"),
-    Mutant("ProgramCalls.call_tool", never(1), PROGRAMS),
+    Mutant("ProgramCalls.call_tool", never(1), "contrib/compose/test_ends.py"),
     Mutant("ProgramCalls.call_tool", drop_call("check_terms"), PROGRAMS),
     Mutant("ProgramCalls.check_same_call", never(1), PROGRAMS),
     Mutant("Keeper.read", never(2), PROGRAMS),
