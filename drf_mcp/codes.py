@@ -143,7 +143,7 @@ WARNING_SEVERITIES: Mapping[str, Severity] = {
     "FALLBACK_USED": Severity.INFO,
 }
 
-# Codes of warnings of which, with this severity, only the sentence is written.
+# Warnings of these codes, with this severity, are only their sentence.
 PLAIN_WARNINGS: Mapping[str, Severity] = {
     "WARNING": Severity.WARNING,
     "EMPTY_LIST": Severity.INFO,
@@ -171,7 +171,7 @@ def screaming_code(code: str) -> str:
 
 
 def category_of_code(code: str, status: int) -> Category:
-    """Return the category of an error code, or that of the HTTP status for an unknown code."""
+    """Return the category of an error code, or of the HTTP status for an unknown code."""
     if code.endswith(NOT_FOUND_ENDING):
         return Category.NOT_FOUND
     return CODES.get(code) or CODES[standard_code(status)]

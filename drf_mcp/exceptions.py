@@ -40,7 +40,7 @@ class catch:
 
 
 def contain(step: Callable[[], Result], otherwise: Callable[[Exception], Result]) -> Result:
-    """Return what a function returns, or what another one makes of the exception that it raises.
+    """Call `step`; on an exception, return `otherwise(exc)`.
 
     For one expression; a block of statements has `catch`.
     """

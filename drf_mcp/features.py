@@ -50,7 +50,7 @@ class CallState:
         is_counted: whether the throttles of the view have counted the requests of the call before.
         is_trial: whether the changes of the call are rolled back.
         guards: the guards around the view, the outermost first.
-        explain: returns an APIException in the place of an exception of the view, or None.
+        explain: returns an APIException instead of an exception of the view, or None.
         locate: returns an outcome with pointers into the arguments that the client sent.
         slots: what features keep of the call: see `Slot`.
     """
@@ -104,7 +104,7 @@ class CallState:
         return next((file for file in found if file is not None), None)
 
     def redirect(self, name: str, arguments: Any, tool: Any = None) -> None:
-        """Call another tool in the place of this one.
+        """Call another tool instead of this one.
 
         Args:
             name: the name of the other tool.
@@ -161,7 +161,7 @@ class Guard:
     is_for_each: ClassVar[bool] = False
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        """Return the outcome of a call: that of ``proceed(call)``, or another one."""
+        """Return ``proceed(call)``, or an outcome that replaces it."""
         return proceed(call)
 
     def find_made(self, call: CallState, message: str) -> Outcome | None:
@@ -179,7 +179,7 @@ class Example(NamedTuple):
     """A call of a tool that a caller may make.
 
     Attributes:
-        arguments: those of the call.
+        arguments: the arguments of the call.
         username: the user who may make it: "" for an anonymous caller, None where none was found.
     """
 
@@ -282,7 +282,7 @@ class Feature:
         """Make what the calls of an endpoint share, before a process forks its workers.
 
         Args:
-            tools: those that the endpoint leaves, for any caller, by name.
+            tools: the tools that the endpoint leaves, for any caller, by name.
         """
 
     def get_controls(self, tool: Any) -> Sequence[Any]:
@@ -341,10 +341,10 @@ class Feature:
     def get_listed_tools(
         self, tools: Sequence[Any], context: RequestContext, server: Any
     ) -> Sequence[Any] | None:
-        """Return the tools that ``tools/list`` shows in the place of others, None for the others.
+        """Replace the tools of ``tools/list``; None leaves the list as it is.
 
         Args:
-            tools: those that the caller is offered.
+            tools: the tools that the caller is offered.
             server: the `Server` that answers.
         """
         return None
@@ -379,7 +379,7 @@ class Feature:
         """Return the file that a text among the arguments names, None for no file.
 
         Args:
-            text: what the caller sent in the place of a file.
+            text: what the caller sent instead of a file.
 
         Raises:
             ArgumentsRefused: if the text names a file that the caller may not use.

@@ -243,7 +243,7 @@ class Outcome:
         status: the HTTP status that the view gave.
         data: the view's own value, as its ``response.data``: any value that REST
             framework's JSON encoder takes. None when there is no body.
-        body: the whole body of a soft failure, of which ``data`` is the answer.
+        body: the whole body of a soft failure, whose answer is ``data``.
         failure: None on success.
         request_id: the id under which the log knows this call.
         content: further content blocks of the MCP result (images, resources).

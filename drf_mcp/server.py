@@ -137,7 +137,7 @@ class Server:
 
     @cached_property
     def capabilities(self) -> Sequence[Capability]:
-        """The capabilities of the server's own classes, then those of installed apps."""
+        """The capabilities of the server's own classes, then of installed apps."""
         return [self.open_capability(each) for each in self.all_capability_classes]
 
     def open_capability(self, capability_class: type[Capability]) -> Capability:

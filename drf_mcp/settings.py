@@ -126,7 +126,7 @@ SETTINGS: dict[str, Setting] = {
     "SERVER_NAME": Setting(None, Text().or_none()),
     # The name that people read. None: SERVER_NAME. For a name with spaces.
     "SERVER_TITLE": Setting(None, Text(lazy=True).or_none()),
-    # The version that clients see. None: that of this package. For an API with versions of its own.
+    # The version that clients see. None: this package's version. For an API that has versions.
     "SERVER_VERSION": Setting(None, Text().or_none()),
     # More that hosts may show: {"description": ..., "icons": [...], "websiteUrl": ...}. See
     # docs/naming.md. For a server that people choose from a list.
@@ -215,7 +215,7 @@ SETTINGS: dict[str, Setting] = {
     "ARCHIVE_CLASS": Setting(
         "drf_mcp.archive.DatabaseArchive", Class("drf_mcp.archive.Archive").or_none()
     ),
-    # The alias in CACHES that drf_mcp.archive.CacheArchive uses, not that of throttles and
+    # The alias in CACHES that drf_mcp.archive.CacheArchive uses, not the cache of throttles and
     # sessions. For an archive in Redis.
     "ARCHIVE_CACHE": Setting("default", CACHE_ALIAS),
     # Seconds for which archived content can be fetched. For rights that change faster, or agents
@@ -275,7 +275,7 @@ class MCPSettings:
 
     @property
     def table(self) -> Mapping[str, Setting]:
-        """The settings by name: those of the core, and of installed apps."""
+        """The settings of the core and of installed apps, by name."""
         return {**SETTINGS, **features.settings}
 
     def __getattr__(self, name: str) -> Any:

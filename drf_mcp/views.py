@@ -62,13 +62,13 @@ class MCPView(View):
         server_class: what answers the messages; its capabilities can be chosen by subclassing.
         registry: the tools served.
         envelope_class: the shape of results.
-        tools: patterns, as those of INCLUDE, that leave only the tools which one of them matches.
+        tools: patterns, as in INCLUDE, that leave only the tools which one of them matches.
         read_only: True leaves only the tools that read.
         toolsets: the patterns of the sets that a URL or a header can ask for, by name; None for
             TOOLSETS. A URL asks with the path argument ``toolset``.
         tool_options: options of every tool that has none of its own by that name, as `ToolOptions`
             has them.
-        feature_attributes: attributes of installed apps, each of which `as_view` takes by its name.
+        feature_attributes: attributes of installed apps, which `as_view` takes by their names.
         server_name, server_title, server_version, instructions: what the server says of itself.
         authentication_classes: how to find out who is calling.
         permission_classes: who may call, asked before any view's own permissions.

@@ -94,7 +94,7 @@ class Caller:
         admitted: whether the endpoint has let the caller in.
         is_guess: whether the view alone knows which of several classes authenticated the caller.
         view_request: the view's request, where `is_guess`.
-        narrowings: what takes tools away; those of the credential are added by authentication.
+        narrowings: what takes tools away; authentication adds the credential's.
         channel: the way to the client while a call runs, None where there is none.
 
     Args:

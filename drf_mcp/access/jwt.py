@@ -85,7 +85,7 @@ class AccessToken:
     Attributes:
         claims: the claims, as the server signed them.
         scopes: the names of the scopes.
-        audiences: those of the token's audiences for which it was taken.
+        audiences: the audiences of the token for which it was taken.
     """
 
     def __init__(
@@ -138,11 +138,11 @@ class JWTAuthentication(BaseAuthentication):
 
     Attributes:
         issuer: the claim ``iss``, letter by letter.
-        audience: what ``aud`` must hold, or several of which it must hold one; None for the
+        audience: what ``aud`` must hold, or a list; ``aud`` must hold one of it. None for the
             setting RESOURCE.
         jwks_url: where the server publishes its keys.
         algorithms: of signatures, each with a public key.
-        token_types: what the header ``typ`` may be. ``at+jwt`` is that of an access token (RFC
+        token_types: what the header ``typ`` may be. An access token has ``at+jwt`` (RFC
             9068). For a server that writes ``JWT``, or nothing, name "JWT" as well; an ID token
             with the same audience is then taken too.
         leeway: seconds by which clocks may differ.
@@ -260,7 +260,7 @@ class JWTAuthentication(BaseAuthentication):
         return get_key_set(self.jwks_url)
 
     def get_audience(self) -> str | Sequence[str]:
-        """Return what the claim ``aud`` must hold, or several of which it must hold one."""
+        """Return the values; the claim ``aud`` must hold one of them."""
         audience: str | Sequence[str] | None = self.audience or mcp_settings.RESOURCE
         if not audience:
             raise ImproperlyConfigured(

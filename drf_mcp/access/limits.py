@@ -42,7 +42,7 @@ class LimitReached(Throttled):
 def get_holder(user: Any, auth: Any, request: Any) -> str:
     """Return whom bounds count, as a hash: a user, a machine's credential, else an address.
 
-    The tenant is no part of it, since a header that nobody checks may choose the tenant.
+    The tenant is no part of it, since an unchecked header may choose the tenant.
     """
     key = get_user_key(user) or get_machine_key(user, auth, request)
     # A worker that makes a machine's call has no credential of it.

@@ -33,9 +33,9 @@ class Narrowing:
     Attributes:
         source: what takes tools away, as the beginning of a sentence: ``"this endpoint"``. It is
             translated where it is shown.
-        tools: patterns as in INCLUDE, of which a tool has to match one; None for every tool.
+        tools: patterns as in INCLUDE; a tool has to match one; None for every tool.
             `content_retrieve` needs no pattern: it only gives what other tools left out.
-        read_only: whether only tools that read are left: those of GET, and of POST where the
+        read_only: whether only tools that read are left: GET, and POST where the
             project said ``read_only=True``.
         names: the text for ``%(names)s`` in the source.
 
@@ -95,7 +95,7 @@ def get_own_narrowings(request: Request) -> Iterator[Narrowing]:
 def find_toolset(
     name: str, named: Mapping[str, Sequence[str]], tools: Iterable[Any]
 ) -> tuple[str, ...]:
-    """Return the patterns of a toolset: those of TOOLSETS, or the pattern of a tag.
+    """Return the patterns of a toolset in TOOLSETS, or the pattern of a tag.
 
     Raises:
         Refused: if there is no such toolset or tag, with 404.

@@ -81,7 +81,7 @@ class ProtectedResource:
 
     @cached_property
     def metadata_url(self) -> str:
-        """The address of the metadata: that of the endpoint, with the well-known part before it.
+        """The address of the metadata: the endpoint's, with the well-known part before it.
 
         The script prefix stays before the well-known part, so that the address is one of the
         project's URLs.
@@ -96,7 +96,7 @@ class ProtectedResource:
 
     @cached_property
     def authorization_servers(self) -> list[str]:
-        """The issuers; a path is that of an issuer on this host."""
+        """The issuers; a path is an issuer on this host."""
         servers = self.view.get_authorization_servers()
         return [f"{self.root}{url}" if url.startswith("/") else url for url in servers]
 

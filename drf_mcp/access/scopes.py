@@ -60,12 +60,12 @@ def has_scopes(auth: Any, scopes: Sequence[str]) -> bool:
 class HasScopes(BasePermission):
     """Admits tokens that have the scopes in ``required_scopes`` of the permission or the view.
 
-    For any ``request.auth`` that has scopes: that of `drf_mcp.access.jwt.JWTAuthentication`, of
+    For any ``request.auth`` that has scopes: from `drf_mcp.access.jwt.JWTAuthentication`, from
     django-oauth-toolkit, or a mapping of claims. Over HTTP and in tools alike.
 
     Attributes:
         required_scopes: the scopes, or the scopes by HTTP method; a method that is left out is
-            refused. None for those of the view.
+            refused. None for the view's.
     """
 
     required_scopes: Sequence[str] | Mapping[str, Sequence[str]] | None = None

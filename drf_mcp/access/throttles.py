@@ -1,4 +1,4 @@
-"""The quotas of REST framework's throttles, those of views and those of the endpoint."""
+"""The quotas of REST framework's throttles, of views and of the endpoint."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def read_quota(throttle: Any, before: Any = None) -> RateLimit | None:
     return RateLimit(
         limit=int(limit),
         remaining=remaining,
-        # A clock that starts with the machine tells no time of day.
+        # A clock that starts with the machine has no time of day.
         reset_at=iso_time(math.ceil(resets)) if now > 1e9 else None,
         period=period_name(int(period)),
         retry_after=None if remaining else max(math.ceil(resets - now), 0),
@@ -90,7 +90,7 @@ def count_call(
     the call, so that it is not counted twice.
 
     Args:
-        scope: the scope of the tool for the endpoint's throttles, None for that of the view.
+        scope: the scope of the tool for the endpoint's throttles, None for the view's.
 
     Returns:
         The seconds to wait for each throttle that refuses the call, and the tightest quota.

@@ -42,7 +42,7 @@ class StoredEntry(Entry):
 
     @cached_property
     def items(self) -> Sequence[dict[str, Any]]:
-        # An index of two pairs, or none, is that of content without parts.
+        # Content without parts has an index of two pairs, or none.
         index = self.row.index
         if len(index) > 2:
             return StoredItems(index, self.read_chunks)
@@ -163,7 +163,7 @@ class DatabaseArchive(Archive):
         texts = (entry.content[start:end] for start, end in places)
         using, is_long = self.table.db, len(places) > 1
         is_whole = is_long or connections[using].in_atomic_block
-        # One statement needs no transaction, but must not break that of a caller.
+        # One statement needs no transaction, but must not break a caller's.
         with transaction.atomic(using=using) if is_whole else nullcontext():
             row = self.table.create(
                 archive_id=entry.archive_id,

@@ -159,7 +159,7 @@ class Archive:
 
         Args:
             user: who is calling.
-            request: the request to the endpoint, whose ``tenant`` is that of middleware.
+            request: the request to the endpoint, whose ``tenant`` middleware set.
 
         An owner has at most 255 characters. That of an anonymous user is "": the content is
         found by its unguessable id alone.
@@ -170,7 +170,7 @@ class Archive:
     def store(self, entry: Entry) -> str:
         """Keep an entry for its `lifetime` and return the id under which it is kept.
 
-        The id is the entry's own, or that of an equal entry, which is then kept as long.
+        The id is the entry's own, or of an equal entry, which is then kept as long.
 
         Raises:
             ArchiveFull: if the owner has too much already; nothing makes room for an entry.
@@ -207,7 +207,7 @@ class CacheArchive(Archive):
     """Keeps entries in the cache ARCHIVE_CACHE.
 
     The cache should be shared by all processes and hold nothing else, such as a Redis database
-    of its own: a full cache drops entries, those of throttles and sessions among them.
+    of its own: a full cache drops entries, also of throttles and sessions.
     """
 
     @property

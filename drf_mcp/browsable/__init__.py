@@ -29,7 +29,7 @@ def wants_texts(request: HttpRequest) -> bool:
 
 def wants_page(request: HttpRequest, shown: bool | None = None) -> bool:
     """Return whether a GET asks for the page or its texts, and the page is ``shown``."""
-    # Browsers name HTML in the Accept header of a page, and not in that of a script's request.
+    # Browsers name HTML in the Accept header of a page, and not of a script's request.
     kinds = ((kind.main_type, kind.sub_type) for kind in request.accepted_types)
     return is_page_on(shown) and (("text", "html") in kinds or wants_texts(request))
 

@@ -182,7 +182,7 @@ def find_field_facts(tool: Tool, tools: Mapping[str, Tool]) -> dict[str, Facts]:
             "example": None if place else tool.hints.find_value(argument.pointer),
             "finder": describe_finder(tool, tools, argument, place, finder),
         }
-        # A star stands for the items of a list.
+        # A star is any item of a list.
         pointer = argument.pointer + "".join(f"/{JSONPointer.escape(name)}" for name in place)
         yield pointer, {name: fact for name, fact in facts.items() if fact not in (None, "", False)}
         for name, member in known.get("properties", {}).items():

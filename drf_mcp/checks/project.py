@@ -101,7 +101,7 @@ class Project:
 
 
 Check = Callable[[Project], Iterable[CheckMessage]]
-# The checks by module; under True those that only run with --deploy.
+# The checks by module; under True the checks that only run with --deploy.
 CHECKS: dict[bool, dict[str, list[Check]]] = {False: {}, True: {}}
 
 

@@ -184,7 +184,7 @@ def check_filters(project: Project) -> Iterator[CheckMessage]:
 # Describes only tools with the option.
 @register_check()
 def check_untrusted(project: Project) -> Iterator[CheckMessage]:
-    # An option may be that of several tools of a view: one of them has to answer with the field.
+    # Several tools of a view may share an option: one of them has to answer with the field.
     groups: dict[tuple[type, tuple[str, ...]], list[Tool]] = {}
     for tool in project.tools.values():
         # A tool without an HTTP request of its own may answer with fewer fields than its view.

@@ -1,4 +1,4 @@
-"""Joins the outcomes of a call about several objects, for each of which one request was made."""
+"""Joins the outcomes of a call about several objects: one request was made for each."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class Batch:
         metas = [outcome.meta for outcome in self.outcomes]
         joined = {name: value for meta in metas for name, value in meta.items()}
         for name in [name for name, value in joined.items() if value is True]:
-            # A flag, such as that of a repeated answer, has to be true of all objects.
+            # Keep a flag only if every outcome has it.
             if not all(meta.get(name) for meta in metas):
                 del joined[name]
         each = {name: [meta.get(name) for meta in metas] for name in OF_EACH if name in joined}

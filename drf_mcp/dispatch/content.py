@@ -61,7 +61,7 @@ class ReadBytes:
     Attributes:
         cut: why bytes are missing: `SIZE_LIMIT`, `TIME_LIMIT` or `ASYNCHRONOUS`; "" for none.
         size: the length of the whole body, None if unknown.
-        encoding: the ``Content-Encoding``, because of which the body was not read.
+        encoding: the ``Content-Encoding`` that kept the body from being read.
     """
 
     content: bytes = b""

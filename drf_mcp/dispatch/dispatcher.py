@@ -134,7 +134,7 @@ class Dispatcher(FailureOutcomes):
 
         def perform(bound: Call) -> Outcome:
             item = call.of_item(bound)
-            # A rerun has passed the guards of the call, but not those of each request.
+            # A rerun has passed the guards of the call, but not the guards of each request.
             item.is_rerun = call.is_counted
             outcome = pass_guards(guards, item, self.perform)
             if call.caller.refusal is not None:
@@ -191,7 +191,7 @@ class Dispatcher(FailureOutcomes):
         return None if outcome.failure is None else outcome
 
     def ask_view(self, call: CallState, look: Look[Any], is_counted: bool = False) -> Any:
-        """Run a view with the request of a call, and a function in the place of the handler.
+        """Run a view with the request of a call, and a function instead of the handler.
 
         Returns:
             What the function returns; the outcome of the call where the view refuses it before.
@@ -209,7 +209,7 @@ class Dispatcher(FailureOutcomes):
         """Return the outcome of the request that a call makes, or of several.
 
         Args:
-            callback: a callback of a `Probe`, which answers in the place of the route's own.
+            callback: a callback of a `Probe`, which answers instead of the route's own.
         """
         tool, caller, bound = call.tool, call.caller, call.bound
         if callback is None and (bound.many or bound.items):

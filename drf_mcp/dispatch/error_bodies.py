@@ -147,7 +147,7 @@ def find_cause(data: Any, texts: Iterable[ErrorText], status: int) -> ErrorText 
 
 
 def find_own_code(data: Any) -> tuple[str, Place] | None:
-    """Return the code that a body names beside its sentence, and its place."""
+    """Return the code that a body has next to its sentence, and its place."""
     if not isinstance(data, OBJECTS):
         return None
     for key in OWN_CODE_KEYS:

@@ -186,7 +186,7 @@ class ErrorMapper:
         is_argument = status in VALIDATING and self.arguments.knows(place[1])
         if is_alone or is_argument or code in GENERAL_CODES:
             return False
-        # The ErrorDetails decide, unless the code stands beside the sentence.
+        # The ErrorDetails decide, unless the body has a code next to the sentence.
         is_beside = sentence is not None and sentence.place and sentence.place[0] == place[0]
         return bool(is_beside) or not any(isinstance(each.text, ErrorDetail) for each in texts)
 

@@ -70,7 +70,7 @@ class FailureOutcomes:
     def get_refused_outcome(
         self, call: CallState, exc: APIException, rate_limit: RateLimit | None = None
     ) -> Outcome:
-        # The failure is that of the response which REST framework would make of the exception.
+        # The same failure as from REST framework's response to the exception.
         seconds = getattr(exc, "wait", None)
         headers = {} if seconds is None else {"Retry-After": f"{seconds:.0f}"}
         data = exc.detail if isinstance(exc.detail, (list, dict)) else {"detail": exc.detail}
@@ -129,7 +129,7 @@ class FailureOutcomes:
             exc = exceptions.NotFound()
         if isinstance(exc, APIException) and exc.status_code in (401, 403, 404):
             return self.get_refused_outcome(call, exc)
-        # A permission that needs the body or an object fails without them, and refuses nobody here.
+        # A permission that needs the body or an object fails without them, which is no refusal.
         return None
 
     def report_crash(self, call: CallState, request: HttpRequest, exc: Exception) -> None:

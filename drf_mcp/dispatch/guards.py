@@ -66,13 +66,13 @@ class CallCrashed(Exception):
 
 
 def pass_guards(guards: Sequence[Guard], call: CallState, perform: Proceed) -> Outcome:
-    """Return the outcome of a call within guards, of which the first is the outermost."""
+    """Run a call within guards, the first outermost."""
     for guard in reversed(guards):
         perform = functools.partial(guard, proceed=perform)
     return perform(call)
 
 
-# The statements that a deadline stops. Those that end a transaction have to run.
+# SQL that is stopped after the deadline; COMMIT and ROLLBACK always run.
 STATEMENTS = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE")
 
 

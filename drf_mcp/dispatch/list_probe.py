@@ -39,7 +39,7 @@ class ListProbe(Probe):
         Of a list that is not stock, these are rows of its first pages.
 
         Args:
-            column: the column that chooses a row. Only rows count of which the list shows it.
+            column: the column that chooses a row. Only rows count whose column the list shows.
         """
         found = self.ask_listed_rows(take, column)
         if found is not None:
@@ -51,7 +51,7 @@ class ListProbe(Probe):
         return self.ask_middleware(lambda: take(rows))
 
     def ask_listed_rows(self, take: Callable[[QuerySet[Any]], Found], column: str) -> Found | None:
-        # None where the list may show other rows than those of its filtered queryset.
+        # None where the list may show other rows than its filtered queryset.
         if not is_stock_list(self.endpoint) or self.is_altered():
             return None
 

@@ -50,7 +50,7 @@ from drf_mcp.tools.arguments.call import Call
 logger = logging.getLogger("drf_mcp")
 
 REFUSALS = (APIException, PermissionDenied, Http404)
-# Packages whose decorators refuse no caller, but for those of ``django.contrib.auth``.
+# Packages whose decorators refuse no caller, except ``django.contrib.auth``.
 PACKAGES = frozenset({"adrf", "contextlib", "django", "drf_spectacular", "rest_framework"})
 Found = TypeVar("Found")
 Look = Callable[..., Found]
@@ -134,7 +134,7 @@ class Probe:
     Attributes:
         request: the last request to the view.
         view: the last instance of the view.
-        found: what ``look`` returned in the place of the view's handler, one item for each run.
+        found: what ``look`` returned, one item for each run.
         raised: the exceptions that the view answered.
         refusal: why the permissions refuse the caller whatever the call sends, None if they do not.
         is_counted: True if the view's throttles count the first request of the probe.
@@ -170,7 +170,7 @@ class Probe:
     # --- Questions ------------------------------------------------------------------------------
 
     def check_permissions(self) -> None:
-        """Ask the view's permissions, but for those of an object."""
+        """Ask the view's permissions, but no object's permissions."""
         if self.is_routed:
             self.ask(lambda view, request, *args, **kwargs: None)
         else:
@@ -179,7 +179,7 @@ class Probe:
     def check_permissions_alone(self, prepare: Callable[[Any], object] | None = None) -> None:
         """Ask the view's permissions and run no other step of it.
 
-        A permission that reads arguments which are not known refuses nobody.
+        A permission that reads unknown arguments does not refuse.
 
         Args:
             prepare: called with the view before its permissions.
@@ -229,7 +229,7 @@ class Probe:
         return None if response.status_code == 204 else response
 
     def ask(self, look: Look[Found]) -> Found:
-        """Return what ``look`` returns in the place of the view's handler."""
+        """Run ``look`` instead of the view's handler, and return its result."""
         self.found, self.raised = [], []
         response = self.respond(self.make_callback(look))
         if self.found:
@@ -253,7 +253,7 @@ class Probe:
         return found[0] if found else None
 
     def read(self) -> ViewResponse:
-        """Return the response of the view's handler, which has to be that of a safe method."""
+        """Return the response of the view's handler; its method has to be safe."""
         with self.undoing():
             return ViewResponse.read(self.run(), self.request)
 
@@ -276,7 +276,7 @@ class Probe:
 
     @cached_property
     def path(self) -> str | None:
-        # None where the kwargs are not those of the route.
+        # None where the route has other kwargs.
         route, kwargs = self.endpoint.route, self.call.kwargs
         path: str | None = route.build(kwargs) if kwargs.keys() <= route.kwargs.keys() else None
         return path
@@ -299,7 +299,7 @@ class Probe:
         """Return a callback that runs the view, its throttles only if the probe `is_counted`.
 
         Args:
-            look: called in the place of the view's handler, for `found`; None for the handler.
+            look: called instead of the view's handler, for `found`; None for the handler.
         """
         callback, method = self.endpoint.route.callback, self.endpoint.method.lower()
         if look is None:
@@ -321,7 +321,7 @@ class Probe:
                 begun = initial(request, *args, **kwargs)
                 self.handler = getattr(view, method, None)
                 if look is not None:
-                    # After the view's own steps, some of which wrap the handler.
+                    # After the view's own steps, which may wrap the handler.
                     self.replace_handler(view, handle)
                 return begun
 
@@ -362,7 +362,7 @@ class Probe:
         with_kwargs: bool = True,
         passed: ToolRequest | None = None,
     ) -> HttpResponseBase:
-        """Return the response to the request of a callback in the place of the route's own.
+        """Call a callback instead of the route's own, and return its response.
 
         Args:
             with_kwargs: False where the kwargs are not known: the path then has placeholders.

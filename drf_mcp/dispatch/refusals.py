@@ -127,5 +127,5 @@ def find_leaves(every: Iterable[Any]) -> Iterator[Any]:
 
 
 def find_operands(permission: Any) -> list[Any]:
-    """Return what stands on both sides of the operator of a permission or its class."""
+    """Return both operands of a permission or its class."""
     return [getattr(permission, name) for name in OPERANDS if hasattr(permission, name)]

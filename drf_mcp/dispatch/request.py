@@ -205,7 +205,7 @@ class MiddlewareCall:
 
     Attributes:
         raised: the last exception that the view or a middleware raised.
-        substitute: the response that the outer middleware got in the place of the exception.
+        substitute: the response that the outer middleware got instead of the exception.
         response: REST framework's response, as the innermost middleware got it.
         rendered: the content of that response.
     """
@@ -242,7 +242,7 @@ class MiddlewareCall:
 
 
 class CallHandler(BaseHandler):
-    """Django's handler, with CALL_MIDDLEWARE in the place of MIDDLEWARE."""
+    """Django's handler, with CALL_MIDDLEWARE instead of MIDDLEWARE."""
 
     def __init__(self, middleware: Sequence[Any]) -> None:
         self._view_middleware: list[Any] = []

@@ -70,7 +70,7 @@ class ViewResponse:
             shown.status_code < (300 if shown.exception else 400) or shown.data is None
         ):
             # A response from a cache has no renderer. Another renderer may change the data.
-            # Post-render callbacks, such as those of `cache_page`, need the response rendered.
+            # Post-render callbacks, such as `cache_page` has, need the response rendered.
             renderer = getattr(response, "accepted_renderer", None)
             is_plain = (
                 (type(renderer) is JSONRenderer or getattr(renderer, "renders_envelope", False))
@@ -284,7 +284,7 @@ def read_page(
 
 
 def find_changes(link: str, query_string: str) -> dict[str, str]:
-    """Return the query parameters of a link that differ from those of a query."""
+    """Return the query parameters of a link that a query has not."""
     known = set(query_string.split("&"))
     changes = {}
     for pair in link.partition("?")[2].split("&"):
@@ -309,7 +309,7 @@ DEEPEST = 3
 def keep_serializers(data: Any, rendered: Any, depth: int = 0) -> Any:
     """Return rendered data with the serializers of the view's data.
 
-    A serializer has the objects of which the rows were made.
+    A serializer has the objects that the rows were made from.
     """
     if isinstance(data, ReturnDict) and isinstance(rendered, dict):
         return ReturnDict(rendered, serializer=data.serializer)

@@ -1,4 +1,4 @@
-"""The rows that the answer of a list shows, and those that its queryset holds."""
+"""The rows that a list's answer shows, and the rows of its queryset."""
 
 from __future__ import annotations
 

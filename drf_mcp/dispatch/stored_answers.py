@@ -147,7 +147,7 @@ class StoredAnswer:
         """Return a hash of the caller's rights; the view's permissions are asked as well.
 
         Returns:
-            "" where nobody can be asked: a decorator of the view may refuse the caller.
+            "" where no question is possible: a decorator of the view may refuse the caller.
 
         Raises:
             APIException, PermissionDenied, Http404: what the view refuses the caller with.

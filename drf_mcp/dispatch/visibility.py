@@ -1,4 +1,4 @@
-"""Which tools a caller sees: those that the permissions of the views let the caller call."""
+"""Which tools a caller sees: the tools that the views' permissions let the caller call."""
 
 from __future__ import annotations
 

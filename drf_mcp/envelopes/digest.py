@@ -135,7 +135,7 @@ def verify_evidence(snippet: EvidenceSnippet, canonical: str | Sequence[str]) ->
 
 def verify_payload(payload: DigestPayload, canonical: str | Sequence[str]) -> bool:
     """Return whether the source has the payload's hash and holds all of its evidence."""
-    # The hash of a document with pages is that of the joined pages.
+    # A document with pages has the hash of the joined pages.
     text = canonical if isinstance(canonical, str) else "".join(canonical)
     digest = hashlib.sha256(text.encode()).hexdigest()
     return payload.source_text_hash == f"sha256:{digest}" and all(

@@ -148,7 +148,7 @@ def error_response(
         message: what went wrong, for people.
         error_code: in any case, such as ``spec_not_found``; by default ``INTERNAL_ERROR``, which
             gives way to what the HTTP status says.
-        error_type: the category; by default that of a standard code, ``not_found`` of a code
+        error_type: the category; by default of a standard code, ``not_found`` of a code
             that ends in ``_NOT_FOUND``, else ``internal``.
         remediation: what to do about it; by default the advice of the category.
         data: further context, merged into ``data``.

@@ -46,15 +46,15 @@ class OkEnvelope(ContractEnvelope):
     """``ok`` and ``meta`` with ``data``, with ``errors``, or, for a soft failure, with both.
 
     A page's ``data`` is the list of its rows, unless the page has further members.
-    ``meta.version`` and ``meta.content_hash`` are those of `CallContext.version`; without a
-    version, the hash is that of the answer.
+    `CallContext.version` gives ``meta.version`` and ``meta.content_hash``; without a
+    version, the answer is hashed.
     """
 
     contract: ClassVar[str] = "ok"
     meta_member: ClassVar[str] = "meta"
 
     def prepare(self, outcome: Outcome, encode: Encode) -> Outcome:
-        # The hash is that of plain JSON, which clients can compute.
+        # Plain JSON is hashed, as clients can do.
         return outcome.changed(data=json.loads(encode(outcome.data)))
 
     def render(self, outcome: Outcome) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class PlainEnvelope(ContractEnvelope):
     structured_content: ClassVar[bool] = False
 
     def prepare(self, outcome: Outcome, encode: Encode) -> Outcome:
-        # The sentence of an error quotes the body, or what stands beside its message.
+        # The sentence of an error quotes the body, or the members around its message.
         failure = outcome.failure
         if failure is None or failure.soft:
             return outcome

@@ -58,7 +58,7 @@ def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> R
     """Return the error of an exception, without a message that may hold secrets."""
     suggestion, known = "", to_api_exception(exc)
     if known is None:
-        # The text of an unexpected exception may hold secrets, that of the mapper does not.
+        # The text of an unexpected exception may hold secrets, the mapper's text does not.
         failure = mcp_settings.ERROR_MAPPER_CLASS().from_exception(exc)
         code, category = failure.code.lower(), failure.category
         message, suggestion = failure.message, failure.remediation
@@ -92,7 +92,7 @@ class ErrorFormatter:
     """
 
     def format_exception(self, exc: Exception, context: dict[str, Any] | None = None) -> Any:
-        """Return the error of an exception; None for that of `format_exception`."""
+        """Return the error of an exception; None for `format_exception`'s error."""
         return format_exception(exc, context)
 
 

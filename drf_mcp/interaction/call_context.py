@@ -76,7 +76,7 @@ class CallContext:
         Args:
             message: one sentence.
             code: machine-readable, such as ``STALE_CACHE`` or ``PARTIAL_FAILURE``.
-            severity: ``info``, ``warning`` or ``error``; by default that of the code.
+            severity: ``info``, ``warning`` or ``error``; by default the code's.
             context: further JSON members.
             remediation: what the caller can do about it.
         """

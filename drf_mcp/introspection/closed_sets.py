@@ -38,7 +38,7 @@ class ClosedSet:
         raise NotImplementedError
 
     def get_candidates(self, text: str) -> Sequence[str]:
-        """Return the values of which an ignored value may be a misspelling."""
+        """Return the values that an ignored value may be a misspelling of."""
         return self.choices
 
     def find_ignored(self, text: str) -> list[str]:
@@ -98,7 +98,7 @@ class LongestTexts(ClosedSet):
         return len(text) <= self.max_length
 
     def get_candidates(self, text: str) -> Sequence[str]:
-        # A number with hyphens or spaces in it, as people write those of books and cards.
+        # A number with hyphens or spaces in it, as people write numbers of books and cards.
         bare = re.sub(r"[\W_]+", "", text)
         return [bare] if bare and self.takes(bare) else []
 

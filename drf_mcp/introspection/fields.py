@@ -155,7 +155,7 @@ DATE_FORMATS = {
 
 
 class TextDescriber(FieldDescriber):
-    # The formats are those of the input. In answers, times, durations, addresses and naive dates
+    # These are the formats of the input. In answers, times, durations, addresses and naive dates
     # often do not keep to them.
     formats: ClassVar[dict[type, str]] = {
         fields.CharField: "",

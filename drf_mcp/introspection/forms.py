@@ -12,7 +12,7 @@ from rest_framework.fields import empty
 
 from drf_mcp.introspection.names import sounds_secret
 
-# The type and format of each field class; a subclass has those of its nearest base.
+# The type and format of each field class; a subclass is described as its nearest base.
 TYPES: Mapping[type, dict[str, str]] = {
     serializers.BooleanField: {"type": "boolean"},
     serializers.IntegerField: {"type": "integer"},

@@ -64,7 +64,7 @@ class NamedKwarg:
         return bool(lookup_field) and self.kwarg.name == name
 
     def says(self, key: str | None, owner: str) -> bool:
-        """Whether the kwarg's name says which key of which model it is.
+        """Whether the kwarg's name names this key of this model.
 
         Args:
             key: the name of the key, None for the primary key.

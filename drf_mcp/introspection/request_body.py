@@ -125,7 +125,7 @@ class RequestBody:
             body = NONE if declared is None else describe_declared(inspection, declared)
         if body.is_file and self.parsers.reads_whole_file:
             body = self.get_whole_file()
-        if self.method == "DELETE":  # the serializer may be meant for the other methods
+        if self.method == "DELETE":  # the serializer may be for the other methods
             body = replace(body, fields=tuple(replace(f, required=False) for f in body.fields))
         return self.get_document(self.keep_readable_files(body))
 
@@ -277,7 +277,7 @@ class SerializerBody:
         return replace(body, fields=(*body.fields, *further))
 
     def describe(self) -> DescribedBody:
-        # The findings are those of any view with this serializer.
+        # Any view with this serializer has these findings.
         findings, keys = self.inspection.findings, list[str]()
         before = len(findings)
         body = self.describe_fields()

@@ -156,7 +156,7 @@ class SpectacularAnnotations:
         return self.convert(declared) if isinstance(declared, dict) else UNDECLARED
 
     def request_examples(self) -> list[Any]:
-        """Return the examples of a request of the endpoint, else those of its serializer."""
+        """Return the examples of a request of the endpoint, else of its serializer."""
         examples = attempt(self.schema.get_examples, None)
         # drf-spectacular writes a warning for a view without a serializer.
         if not examples and any(hasattr(self.view, name) for name in SERIALIZER_NAMES):

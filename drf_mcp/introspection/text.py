@@ -172,7 +172,7 @@ def name_kind(schema: FieldSchema) -> str:
 
 
 def describe_intention(schema: Any) -> str:
-    """Return the values that a schema is meant for, with the members of an object."""
+    """Return the values that a schema allows, with the members of an object."""
     schema = FieldSchema.of(schema)
     if schema.get("type") == "array":
         return describe_array(describe_intention(schema.get("items")))

@@ -47,7 +47,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class MemberNames:
-    """The members of an object that a serializer takes, and those that are read-only."""
+    """The members of an object that a serializer takes, and the read-only members."""
 
     writable: tuple[str, ...]
     read_only: frozenset[str]

@@ -120,7 +120,7 @@ class UnknownKwargs(dict[str, Any]):
     """What the URL of a call captures. The names are known, the values are not.
 
     Args:
-        names: those of the route.
+        names: the names of the route.
     """
 
     def __init__(self, names: Collection[str], notes: Notes) -> None:

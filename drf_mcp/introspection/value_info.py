@@ -212,7 +212,7 @@ class KeyParameters:
 
     def __init__(self, inspection: Inspection) -> None:
         self.reading = inspection.reading
-        # In a form any key may be that of a file.
+        # In a form any key may name a file.
         self.takes_forms = ViewParsers(inspection.view).reads_forms_with_files
 
     @property

@@ -91,7 +91,7 @@ class CallRecord:
 def record_call(
     context: RequestContext, tool: Any, outcome: Outcome, result: Mapping[str, Any], started: float
 ) -> None:
-    """Give a call that is over to observers, log, span and signals, none of which changes it."""
+    """Give a call that is over to observers, log, span and signals, which do not change it."""
     is_logged, tracing = calls.isEnabledFor(logging.INFO), get_tracing()
     observers = context.observers
     if not (is_logged or tracing or observers or tool_called.receivers or tool_failed.receivers):

@@ -58,7 +58,7 @@ class ServerSpan:
 
     @staticmethod
     def find_parent(request: RequestContext) -> tuple[Context, list[Link]]:
-        # The parent is the caller's span in ``_meta``, the ambient span, such as that of the HTTP
+        # The parent is the caller's span in ``_meta``, the ambient span, such as the HTTP
         # request, or the caller's span in the HTTP headers. An ambient span that is not the parent
         # is linked.
         current = context.get_current()

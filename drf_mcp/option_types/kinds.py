@@ -59,7 +59,7 @@ class Kind:
         return value
 
     def or_none(self) -> Kind:
-        """Return the kind of which the value may be None as well."""
+        """Return the kind whose value may also be None."""
         kind = copy.copy(self)
         kind.none = True
         return kind

@@ -27,7 +27,7 @@ class Capability:
 
     Attributes:
         name: the member of the capabilities object that advertises the capability.
-        is_extension: whether the name is that of an extension, advertised among the others.
+        is_extension: whether it is an extension, advertised among the others.
         annotates: whether it adds to what other capabilities advertise, and so comes after them.
         methods: the name of the handler by MCP method.
         name_parameters: the member of ``params`` that the Mcp-Name header repeats, by method.
@@ -92,8 +92,8 @@ def cut_page(
 
     Args:
         key: returns what identifies an item.
-        see: gets the index of the first item and the most items, and returns those that the
-            caller sees; None if the caller sees all.
+        see: gets the index of the first item and the most items, and returns the items that
+            the caller sees; None if the caller sees all.
     """
     start, cursor = 0, params.get("cursor")
     if cursor is not None:
@@ -129,7 +129,7 @@ class RequestContext:
         caller: a `drf_mcp.access.authentication.Caller`.
         headers: the HTTP headers, None without HTTP.
         throttles: the throttles of the endpoint.
-        is_inner: whether another call makes this call, of which no result is written.
+        is_inner: whether another call makes this call, whose result is not written.
     """
 
     message: Message
@@ -201,7 +201,7 @@ class Reply:
     Attributes:
         status: the HTTP status.
         body: a JSON-RPC response, an array of responses, or nothing.
-        stream: messages in the place of the body, where a response can be a stream.
+        stream: messages instead of the body, where a response can be a stream.
     """
 
     status: int

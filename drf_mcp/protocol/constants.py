@@ -1,6 +1,6 @@
 """The revisions of the protocol that are served, and what each of them defines.
 
-Members are those of the official ``schema.ts`` of each revision. Its objects are open,
+Members are named as in the official ``schema.ts`` of each revision. Its objects are open,
 so a newer member would be legal in an older revision, but nothing is sent that the
 revision does not define.
 """

@@ -186,7 +186,7 @@ def assert_dry_run_changes_nothing(
 
 
 def assert_tool_surface(lock: str | Path = LOCK_FILE) -> None:
-    """Assert that the tools have no breaking change from those of a lock file."""
+    """Assert that the tools have no breaking change from a lock file."""
     # Messages of tests are English.
     with override(None):
         breaking = [str(change) for change in LockFile(lock).find_changes() if change.breaking]

@@ -156,7 +156,7 @@ class MCPClient(APIClient):
     def flush(self) -> None:
         """Write what features keep in memory for a while; each request of the client ends so.
 
-        Call it after requests that came another way, and after those of a background thread.
+        Call it after requests that came another way, or from a background thread.
         """
         for feature in features.hooks["flush"]:
             feature.flush()

@@ -218,7 +218,7 @@ class ToolParity:
 
     Attributes:
         users: natural keys of users, None for an anonymous caller.
-        arguments: arguments by tool, in the place of generated ones.
+        arguments: arguments by tool, instead of generated ones.
         exclude: tools to leave out.
         ignored_writes: tables whose writes are not compared.
     """

@@ -90,7 +90,7 @@ class ToolResult:
 
     @functools.cached_property
     def _parsed(self) -> tuple[Envelope, Outcome]:
-        # A result has no HTTP status, of which `parse` only needs whether it is an error.
+        # A result has no HTTP status; `parse` only needs to know whether it is an error.
         status = 500 if self.is_error else 200
         parsed = (
             (built_in, built_in.parse(self.envelope, status)) for built_in in BUILT_IN_ENVELOPES

@@ -143,7 +143,7 @@ class ToolsCapability(Capability):
         return members
 
     def get_listed_tools(self, tools: Sequence[Tool], context: RequestContext) -> Sequence[Tool]:
-        """Return the tools that the list shows, of those that the caller is offered."""
+        """Return the tools offered to the caller that the list shows."""
         for feature in features.hooks["get_listed_tools"]:
             listed = feature.get_listed_tools(tools, context, self.server)
             tools = tools if listed is None else listed
@@ -311,7 +311,7 @@ class ToolsCapability(Capability):
 def write_definition(tool: Tool, era: Era, envelope: Envelope) -> bytes:
     key = era.revision, type(envelope), mcp_settings.OUTPUT_SCHEMA
     if key not in tool.definitions:
-        # In the project's own language, not in that of the first caller.
+        # In the project's own language, not the first caller's.
         with override_language():
             definition = tool.definition(get_output_schema(tool, envelope))
         tool.definitions[key] = to_bytes(encode_data(era.tool_members(definition)))
@@ -322,7 +322,7 @@ def join_definitions(definitions: Iterable[bytes]) -> bytes:
     return b"[%b]" % b",".join(definitions)
 
 
-# Callers who see the same tools get the same list; that of a thousand tools has a megabyte.
+# Callers who see the same tools get the same list; of a thousand tools it has a megabyte.
 @functools.lru_cache(maxsize=16)
 def _get_definitions(
     tools: tuple[Tool, ...], era: Era, endpoint_class: type[Envelope] | None, settings: Any

@@ -148,7 +148,7 @@ def with_article(noun: str) -> str:
 
 # --- Descriptions ----------------------------------------------------------------------------
 
-# With several verbs, since people ask in other words than that of the tool's name.
+# With several verbs, since people ask in other words than the tool's name.
 SENTENCES = {
     "list": "Find, show or count {plural}",
     "retrieve": "Get or show one {single}",
@@ -160,7 +160,7 @@ SENTENCES = {
 }
 # Clients cut longer descriptions and instructions.
 MAX_LENGTH = 2048
-# How many choices of a filter are named, and in how many characters those of all filters.
+# How many choices of a filter are named, and in how many characters, for all filters.
 MAX_CHOICES, MAX_CHOICES_LENGTH = 6, 50
 # Fields that need no mention.
 COMMON_FIELDS = frozenset({"id", "pk", "url", "uuid"})

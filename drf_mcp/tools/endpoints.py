@@ -136,7 +136,7 @@ class Endpoint:
 
     @property
     def object_path(self) -> str:
-        """The path up to the key of an object, without that of an action; "" without a key."""
+        """The path up to the key of an object, without an action's part; "" without a key."""
         before, key, _ = self.route.path.rpartition(f"{{{self.key_kwarg}}}")
         return before + key
 

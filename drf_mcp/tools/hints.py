@@ -34,7 +34,7 @@ class ToolHints:
 
     @functools.cached_property
     def examples(self) -> tuple[Example, ...]:
-        """The arguments of example calls, without those that would be refused."""
+        """The arguments of example calls that would not be refused."""
         arguments, tool = self.tool.arguments, self.tool
         if tool.options.examples:
             own = map(arguments.use_own_names, tool.options.examples)
@@ -70,7 +70,7 @@ class ToolHints:
         # A create answers with what its caller wrote, and a destroy with nothing.
         if not declared or tool.endpoint.standard_action in ("create", "destroy"):
             return ()
-        # The option of a view is about all of its tools, of which some may lack the field.
+        # The option of a view is about all of its tools, and some may lack the field.
         unknown = set(tool.find_unknown_fields(declared))
         return tuple(path for path in declared if path not in unknown)
 
@@ -104,7 +104,7 @@ class ToolHints:
 
     @functools.cached_property
     def call(self) -> Mapping[str, Any]:
-        """The arguments of a call: those of the first example, and made-up ones where required."""
+        """The arguments of a call: from the first example, and made-up ones where required."""
         made = make_example_arguments(self.tool.input_schema)
         call: Mapping[str, Any] = self.tool.arguments.merge(made, next(iter(self.examples), {}))
         return call

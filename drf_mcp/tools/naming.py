@@ -41,7 +41,7 @@ class Naming:
     def get_versioned_name(self, endpoint: Endpoint) -> str:
         """Return the name with the version that the path begins with, such as ``v2_orders_list``.
 
-        The name is that of `get_name` where the path begins with no version.
+        The name is `get_name`'s where the path begins with no version.
         """
         return self.build_name(endpoint, versioned=True)
 

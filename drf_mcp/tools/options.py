@@ -91,7 +91,7 @@ class ToolOptions:
             tool while the function returns False. For a feature that a setting switches on.
         tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``. For toolsets.
         examples: arguments of calls, each a dict; commands, the page and tests use the first.
-            Without any, those of ``@extend_schema`` count. For arguments that depend on each other.
+            Without any, ``@extend_schema``'s count. For arguments that depend on each other.
         keywords: more words by which a search finds the tool. For the words of your users.
         untrusted: the fields of the answer that hold texts of others, with dots for nested fields.
             The description and the ``_meta`` of results name these fields. For letters, comments
@@ -224,7 +224,7 @@ def check_endpoint_options(own: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class ViewOptions:
-    """The options of a view, and those of all its tools.
+    """The options of a view, and of all its tools.
 
     Attributes:
         actions: the actions that are tools, or HTTP methods in lower case; None for all.

@@ -33,7 +33,7 @@ class Registry:
 
     Args:
         include: the tools it may hold, as patterns over their paths, names and tags
-            (``"tag:billing"``), those of one method as ``"GET /api/*"``; all by default.
+            (``"tag:billing"``), or of one method, ``"GET /api/*"``; all by default.
     """
 
     def __init__(self, include: Sequence[str] = ()) -> None:

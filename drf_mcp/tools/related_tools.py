@@ -1,4 +1,4 @@
-"""The tools that list the objects which arguments of other tools identify."""
+"""Links foreign-key arguments to the list tools that return their keys."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def explain_place(
 
 
 def shorten_lookups(query: Parameters) -> Parameters:
-    """Return query parameters of which ``owner__in`` does not repeat the words of ``owner``."""
+    """Return query parameters where ``owner__in`` does not repeat the words of ``owner``."""
     filters = {each.name: each for each in query if each.role == "filter"}
 
     def shorten(parameter: Parameter) -> Parameter:
@@ -231,7 +231,7 @@ def shorten_lookups(query: Parameters) -> Parameters:
 
 
 def leave_out(schema: Schema, said: Mapping[str, object]) -> Schema:
-    """Return a schema without the description, and that of its items, that another schema has."""
+    """Return a schema without the descriptions that another schema has, in items too."""
     left = FieldSchema.of(schema)
     if left.get("description") == said.get("description"):
         left = FieldSchema({k: v for k, v in left.items() if k != "description"}, left.meaning)

@@ -36,7 +36,7 @@ from drf_mcp.truncation import RETRIEVAL_TOOL, Budget, fit_outcome, relax_schema
 MAX_DEPTH = 120
 # From this number of rows on, some rows show first whether the answer alone is too long.
 MANY_ROWS, SAMPLE_ROWS = 30, 5
-# The characters of an answer of which tokens are counted.
+# The characters of an answer whose tokens are counted.
 SAMPLE = 8_000
 # From this number of characters on, a text alone may be too long.
 LONG_TEXT = 100_000

@@ -97,7 +97,7 @@ class Instructions:
     Args:
         tools: the tools that a caller sees.
         retrieval_tool: the name of the tool that fetches what a shortened result left out.
-        hints: sentences before those of `get_hints`.
+        hints: sentences before the ones of `get_hints`.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Configuration of the widely used MCP clients, for HTTP and for stdio.
 
-The formats are those of 2026-11.
+These are the formats of 2026-11.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def find_challenge(classes: Classes | None = None) -> str | None:
     """Return the scheme of the Authorization header that the endpoint asks for, None for none.
 
     Args:
-        classes: the authentication classes of the endpoint; None for those of the settings.
+        classes: the authentication classes of the endpoint; None for the settings'.
     """
     request = Request(HttpRequest())
     own = resolve_authentication_classes(classes)
@@ -220,7 +220,7 @@ def issue_authorization(user: Any, name: str, classes: Classes | None = None) ->
 
     Args:
         name: what the credential is for, such as the title of a client.
-        classes: the authentication classes of the endpoint; None for those of the settings.
+        classes: the authentication classes of the endpoint; None for the settings'.
     """
     classes = resolve_authentication_classes(classes)
     for own in (each for each in classes if hasattr(each, "issue_authorization")):

@@ -79,7 +79,7 @@ def _refuse_body(exc: Exception) -> NoReturn:
     if isinstance(exc, RawPostDataException):
         raise exc
     # A broken stream raises UnreadablePostError; malformed chunks raise exceptions of the server,
-    # of which those of gunicorn are no OSError.
+    # and gunicorn's errors are no OSError.
     raise Refused(400, "The request body could not be read.") from exc
 
 
@@ -275,7 +275,7 @@ def open_stream(request: HttpRequest, respond: Respond) -> BufferedStream:
         return AsyncStream(respond)
     # uWSGI runs threads with --enable-threads only.
     has_threads = "uwsgi.version" not in request.META or request.META.get("wsgi.multithread")
-    # Another thread would not see the transaction of this one, such as that of a test.
+    # Another thread would not see the transaction of this one, such as a test's.
     opened = connections.all(initialized_only=True)
     if not has_threads or any(connection.in_atomic_block for connection in opened):
         return BufferedStream(respond)

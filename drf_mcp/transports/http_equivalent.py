@@ -30,7 +30,7 @@ class EquivalentRequest:
         """Return the request of a tool call.
 
         None if no path can be written for the arguments, or if the tool has no HTTP request.
-        A call about several objects makes several requests, of which this is the first.
+        A call about several objects makes several requests; this is the first.
         """
         call = tool.bind(arguments).requests[0]
         if not tool.endpoint.has_http_request:

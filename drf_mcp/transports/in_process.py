@@ -40,7 +40,7 @@ DEFAULT_PATH = "/mcp"
 
 
 class LocalEndpoint:
-    """An endpoint for callers of this process: that of a path, or one with the settings alone.
+    """An endpoint for callers of this process: at a path, or one with the settings alone.
 
     Args:
         path: the path of the endpoint in the URLconf; None for the settings alone.
@@ -226,7 +226,7 @@ def preload() -> list[PreloadedEndpoint]:
 
 
 def describe_endpoints() -> list[PreloadedEndpoint]:
-    """Describe the tools of every endpoint of the URLconf; without any, those of stdio."""
+    """Describe the tools of every endpoint of the URLconf; without any, the tools of stdio."""
     every = [LocalEndpoint(found.path) for found in WellKnownConverter().find_every()]
     described = []
     for endpoint in every or [LocalEndpoint()]:

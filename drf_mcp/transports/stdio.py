@@ -189,7 +189,7 @@ class StdioServer:
     def serve(self, stream: BinaryIO) -> None:
         """Answer lines until the stream ends or `Stopped` is raised.
 
-        At the end of the stream every request is answered; when stopped, only those that run.
+        At the end of the stream every request is answered; when stopped, only running requests.
         """
         self.connection.has_threads = len(self.workers) > 1
         for worker in self.workers:

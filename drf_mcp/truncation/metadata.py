@@ -314,7 +314,7 @@ def count_lost_members(cut: Outcome, lost: Mapping[str, Any]) -> Outcome:
 
 
 def add_fidelity(own: Fidelity | None, ours: Fidelity) -> Fidelity:
-    """Return what is left of an answer of which the view itself left something out."""
+    """Return what is left of an answer that the view itself shortened."""
     if own is None:
         return ours
     level = max(own.level, ours.level, key=LEVELS.index)

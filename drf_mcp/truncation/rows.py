@@ -323,7 +323,7 @@ def is_small(value: dict[str, Any] | list[Any]) -> bool:
 
 
 def find_texts(tree: Any, is_long: Callable[[str], bool]) -> Iterator[tuple[Path, str]]:
-    """Yield the long texts of an answer with their paths, without those of digests."""
+    """Yield the long texts of an answer with their paths, but no digests."""
     waiting: list[tuple[Path, Any]] = [((), tree)]
     while waiting:
         path, value = waiting.pop()

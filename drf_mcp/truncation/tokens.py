@@ -59,7 +59,7 @@ _MIXED = re.compile(rb"(?=[A-Za-z+/_-]{0,20}[0-9])(?=[a-z0-9+/_-]*[A-Z])(?=[A-Z0
 _ENCODED_WEIGHT = 0.73
 
 # Tokens of a word by its length. The languages differ in accented letters: few in English and
-# code, Latin-1 in western Europe, others in eastern Europe, and those of Vietnamese.
+# code, Latin-1 in western Europe, others in eastern Europe and in Vietnamese.
 _ENGLISH = (0, 1.05, 1.05, 1.05, 1.0, 1.05, 1.1, 1.25, 1.35, 1.45, 1.7, 1.85, 2.1, 2.5, 2.8)
 _WESTERN = (0, 1.0, 1.0, 1.0, 1.1, 1.25, 1.4, 1.65, 1.85, 2.1, 2.4, 2.7, 3.0, 3.2, 3.5)
 _OTHER_LATIN = (0, 1.0, 1.1, 1.3, 1.7, 1.9, 2.3, 2.7, 2.9, 3.2, 3.5, 3.8, 4.0, 4.3, 4.6)

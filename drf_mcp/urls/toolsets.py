@@ -3,8 +3,8 @@
     path("", include("drf_mcp.urls")),
     path("mcp/", include("drf_mcp.urls.toolsets")),
 
-``mcp/readonly`` has the tools that read, ``mcp/x/NAME`` those of a toolset: one of TOOLSETS, or
-the tools with that tag. No POST is ever redirected for a slash.
+``mcp/readonly`` has the tools that read, ``mcp/x/NAME`` has the tools of a toolset: one of
+TOOLSETS, or the tools with that tag. No POST is ever redirected for a slash.
 """
 
 from django.urls import re_path

@@ -82,7 +82,7 @@ class AggregateEndpoint(Endpoint):
         callback = made.as_view(
             *([dict(route.actions)] if route.actions else ()), **route.initkwargs
         )
-        # Attributes such as that of transaction.non_atomic_requests().
+        # Attributes such as transaction.non_atomic_requests() sets.
         marks = vars(route.callback).items()
         vars(callback).update((n, v) for n, v in marks if n not in vars(callback))
         aggregate_route = AggregateRoute(route.urlconf, route.chain, callback, route)
@@ -107,7 +107,7 @@ class AggregateList:
         rows = self.filter_queryset(self.get_queryset())
         if fault := find_queryset_fault(rows) or find_view_fault(self) or find_changes(request):
             raise ValidationError(f"{fault} Page through the list instead.", "not_aggregated")
-        # Of the declared columns those that this caller's list shows.
+        # The declared columns that this caller's list shows.
         terms = Terms(Columns(self, rows.model).find_shown(self.mcp_aggregate))
         # By the names that the answer has.
         write = find_key_writer(self)

@@ -100,7 +100,7 @@ class OpenQuestions:
     """The questions to one client.
 
     Args:
-        session: that of the client.
+        session: the session id of the client.
     """
 
     def __init__(self, session: Session) -> None:
@@ -110,7 +110,7 @@ class OpenQuestions:
         """Let new questions be answered, unless too many are open; return whether they can be.
 
         Args:
-            ids: those of the questions.
+            ids: the ids of the questions.
             holder: whom the bound counts.
             call_id: the id of the request that waits.
             seconds: for how long they can be answered.
@@ -183,7 +183,7 @@ class WaitingCalls:
         """Have a call be one that waits.
 
         Args:
-            ids: those of its questions.
+            ids: the ids of its questions.
             news: wakes the call.
             most: how many calls of this process may wait, None for any number.
 

@@ -68,7 +68,7 @@ class WaitingGuard(Guard):
     count one call.
 
     Args:
-        session: that of the client.
+        session: the session id of the client.
     """
 
     order = 350

@@ -117,8 +117,8 @@ class Auditor:
     def get_credential(self, caller: Caller) -> dict[str, Any]:
         """Return the columns that name the credential, never the credential itself.
 
-        The prefix is the token's attribute ``prefix`` or ``token_key``. The client is that of
-        django-oauth-toolkit's token, or the claim ``client_id`` or ``azp``.
+        The prefix is the token's attribute ``prefix`` or ``token_key``. The client is
+        the application of django-oauth-toolkit's token, or the claim ``client_id`` or ``azp``.
         """
         auth = getattr(caller.request, "auth", None)
         authenticator = caller.successful_authenticator
@@ -169,7 +169,7 @@ class Auditor:
         self.strangers.flush()
 
     def write(self, records: Sequence[Record]) -> Sequence[Record]:
-        """Write records, and return those that the database could not take now."""
+        """Write records, and return the records that the database could not take now."""
         rows: list[AuditedCall] = []
 
         def make(record: Record) -> None:
@@ -221,7 +221,7 @@ class RecordBatch:
     """Keeps records until a thread of the process writes them together, within a second.
 
     Args:
-        write: writes records, and returns those that the database could not take now.
+        write: writes records, and returns the records that the database could not take now.
     """
 
     # Half a second to wait leaves half a second to write.

@@ -36,7 +36,7 @@ CALLS = frozenset({"tools/call", "resources/read", "prompts/get"})
 DENIED_STATUSES = frozenset({401, 403})
 # Errors of callers without a valid credential, whatever their status.
 UNKNOWN_CALLERS = (NotAuthenticated, AuthenticationFailed)
-# Characters of the arguments of one call, of which each is cut already.
+# Characters of the arguments of one call, after each is cut.
 MAX_ARGUMENTS = 20_000
 MAX_LENGTHS: Mapping[str, int] = {
     field.name: field.max_length

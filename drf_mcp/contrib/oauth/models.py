@@ -113,7 +113,7 @@ def keep_hash_of_secret(sender: Any, instance: Any, raw: bool, **kwargs: Any) ->
     """Keep a fast hash of the secret of a client that introduced itself.
 
     The toolkit's hash for passwords takes a third of a second, which anybody could ask for. The
-    secret is random, so nobody can guess it from a fast hash either.
+    secret is random, so a fast hash does not help to guess it.
     """
     is_manual = instance.registration_source == sender.RegistrationSource.MANUAL
     if instance._state.adding and not is_manual and not raw:

@@ -92,7 +92,7 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
         # always asked.
         asked = request.GET.copy()
         asked["approval_prompt"] = "force"
-        # The resources that the person sees are those of the token.
+        # The person sees the resources of the token.
         if not asked.getlist("resource"):
             asked.setlist("resource", get_default_resources(request))
         request.GET = asked  # type: ignore[assignment]

@@ -142,7 +142,7 @@ class PromptArguments:
         return NOTHING_ASKED if self.input_requests is None else self.input_requests.exchange
 
     def read(self, sent: Mapping[str, Any]) -> tuple[dict[str, Any], Any] | InputRequired:
-        """Return the arguments and their values, or the question for those that are missing."""
+        """Return the arguments and their values, or the question for the missing arguments."""
         # A form that leaves a field empty sends an empty text.
         sent = {name: value for name, value in sent.items() if value not in ("", None)}
         answer = self.exchange.answers.get(self.prompt.name)

@@ -79,7 +79,7 @@ class Completion:
     """Completes one argument for one caller; each method returns the members of the answer.
 
     Args:
-        rows: those of the caller.
+        rows: the rows that the caller sees.
         typed: the beginning of the value.
         chosen: the arguments that are filled in already, by name.
     """
@@ -126,7 +126,7 @@ class Completion:
         return self.complete_model(relation.model, relation.key) if relation else NOTHING
 
     def complete_choices(self, choices: Mapping[Any, Any]) -> Mapping[str, Any]:
-        """Complete by the keys that the text begins, then those that hold it, or whose label do."""
+        """Complete by keys that begin with the text, then by keys or labels that hold it."""
         typed = self.typed.lower()
         labelled = [(str(key), str(label).lower()) for key, label in choices.items()]
         first = [key for key, _ in labelled if key.lower().startswith(typed)]

@@ -57,7 +57,7 @@ class Prompt:
         resources: paths or URIs that are put before the text, read for the caller; an argument
             is in braces: ``"api/orders/{order}"``.
         title, description: for people, texts that may be translated.
-        icons, meta: as those of a tool.
+        icons, meta: as of a tool.
 
     Raises:
         ImproperlyConfigured, TemplateDoesNotExist, TemplateSyntaxError: if it cannot be served.

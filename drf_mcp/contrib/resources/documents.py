@@ -64,16 +64,16 @@ class Document:
         file: in place of the content, a file; it is read anew each time.
         name: by default the last part of the path.
         title, description: for people and models, texts that may be translated.
-        mime_type: by default that of the file's name, of a text ``text/plain``.
+        mime_type: by default guessed by the file's name, for a text ``text/plain``.
         annotations: ``audience``, ``priority`` and ``lastModified``, which a file says itself.
-        icons, meta: as those of a tool.
+        icons, meta: as of a tool.
 
     Raises:
         ImproperlyConfigured: on an argument of a wrong kind, or unless there is either content
             or a file.
     """
 
-    # The tools of which a caller has to see one to read the document.
+    # A caller has to see one of these tools to read the document.
     tools: tuple[Any, ...] = ()
 
     def __init__(
@@ -179,7 +179,7 @@ class Document:
 
 
 class Folder(ABC):
-    """Documents that belong together, of which one is listed and each can be read."""
+    """Documents that belong together: one is listed, each can be read."""
 
     @property
     @abstractmethod

@@ -103,7 +103,7 @@ class RouteResource(Tool):
 
     Attributes:
         uris: the URIs of the server.
-        path_kwargs, query: those of the resource that is read.
+        path_kwargs, query: of the resource that is read.
     """
 
     uris: URISpace = field(default_factory=lambda: URISpace(""))

@@ -35,7 +35,7 @@ SENTENCE = re.compile(r".+?[.!?。](?=\s|$)", re.DOTALL)
 
 def rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:
     """Return the ranking of some tools, which describes each of them."""
-    # In the project's own language, not in that of the first caller.
+    # In the project's own language, not the first caller's.
     with override_language():
         return FieldRanking({name: describe_for_search(tool) for name, tool in tools.items()})
 
@@ -45,11 +45,11 @@ class ToolIndex:
 
     Args:
         registry: keeps the ranking, which all callers with the same tools share.
-        tools: those that the caller is offered, by name; permissions are asked for hits alone.
+        tools: the tools that the caller is offered, by name; permissions are asked for hits alone.
         caller: who searches.
 
     Attributes:
-        result_limit: the most tokens of an answer, None for those that an answer has by default.
+        result_limit: the most tokens of an answer, None for the default.
     """
 
     def __init__(self, registry: Any, tools: Mapping[str, Tool], caller: Caller) -> None:
@@ -64,7 +64,7 @@ class ToolIndex:
         return ranking
 
     def find(self, query: str, most: int) -> list[Tool]:
-        """Return the tools that a query is about, those that it names first, then the best."""
+        """Return the tools that a query is about: the tools that it names, then the best."""
         names = dict.fromkeys(word for word in NAMES.findall(query) if word in self.tools)
         if not self.find_named(query) or "_" not in query:
             ranked = self.rank(self.registry, self.tools).find(query)

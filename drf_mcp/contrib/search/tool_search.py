@@ -1,4 +1,4 @@
-"""What an endpoint lists in place of many tools, and the calls of those that it does not list."""
+"""What an endpoint lists in place of many tools, and the calls of tools that it does not list."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ class ToolSearch:
         return [*self.find_own(), *pinned]
 
     def find_own(self) -> Iterator[Tool]:
-        """Yield those of the three tools that are of use to the caller, with their hints."""
+        """Yield the ones of the three tools that the caller can use, with their hints."""
         own = [tool for tool in self.tools.values() if not tool.endpoint.is_built_in]
         reads = [tool for tool in own if tool.reads]
         writes = [tool for tool in own if not tool.reads]

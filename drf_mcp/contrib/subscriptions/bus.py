@@ -50,7 +50,7 @@ def sign_subject(subject: Subject) -> str:
 
 
 class Bus:
-    """Tells the processes where clients listen what changed, through a cache that they share.
+    """Carries what changed to the processes where clients listen, through a cache that they share.
 
     A change writes a random text to the key of its subject. A process with listeners reads the
     keys of their subjects once a second.

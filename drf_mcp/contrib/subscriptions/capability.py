@@ -133,7 +133,7 @@ class SubscriptionsCapability(Capability):
         if lookup is None:
             return []
         model, (value,) = apps.get_model(lookup[0]), resource.path_kwargs.values()
-        # The view chooses between rows of one name, such as those of several tenants.
+        # The view chooses between rows of one name, such as rows of several tenants.
         rows = model._base_manager.values_list("pk", flat=True)
         keys = contain(lambda: list(rows.filter(**{lookup[1]: value})[:MOST_ROWS]), lambda exc: [])
         return [row_subject(model._meta.concrete_model, key) for key in keys]

@@ -179,7 +179,7 @@ streams: weakref.WeakSet[Listener] = weakref.WeakSet()
 
 
 def end_at_signal() -> None:
-    """End the streams when the server is told to stop: it waits for them."""
+    """End the streams at SIGTERM and SIGINT: the server waits for them."""
     if threading.current_thread() is not threading.main_thread():
         return
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class TasksConfig(AppConfig):
-    """Leaves calls to workers, for clients that take a task in the place of a result."""
+    """Leaves calls to workers, for clients that take a task instead of a result."""
 
     name = "drf_mcp.contrib.tasks"
     label = "drf_mcp_tasks"

@@ -1,4 +1,4 @@
-"""References to the rows of a caller and of the credential, from which nobody can sign in."""
+"""References to the rows of a caller and of the credential, useless for signing in."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Credential:
     Attributes:
         user: ``[label, pk]``, None for an anonymous user.
         auth: the same of ``request.auth``, None if it is none. A key that is text may be the
-            secret itself, as that of REST framework's own tokens: then it is the hash of the key.
+            secret itself, as with REST framework's own tokens: then it is the hash of the key.
     """
 
     user: list[Any] | None

@@ -51,7 +51,7 @@ class TasksFeature(Feature):
         "MAX_RUNNING_TASKS": Setting(
             100, Bound("%(most)s tasks of yours have not ended. Wait for one, or cancel one.", 0)
         ),
-        # Tasks of a caller that are kept, with those that have ended. For the same, or a small
+        # Tasks of a caller that are kept, also after their end. For the same, or a small
         # database.
         "MAX_TASKS": Setting(
             10_000, Bound("%(most)s tasks of yours are kept, which is as many as there may be.")

@@ -1,6 +1,6 @@
 """A call that a worker makes again for its caller, through the project's middleware.
 
-Workers are those of Django's tasks framework: ``django.tasks``, or django-tasks before Django 6.
+The workers run Django's tasks framework: ``django.tasks``, or django-tasks before Django 6.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Heartbeat:
 
 
 class TaskInputRequests:
-    """The rounds of a call, of which its row keeps what was asked and answered."""
+    """The rounds of a call, whose row keeps what was asked and answered."""
 
     is_retry = False
 
@@ -263,7 +263,7 @@ def answer_again(request: WSGIRequest) -> Mapping[str, Any]:
         message = json.loads(response.content)
         return {name: message[name] for name in ("result", "error") if name in message}
     except ValueError:
-        # Middleware answered in the place of the endpoint.
+        # Middleware answered instead of the endpoint.
         text = "The call was answered with %(status)d."
         return make_error(InternalError.code, text % {"status": response.status_code})
 

@@ -17,7 +17,7 @@ PLACE = "drf_mcp.contrib.tokens.authentication.AgentTokenAuthentication"
 
 class TokensFeature(Feature):
     settings = {
-        # Tokens of a user, with those that have ended, beyond which the page makes no more. For
+        # The most tokens of a user, ended ones too, that the page makes. For
         # users with many agents.
         "MAX_TOKENS": Setting(
             500, Bound("You have %(most)s tokens, which is as many as there may be.")

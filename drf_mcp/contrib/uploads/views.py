@@ -1,4 +1,4 @@
-"""The door for files, whose callers are those of the endpoint; the files wait for a call."""
+"""The door for files: the callers of the endpoint send them, and they wait for a call."""
 
 from __future__ import annotations
 

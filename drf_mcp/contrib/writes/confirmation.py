@@ -32,7 +32,7 @@ from drf_mcp.settings import mcp_settings
 KEY = "confirm_call"
 CONFIRMATION = "confirmation"
 SALT = "drf_mcp.contrib.writes.confirmation"
-# Seconds in which a confirmation can be sent; a person who is asked has those of the question.
+# Seconds in which a confirmation can be sent; a person has as long as the question lasts.
 TOKEN_AGE = 300
 # Nothing to fill in: to accept the form is to agree, to decline it is not.
 FORM = {"type": "object", "properties": {}}

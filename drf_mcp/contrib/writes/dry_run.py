@@ -230,7 +230,7 @@ class DryRunGuard(Guard):
 
 
 def make_trial(call: CallState, proceed: Proceed) -> Outcome:
-    """Return the outcome of a call of which the databases keep nothing."""
+    """Return the outcome of a call that leaves nothing in the databases."""
     # Authentication may write, such as the last use of a token, and is not rolled back.
     call.caller.authenticate()
     rollback = Rollback()

@@ -53,8 +53,8 @@ class WritesFeature(Feature):
         # the same time.
         "if_match": Setting(None, Either(Flag(), Text()).or_none()),
         # True lets a tool that creates or updates one object take several as `items`, each by a
-        # request of its own, all of them or none; "partial" keeps those that work. For agents that
-        # create many objects.
+        # request of its own, all of them or none; "partial" keeps the ones that work. For agents
+        # that create many objects.
         "bulk": Setting(None, Either(Flag(), Choice("partial")).or_none()),
         # The largest number of `items` in a call, 50 by default. For objects that cost much.
         "bulk_limit": Setting(None, Number().or_none()),

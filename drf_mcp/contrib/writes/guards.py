@@ -66,7 +66,7 @@ GUARD_NAMES: Slot[tuple[str, ...]] = Slot()
 
 
 def find_guard_names(tool: Any) -> tuple[str, ...]:
-    """Return the names of the guards of a tool, which are mostly those of their arguments."""
+    """Return the names of the guards of a tool, mostly the names of their arguments."""
     known = GUARD_NAMES.get(tool)
     if known is not None:
         return known
@@ -110,7 +110,7 @@ def get_guards(tool: Any) -> Sequence[Guard]:
 def check_versions(project: Project) -> Iterator[CheckMessage]:
     for name, tool in project.tools.items():
         precondition = find_precondition(tool)
-        # One option may be about all tools of a view, and counts for those that write one object.
+        # An option may be about all tools of a view, and counts for tools that write one object.
         writes = not tool.reads and tool.endpoint.key_kwarg is not None
         if precondition is None or precondition.is_etag or not writes or precondition.guards_tool:
             continue

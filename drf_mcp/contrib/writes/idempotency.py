@@ -317,7 +317,7 @@ class IdempotencyKeyMixin:
             setattr(self, method, functools.partial(self.make_once, handler))
 
     def make_once(self, handler: Any, request: Request, *args: Any, **kwargs: Any) -> Any:
-        """Return the response of the handler, or that of the first request with the same key."""
+        """Return the handler's response, or the response to the first request with the same key."""
         key = self.get_idempotency_key(request)
         if not key or getattr(call_context(request), "dry_run", False):
             return handler(request, *args, **kwargs)
@@ -360,7 +360,7 @@ class IdempotencyKeyMixin:
                 notes.telemetry.update(members["telemetry"])
                 notes.content_version, notes.content_hash = members["version"]
                 response = read_response(members)
-                # Only a call is told how to take it back, and the version of its object.
+                # Only calls learn how to take it back, and the version of their object.
                 if find_call(request) is not None and isinstance(response, Response):
                     response.data = name_object(response.data, members.get("object"))
             response["Idempotency-Replayed"] = "true"
@@ -394,7 +394,7 @@ class IdempotencyKeyMixin:
             operation = hashlib.sha256(operation.encode()).hexdigest()
         query: Any = request.query_params
         data: Any = request.data
-        # As pointers: those of the query may have the names of others in the body.
+        # As pointers: query and body may have arguments of one name.
         sent: dict[str, Any] = {f"/query/{name}": query.getlist(name) for name in query}
         if not isinstance(data, Mapping):
             sent[""] = data

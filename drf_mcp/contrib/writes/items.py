@@ -24,7 +24,7 @@ from drf_mcp.tools.arguments.errors import ArgumentsRefused, not_an_object
 class WriteBatch(Batch):
     """The outcomes of the requests of one call, one for each of its items.
 
-    All of them are made, or none is; with ``bulk="partial"`` those that work are kept.
+    All of them are made, or none is; with ``bulk="partial"`` the ones that work are kept.
     """
 
     def find_ids(self) -> Sequence[str]:
@@ -37,8 +37,8 @@ class WriteBatch(Batch):
         using = DEFAULT_DB_ALIAS if model is None else router.db_for_write(model)
 
         def begin_item() -> AbstractContextManager[Any]:
-            # A request that the database refuses must not break the transaction that it is in:
-            # that of all items, or of a guard.
+            # A request that the database refuses must not break the transaction around it,
+            # which holds all items, or is a guard's.
             has_outer = transaction.get_connection(using).in_atomic_block
             return transaction.atomic(using) if has_outer else nullcontext()
 

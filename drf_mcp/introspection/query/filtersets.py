@@ -259,7 +259,7 @@ class FilterParameters:
         return BOUND_WORDS.get(self.item.lookup_expr, "") if is_number else ""
 
     def has_generated_label(self, label: str) -> bool:
-        """Whether both label and name are those that django-filter gives a filter."""
+        """Whether django-filter gave the filter both its label and its name."""
         item = self.item
         names = (item.field_name, f"{item.field_name}__{item.lookup_expr}")
         if self.model is None or item.exclude or self.name not in names:

@@ -120,7 +120,7 @@ class HandlerReading:
     def read_call(
         self, node: ast.Call, source: FunctionSource, owner: type | None, is_wrapper: bool
     ) -> None:
-        # The view's own method, or that of its paginator: self.paginator.paginate_queryset(...).
+        # The view's own method, or its paginator's: self.paginator.paginate_queryset(...).
         if getattr(node.func, "attr", "") == PAGINATE:
             self.calls.add(PAGINATE)
         if is_own_member(node.func):

@@ -126,7 +126,7 @@ AROUND = ("context", "request", "view", "action", *WHO)
 
 
 def find_own(owner: type, name: str) -> Iterator[Any]:
-    """Yield the project's functions behind a member of a class, that of the nearest class first."""
+    """Yield the project's functions behind a member of a class, the nearest class first."""
     for base in owner.__mro__:
         if name not in vars(base) or is_framework_code(base):
             continue

@@ -1,4 +1,4 @@
-"""Whether a field's own conversion takes what that of REST framework's class takes."""
+"""Whether a field's own conversion takes what REST framework's class takes."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class QueryReading:
 
 
 class ClassReader:
-    """Reads methods of a class, and the methods that these call, those of frameworks included.
+    """Reads methods of a class, and the methods that these call, in frameworks too.
 
     Attributes:
         followed: the names of the methods and properties that were read.
@@ -140,7 +140,7 @@ class FunctionReader:
     Attributes:
         requests, queries: the names of variables that are the request, or its query.
         texts: the texts that variables may be, by their names.
-        understood: the ids of expressions of the query of which all uses were read.
+        understood: ids of expressions of the query whose uses were all read.
     """
 
     def __init__(

@@ -168,7 +168,7 @@ def is_request_member(node: ast.AST, names: frozenset[str] = BODY) -> bool:
 
 
 def find_lookup(node: ast.AST) -> tuple[ast.AST | None, list[ast.expr]]:
-    """Return the mapping of which an expression reads keys, and the keys: get(), [] and ``in``."""
+    """Return the mapping whose keys an expression reads, and the keys: get(), [] and ``in``."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr in READERS:
             return node.func.value, node.args[:1]

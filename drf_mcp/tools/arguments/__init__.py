@@ -3,7 +3,7 @@
 The modules in the order in which a description becomes arguments, and arguments a request::
 
     call        one argument of a tool; the path, query and body of a call
-    fields      the arguments that no view describes: fields, ids, and those of options
+    fields      the arguments that no view describes: fields, ids, and arguments of options
     encoders    a body in a media type that the view reads
     layout      the names and groups of the arguments, and the input schema made of them
     uploads     texts that become files

@@ -14,7 +14,7 @@ from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings, say_bound
 
 MASK = "********"
-# The member, and item, that stands for what was left out.
+# The member, and item, that replaces what was left out.
 MORE = "…"
 MAX_NAME = 80
 MAX_TEXT = 500
@@ -22,7 +22,7 @@ MAX_ITEMS = 20
 MAX_MEMBERS = 50
 # Values within a shortened value, and characters of a text that is read as JSON.
 MAX_VALUES, MAX_JSON = 2_000, 20_000
-# Values of which an error shows the first hundred characters of JSON.
+# An error shows the first hundred characters of the JSON of these values.
 SHOWN_VALUES = 100
 # Objects such as {"name": "Authorization", "value": "..."}.
 NAMING, NAMED = ("name", "key", "header", "field"), frozenset({"value", "values"})
@@ -60,7 +60,7 @@ def mask_credentials(text: str) -> str:
 
 
 def find_secret_members(value: Mapping[Any, Any]) -> set[Any]:
-    """Return the members of an object whose values are secret, by their names or that of a pair."""
+    """Return the members of an object whose values are secret, by their names or a pair's."""
     secret = {name for name in value if sounds_secret(str(name))}
     named = (value.get(name) for name in NAMING)
     if any(isinstance(name, str) and sounds_secret(name) for name in named):
@@ -254,9 +254,9 @@ def not_an_object(value: Any, pointer: str = "") -> Problem:
 
 
 def put_first(unknown: list[Problem], missing: list[Problem]) -> list[Problem]:
-    """Return all problems, those of required arguments first.
+    """Return all problems, of required arguments first.
 
-    A required argument that was sent under a wrong name is one problem: that of the name.
+    A required argument that was sent under a wrong name is one problem, of the name.
     """
     required = {problem.pointer: problem for problem in missing}
     renamed: list[Problem] = []

@@ -1,4 +1,4 @@
-"""The arguments ``fields`` and ``ids``, and those that options declare."""
+"""The arguments ``fields`` and ``ids``, and arguments that options declare."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ MAX_CHARACTERS = 600
 @dataclass(frozen=True)
 class FieldsArgument(Argument):
     output: Schema = field(default_factory=dict)
-    # Whether the answer has no other fields than those of the output schema.
+    # Whether the answer has no fields beyond the output schema.
     is_closed: bool = True
 
     @classmethod
@@ -298,7 +298,7 @@ class DeclaredArguments:
         grouped = properties.get("body", {}).get("properties", {})
         known = {"kwargs", "query", "body", *((IDS,) if self.options.many else ())}
         for parameter in (*body.fields, *endpoint.path, *endpoint.query):
-            # The second name is that of a flat argument whose first name is taken.
+            # Fallback name on a clash.
             names = (islice(find_possible_names(parameter.name, each), 2) for each in (PATH, QUERY))
             known |= {parameter.name, *chain(*names)}
         further = tuple(

@@ -41,8 +41,8 @@ class ArgumentLayout:
     """The arguments of a tool, by the names and groups in which callers send them.
 
     Attributes:
-        arguments: the arguments of which the request is made, unlisted ones too.
-        by_group: all arguments by group and name; those of no group are under "".
+        arguments: the arguments that make the request, unlisted ones too.
+        by_group: all arguments by group and name; "" without a group.
         fields: the argument that selects fields of the answer; None for none.
         many: the path kwarg for which ``ids`` has several values; "" for none.
         controls: the arguments that guards read.
@@ -243,7 +243,7 @@ class ArgumentLayout:
             f"/{group}" if group else "",
             holder="" if self.groups else next(open_bodies, ""),
             unlisted=sent if takes_any else named.keys() - known,
-            # ``id`` may be read-only in the body, and meant for a missing ``pk``.
+            # ``id`` may be read-only in the body, and sent for a missing ``pk``.
             read_only={n for n in self.read_only if has_body and not find_synonym(n, lacking)},
             renamed={argument.parameter.name: name for name, argument in named.items()},
             secret=self.write_only,
@@ -263,7 +263,7 @@ class ArgumentLayout:
     # --- Values -------------------------------------------------------------------------------
 
     def merge(self, shared: Mapping[str, Any], item: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the arguments of one item: its own, and those that all items share."""
+        """Return the arguments of one item, with the arguments that all items share."""
         merged = {**shared, **item}
         for group in self.by_group:
             one, other = shared.get(group), item.get(group)

@@ -49,7 +49,7 @@ class ArgumentPointers:
         return any(isinstance(a.read(self.received(a.pointer)), list) for a in bodies)
 
     def get_client_path(self, path: Sequence[str | int]) -> Sequence[str | int]:
-        # The view's names become those of clients where a parser renames keys.
+        # The view's names become the clients' where a parser renames keys.
         keys = self.arguments.keys
         if not keys:
             return path
