@@ -238,9 +238,9 @@ class Feature:
         tool_options: options of tools, each with its default and its kind.
         view_attributes: attributes of `MCPView`, each with its default and its kind.
         capability_classes: dotted paths of capabilities of the protocol.
-        expires: what `manage.py mcp_expire` deletes, by the name of the number: the dotted path of
-            a function that deletes it and returns the number, None where nothing is kept; and the
-            sentence of the number ``count``.
+        expires: what `manage.py mcp_expire` deletes, in words with underscores, such as
+            ``uploaded_files``: the dotted path of a function that deletes it and returns the
+            number, None where nothing is kept.
         tool_reports: dotted paths of classes derived from
             `drf_mcp.management.tool_reports.ToolReport`, by the verb of `manage.py mcp_tools`
             that runs each.
@@ -251,7 +251,7 @@ class Feature:
     tool_options: ClassVar[Mapping[str, Setting]] = {}
     view_attributes: ClassVar[Mapping[str, Setting]] = {}
     capability_classes: ClassVar[Sequence[str]] = ()
-    expires: ClassVar[Mapping[str, tuple[str, Any]]] = {}
+    expires: ClassVar[Mapping[str, str]] = {}
     tool_reports: ClassVar[Mapping[str, str]] = {}
     page_parts: ClassVar[Sequence[str]] = ()
 

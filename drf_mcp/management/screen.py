@@ -56,6 +56,11 @@ PATIENCE = 2.0
 INTERVAL = 0.2
 
 
+def count_noun(count: int, noun: str) -> str:
+    """Return a number with its noun, such as "2 tools"."""
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
 def group_digits(number: int) -> str:
     """Return a number with the separators of its reader's language."""
     return number_format(number, force_grouping=True)

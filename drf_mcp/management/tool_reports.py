@@ -12,7 +12,6 @@ from itertools import groupby
 from typing import Any, ClassVar
 
 from django.utils.module_loading import import_string
-from django.utils.translation import ngettext_lazy
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import find_view_classes
@@ -22,7 +21,7 @@ from drf_mcp.features import Example
 from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.json_text import to_bytes
-from drf_mcp.management.screen import Screen, UsageError
+from drf_mcp.management.screen import Screen, UsageError, count_noun
 from drf_mcp.option_types.installed import features, find_apps
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.endpoints import Endpoint
@@ -36,9 +35,6 @@ COMMAND = "python manage.py mcp_tools"
 # A lock file has the English words.
 CHOSEN_BY_VIEW = "chosen by the view"
 MODULES = re.compile(r"[\w<>]+\.")
-TOOLS = ngettext_lazy("%(count)s tool", "%(count)s tools", "count")
-ENDPOINTS = ngettext_lazy("%(count)s endpoint", "%(count)s endpoints", "count")
-VIEWS = ngettext_lazy("%(count)s view", "%(count)s views", "count")
 
 
 @override_language()
@@ -92,7 +88,7 @@ class ToolList:
             for tool in listed:
                 yield from self._list_row(tool, *widths)
             yield ""
-        count = TOOLS % {"count": len(tools)}
+        count = count_noun(len(tools), "tool")
         yield from self.screen.wrap(f"{count}. Show one whole: {COMMAND} show NAME")
 
     def _measure(self, tools: Iterable[Tool]) -> tuple[int, int]:
@@ -107,12 +103,8 @@ class ToolList:
             remedy = "Add a router's urls or a view to the urlpatterns first."
             yield from self.screen.wrap(remedy)
             return
-        counts = {
-            "endpoints": ENDPOINTS % {"count": len(endpoints)},
-            "views": VIEWS % {"count": len(views)},
-        }
-        found = "No tools yet. The URLconf has REST framework's %(endpoints)s of %(views)s."
-        yield found % counts
+        counts = f"{count_noun(len(endpoints), 'endpoint')} of {count_noun(len(views), 'view')}"
+        yield f"No tools yet. The URLconf has REST framework's {counts}."
         if mcp_settings.EXPOSE == "urlconf":
             yield "INCLUDE, EXCLUDE or EXPOSURE_CLASS in DRF_MCP leaves all of them out."
         else:

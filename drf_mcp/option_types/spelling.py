@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import reduce
 
-from django.utils.translation import ngettext
-
 # The most names in a sentence.
 MOST_NAMES = 8
 # Comparing long texts is slow.
@@ -94,8 +92,7 @@ def join_names(names: Iterable[str], most: int = MOST_NAMES) -> str:
     rest = len(shown) - most
     if rest <= 1:
         return ", ".join(shown)
-    text = ngettext("%(names)s and %(count)d more", "%(names)s and %(count)d more", rest)
-    return text % {"names": ", ".join(shown[:most]), "count": rest}
+    return f"{', '.join(shown[:most])} and {rest} more"
 
 
 class Spelling:

@@ -192,7 +192,7 @@ def test_the_command_deletes_expired_entries(settings):
         expires=timezone.now() - timedelta(seconds=1)
     )
     call_command("mcp_expire", stdout=out)
-    assert out.getvalue() == "Deleted 1 expired archive.\n"
+    assert out.getvalue() == "Deleted expired archives: 1\n"
     assert list(ArchivedContent.objects.values_list("pk", flat=True)) == [new.archive_id]
 
 

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 from django.core import signing
-from django.utils.translation import ngettext_lazy
 
 from drf_mcp.contrib.asking.open_questions import HEADER, OpenQuestions, Session
 from drf_mcp.contrib.asking.waiting import WaitingGuard
@@ -49,14 +48,7 @@ class AskingFeature(Feature):
             20, Bound("%(most)s questions of yours are open: answer one of them first.")
         ),
     }
-    expires = {
-        "open_questions": (
-            "drf_mcp.contrib.asking.open_questions.delete_expired_questions",
-            ngettext_lazy(
-                "Deleted %(count)d open question.", "Deleted %(count)d open questions.", "count"
-            ),
-        )
-    }
+    expires = {"open_questions": "drf_mcp.contrib.asking.open_questions.delete_expired_questions"}
 
     # --- Clients that carry each round themselves (2026-07-28) ----------------------------------
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from django.apps import apps
 from django.utils import timezone
-from django.utils.translation import ngettext_lazy
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
 from drf_mcp.access.authentication import Caller
@@ -235,14 +234,7 @@ class AuditFeature(Feature):
         "AUDIT_RETENTION": Setting(None, Number().or_none()),
     }
 
-    expires = {
-        "audited_calls": (
-            "drf_mcp.contrib.audit.recording.expire_audit",
-            ngettext_lazy(
-                "Deleted %(count)d audited call.", "Deleted %(count)d audited calls.", "count"
-            ),
-        )
-    }
+    expires = {"audited_calls": "drf_mcp.contrib.audit.recording.expire_audit"}
 
     def observe(self, message: Any, caller: Any) -> MessageObserver | None:
         auditor = get_auditor()

@@ -5,7 +5,6 @@ from importlib.util import find_spec
 from typing import Any
 
 from django.core.checks import CheckMessage, Error
-from django.utils.translation import ngettext_lazy
 
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.compose import COMPOSE, LIMITS, PROGRAM
@@ -42,14 +41,7 @@ class ComposeFeature(Feature):
         # As COMPOSE, for one endpoint. For an endpoint whose agents write programs.
         "compose": Setting(None, Either(Flag(), Choice("writes")).or_none()),
     }
-    expires = {
-        "kept_programs": (
-            "drf_mcp.contrib.compose.keeping.expire_programs",
-            ngettext_lazy(
-                "Deleted %(count)d kept program.", "Deleted %(count)d kept programs.", "count"
-            ),
-        )
-    }
+    expires = {"kept_programs": "drf_mcp.contrib.compose.keeping.expire_programs"}
 
     def get_listed_tools(self, tools: Any, context: Any, server: Any) -> Sequence[Any] | None:
         from drf_mcp.contrib.compose.tool import find_tool

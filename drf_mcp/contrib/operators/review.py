@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from drf_mcp.contrib.operators.lint import CAUSES, Cause, LintFinding, find_all
-from drf_mcp.management.screen import Screen
+from drf_mcp.management.screen import Screen, count_noun
 from drf_mcp.management.tool_reports import ToolReport
 from drf_mcp.option_types.spelling import join_names
 from drf_mcp.tools.tool import Tool
@@ -32,7 +32,7 @@ class FindingsReport(ToolReport):
         for number, (name, group) in enumerate(groupby(findings, lambda f: f.cause), start=1):
             cause, found = known[name], [*group]
             count = len({finding.place for finding in found})
-            heading = f"{number}. {cause.title} ({count} place{'s' * (count != 1)})"
+            heading = f"{number}. {cause.title} ({count_noun(count, 'place')})"
             yield from map(screen.style.MIGRATE_HEADING, screen.wrap(heading))
             yield from screen.wrap(cause.why, 3)
             by_remedy: dict[str, list[LintFinding]] = {}
@@ -46,8 +46,7 @@ class FindingsReport(ToolReport):
             yield "Nothing to mend."
             return
         places = len({(finding.cause, finding.place) for finding in findings})
-        causes = f"{number} cause{'s' * (number != 1)}"
-        yield f"{places} place{'s' * (places != 1)} to mend, of {causes}."
+        yield f"{count_noun(places, 'place')} to mend, of {count_noun(number, 'cause')}."
 
     def list_places(
         self, findings: Sequence[LintFinding], cause: Cause, screen: Screen
@@ -70,4 +69,4 @@ class FindingsReport(ToolReport):
                 yield f"     {place}"
                 yield from screen.wrap(text, 7)
         if rest := len(by_place) - len(shown):
-            yield f"     and {rest} more place{'s' * (rest != 1)}"
+            yield f"     and {count_noun(rest, 'more place')}"

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.core.checks import CheckMessage, Warning
-from django.utils.translation import ngettext_lazy
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.permissions import IsAuthenticated
@@ -58,12 +57,7 @@ class RulesFeature(Feature):
         ),
     }
     page_parts = ("drf_mcp.contrib.rules.views.RulesPart",)
-    expires = {
-        "proposals": (
-            "drf_mcp.contrib.rules.proposal_store.expire_proposals",
-            ngettext_lazy("Deleted %(count)d proposal.", "Deleted %(count)d proposals.", "count"),
-        )
-    }
+    expires = {"proposals": "drf_mcp.contrib.rules.proposal_store.expire_proposals"}
 
     def get_tools(self, tools: Any) -> Iterable[Any]:
         # No call that only reads is ever proposed.

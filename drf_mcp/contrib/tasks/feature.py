@@ -6,7 +6,6 @@ from typing import Any
 
 from django.core.checks import CheckMessage, Warning
 from django.db import transaction
-from django.utils.translation import ngettext_lazy
 
 from drf_mcp.archives import StoredAnswer, can_be_asked
 from drf_mcp.checks.project import Project, register_check
@@ -67,12 +66,7 @@ class TasksFeature(Feature):
         "defers": Setting(None, Flag().or_none()),
     }
     capability_classes = ("drf_mcp.contrib.tasks.feature.TasksCapability",)
-    expires = {
-        "tasks": (
-            "drf_mcp.contrib.tasks.feature.expire_tasks",
-            ngettext_lazy("Deleted %(count)d task.", "Deleted %(count)d tasks.", "count"),
-        )
-    }
+    expires = {"tasks": "drf_mcp.contrib.tasks.feature.expire_tasks"}
 
     def prepare(self, call: CallState) -> None:
         if call.tool.options.task in WORKED and (

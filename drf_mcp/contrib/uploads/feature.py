@@ -6,7 +6,6 @@ from typing import Any
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.urls import NoReverseMatch, reverse
-from django.utils.translation import ngettext_lazy
 
 from drf_mcp.contrib.uploads import PREFIX
 from drf_mcp.features import Bound, CallState, Feature, Setting
@@ -36,14 +35,7 @@ class UploadsFeature(Feature):
             500 * 1024 * 1024, Bound("Your uploaded files may have %(most)s bytes together.")
         ),
     }
-    expires = {
-        "uploaded_files": (
-            "drf_mcp.contrib.uploads.views.delete_expired",
-            ngettext_lazy(
-                "Deleted %(count)d uploaded file.", "Deleted %(count)d uploaded files.", "count"
-            ),
-        )
-    }
+    expires = {"uploaded_files": "drf_mcp.contrib.uploads.views.delete_expired"}
 
     def find_file(self, text: str, call: CallState) -> UploadedFile[Any] | None:
         if not text.startswith(PREFIX):

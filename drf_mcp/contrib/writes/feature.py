@@ -3,8 +3,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.utils.translation import ngettext_lazy
-
 from drf_mcp.features import Bound, CallState, Feature, Guard, Safeguard, Setting
 from drf_mcp.option_types.kinds import Choice, Either, Flag, Number, Text
 from drf_mcp.outcomes import Outcome
@@ -60,20 +58,8 @@ class WritesFeature(Feature):
         "bulk_limit": Setting(None, Number().or_none()),
     }
     expires = {
-        "confirmations": (
-            "drf_mcp.contrib.writes.confirmation.expire_confirmations",
-            ngettext_lazy(
-                "Deleted %(count)d confirmation.", "Deleted %(count)d confirmations.", "count"
-            ),
-        ),
-        "answers_to_changes": (
-            "drf_mcp.contrib.writes.idempotency.expire_changes",
-            ngettext_lazy(
-                "Deleted %(count)d answer to a change.",
-                "Deleted %(count)d answers to changes.",
-                "count",
-            ),
-        ),
+        "confirmations": "drf_mcp.contrib.writes.confirmation.expire_confirmations",
+        "answers_to_changes": "drf_mcp.contrib.writes.idempotency.expire_changes",
     }
 
     def get_controls(self, tool: Any) -> Sequence[Any]:

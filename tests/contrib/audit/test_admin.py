@@ -96,7 +96,7 @@ def test_mcp_expire_deletes_calls_older_than_the_retention(rows, settings):
     assert "audited" not in stdout.getvalue()
     settings.DRF_MCP = {"AUDIT_RETENTION": 20}
     call_command("mcp_expire", stdout=stdout)
-    assert "Deleted 1 audited call." in stdout.getvalue()
+    assert "Deleted audited calls: 1" in stdout.getvalue()
 
 
 @pytest.fixture

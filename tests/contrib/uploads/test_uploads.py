@@ -179,7 +179,7 @@ def test_expired_files_are_deleted(upload, monkeypatch, capsys):
     monkeypatch.setattr(timezone, "now", lambda now=timezone.now: now() + timedelta(seconds=3601))
     call_command("mcp_expire")
     assert stored() == []
-    assert "Deleted 1 uploaded file." in capsys.readouterr().out
+    assert "Deleted uploaded files: 1" in capsys.readouterr().out
 
 
 # --- Who may upload, and how much ------------------------------------------------------------

@@ -184,7 +184,7 @@ def test_mcp_expire_deletes_expired_records(payer, capsys):
     payer.call("pay_by_key", name="rent", idempotency_key="tuesday")
     IdempotencyRecord.objects.filter(key="monday").update(expires=timezone.now())
     call_command("mcp_expire")
-    assert "Deleted 1 answer to a change." in capsys.readouterr().out
+    assert "Deleted answers to changes: 1" in capsys.readouterr().out
     assert IdempotencyRecord.objects.get().key == "tuesday"
 
 
