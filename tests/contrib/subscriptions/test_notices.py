@@ -17,9 +17,20 @@ from drf_mcp.contrib.subscriptions.bus import (
     list_subjects,
 )
 from drf_mcp.contrib.tasks.models import CallTask
-from tests.introspection.test_paths import Insured
+from tests.introspection.test_paths import Parcel
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("served")]
+
+
+class Insured(Parcel):
+    """A child of multi-table inheritance."""
+
+    class Meta:
+        app_label = "tests"
+        managed = False
+
+    def __str__(self) -> str:
+        return str(self.id)
 
 
 def test_a_row_is_published_by_its_key_whether_it_is_a_number_or_text(published):
