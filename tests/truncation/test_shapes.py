@@ -176,8 +176,6 @@ def test_a_deep_tree_is_cut_at_a_depth():
     assert fitted.restored == tree
 
 
-
-
 def test_the_smallest_budget_leaves_an_empty_answer_and_archives_all():
     fitted = fit_data({"a": 1, "b": ["c"]}, 10)
     assert fitted.outcome.data == {}

@@ -62,8 +62,7 @@ class SourceLine(NamedTuple):
     place: str
     # The name of the class around the line.
     owner: str
-    # The name of the class's member there, and of what is called there, "" for nothing.
-    member: str = ""
+    # The name of what is called there, "" for nothing.
     call: str = ""
 
 
@@ -88,18 +87,19 @@ class OwnClasses:
         for base, path, node in self.found:
             for member in node.body:
                 if name in find_names(member):
-                    return SourceLine(write_line(path, member.lineno), base.__name__, name)
+                    return SourceLine(write_line(path, member.lineno), base.__name__)
         return None
 
-    def find_text(self, text: str) -> SourceLine | None:
-        """Return the line of a string, with the name of what it is an argument of."""
+    def find_text(self, text: str, within: str = "") -> SourceLine | None:
+        """Return the line of a string, with the name of what it is an argument of.
+
+        The string may be anywhere in a class, or in the member of one name.
+        """
         for base, path, node in self.found:
-            for member in node.body:
-                for call, constant in walk_strings(member):
-                    if constant.value == text:
-                        place = write_line(path, constant.lineno)
-                        name = next(iter(find_names(member)), "")
-                        return SourceLine(place, base.__name__, name, call)
+            members = [m for m in node.body if not within or within in find_names(m)]
+            for call, constant in (pair for member in members for pair in walk_strings(member)):
+                if constant.value == text:
+                    return SourceLine(write_line(path, constant.lineno), base.__name__, call)
         return None
 
 
@@ -164,8 +164,8 @@ def find_argument(tool: Tool, lines: EndpointLines, argument: Argument) -> dict[
     )
     serializer = getattr(serializer, "child", serializer)
     filterset = getattr(view, "filterset_class", None)
-    find = find_field if argument.location == BODY else find_filter
-    owner = serializer if argument.location == BODY else filterset
+    find = find_filter if argument.location == QUERY else find_field
+    owner = view if argument.location == QUERY else serializer
     if found := contain(lambda: find(owner, name), lambda exc: None):
         return found
     # Code reads the parameter by its name: a view, its filters, its serializer, its pages.
@@ -176,8 +176,6 @@ def find_argument(tool: Tool, lines: EndpointLines, argument: Argument) -> dict[
         return {"place": lines.handler, "subject": subject, "remedy": remedy}
     if line.call == "OpenApiParameter":
         remedy = PARAMETER
-    elif line.member in ("Meta", "filterset_fields"):
-        remedy = MADE_FILTER
     return {"place": line.place, "subject": f"{line.owner}.{name}", "remedy": remedy}
 
 
@@ -185,23 +183,30 @@ def find_field(serializer: Any, name: str) -> dict[str, str] | None:
     """Return the line of a field: of the serializer, else of its model, else of Meta."""
     owner = type(serializer)
     own, model = OwnClasses(owner), getattr(getattr(owner, "Meta", None), "model", None)
-    line, field = own.find_member(name), serializer.fields.get(name)
+    line, field, source = own.find_member(name), serializer.fields.get(name), name
     if line is None and model:
         source = getattr(field, "source", name)
         known = {each.name: each.model for each in model._meta.get_fields()}
         line = OwnClasses(known.get(source)).find_member(source)
     if line is not None:
-        subject = f"{line.owner}.{line.member}"
+        subject = f"{line.owner}.{source}"
         return {"place": line.place, "subject": subject, "remedy": HELP_TEXT}
     if field is None or not own.line:
         return None
     return {"place": own.line, "subject": f"{owner.__name__}.{name}", "remedy": EXTRA_KWARGS}
 
 
-def find_filter(filterset: Any, name: str) -> dict[str, str] | None:
+def find_filter(view: Any, name: str) -> dict[str, str] | None:
+    """Return the line of a filter: declared in the FilterSet, else named in a list."""
+    filterset = getattr(view, "filterset_class", None)
     # A range is two arguments of one filter.
     for item in filter(None, (name, name.rpartition("_")[0])):
         if line := OwnClasses(filterset).find_member(item):
             subject = f"{line.owner}.{item}"
             return {"place": line.place, "subject": subject, "remedy": DECLARED_FILTER}
+    for owner, listing in ((filterset, "Meta"), (type(view), "filterset_fields")):
+        for text in (name, name.partition("__")[0]):
+            if line := OwnClasses(owner).find_text(text, listing):
+                subject = f"{line.owner}.{name}"
+                return {"place": line.place, "subject": subject, "remedy": MADE_FILTER}
     return None

@@ -120,6 +120,16 @@ class Declared(Filtered):
     filterset_class = DeclaredFilter
 
 
+class Listed(AllRows):
+    """Some groups of people."""
+
+    def get_serializer_context(self):
+        return {"name": "not of the filter"}
+
+    filter_backends = [DjangoFilterBackend]
+    filterset_fields = ["name"]
+
+
 class Named(serializers.ModelSerializer):
     class Meta:
         model = User
@@ -183,6 +193,7 @@ def test_a_finding_points_at_the_line_to_change(findings, view, cause, line, mes
     [
         (Declared, "    name = CharFilter()", "NAME = filters.CharFilter"),
         (Filtered, '        fields = ["name"]', "Declare the filter in a FilterSet"),
+        (Listed, '    filterset_fields = ["name"]', "Declare the filter in a FilterSet"),
         (Computing, '        name = query.get("name", query.get(self.request.user.username))',
          '@mcp_tool(query={"NAME":'),
     ],
