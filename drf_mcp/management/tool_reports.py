@@ -38,7 +38,7 @@ MODULES = re.compile(r"[\w<>]+\.")
 
 
 @override_language()
-def write_definition(tool: Tool) -> str:
+def encode_definition(tool: Tool) -> str:
     """Return the definition of a tool as clients of the current revision get it."""
     envelope = make_envelope(choose_envelope_class(tool))
     return encode_data(tool.definition(get_output_schema(tool, envelope)))
@@ -159,7 +159,7 @@ class ToolList:
         return ", ".join(f"{name}*" if name in required else name for name in names)
 
     def show_tool(self, tool: Tool, user: Any) -> Iterator[str]:
-        definition = write_definition(tool)
+        definition = encode_definition(tool)
         yield self.style.MIGRATE_HEADING(f"{tool.name}: {tool.title}")
         yield f"  {self._write_request(tool)}"
         yield f"  {tool.endpoint.place}"

@@ -33,7 +33,7 @@ class Cause:
         cause: a short name, as data has it.
         title: the heading of the report.
         why: what it means for an agent, in one sentence.
-        says: what was found; ``{tools}`` stands for the names of the tools.
+        says: what was found; ``{tools}`` is where the names of the tools go.
         remedy: the edit that mends it.
         is_brief: whether title, place and subject say all.
     """
@@ -132,7 +132,7 @@ class LintFinding:
         cause: the name of its `Cause`.
         place: the project's own line, ``shop/views.py:12``.
         subject: the class, field or filter that the line defines.
-        says: what was found; ``{tools}`` stands for the names of the tools.
+        says: what was found; ``{tools}`` is where the names of the tools go.
         remedy: the edit that mends it, to paste.
     """
 
@@ -284,7 +284,7 @@ class SearchedTool:
 
     @cached_property
     def query(self) -> str:
-        """The words of the tool that somebody would search for."""
+        """The words by which the tool is searched for."""
         sentence = re.split(r"[.;:\n]", self.tool.description, maxsplit=1)[0]
         said = sentence.startswith(self.tool.title)
         return (sentence if said else f"{self.tool.title} {sentence}").replace("_", " ")

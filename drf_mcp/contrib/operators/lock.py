@@ -16,8 +16,8 @@ from drf_mcp.management.screen import Screen, UsageError, count_noun
 from drf_mcp.management.tool_reports import (
     MODULES,
     ToolReport,
+    encode_definition,
     name_permissions,
-    write_definition,
 )
 from drf_mcp.tools import Tool, registry
 
@@ -165,7 +165,7 @@ def write_entry(tool: Tool) -> Entry:
         "permissions": name_permissions(tool),
         "arguments": list_members(tool.input_schema),
         "answers": list_members(tool.schema.output),
-        "size": len(to_bytes(write_definition(tool))),
+        "size": len(to_bytes(encode_definition(tool))),
     }
 
 

@@ -86,7 +86,7 @@ class OwnClasses:
         """Return the line of ``name = ...`` or of the method of that name, None for none."""
         for base, path, node in self.found:
             for member in node.body:
-                if name in find_names(member):
+                if name in list_targets(member):
                     return SourceLine(write_line(path, member.lineno), base.__name__)
         return None
 
@@ -96,14 +96,14 @@ class OwnClasses:
         The string may be anywhere in a class, or in the member of one name.
         """
         for base, path, node in self.found:
-            members = [m for m in node.body if not within or within in find_names(m)]
+            members = [m for m in node.body if not within or within in list_targets(m)]
             for call, constant in (pair for member in members for pair in walk_strings(member)):
                 if constant.value == text:
                     return SourceLine(write_line(path, constant.lineno), base.__name__, call)
         return None
 
 
-def find_names(member: ast.stmt) -> list[str]:
+def list_targets(member: ast.stmt) -> list[str]:
     if isinstance(member, (*FUNCTIONS, ast.ClassDef)):
         return [member.name]
     targets: list[ast.expr] = member.targets if isinstance(member, ast.Assign) else []

@@ -12,7 +12,7 @@ from rest_framework.routers import APIRootView
 
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.screen import Screen, show_progress
-from drf_mcp.management.tool_reports import ToolList, add_reports, find_report, write_definition
+from drf_mcp.management.tool_reports import ToolList, add_reports, encode_definition, find_report
 from drf_mcp.tools import Tool
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
 
@@ -89,7 +89,7 @@ class Command(MCPCommand):
             tool.input_schema  # noqa: B018
 
     def _format_tools(self, tools: Mapping[str, Tool]) -> str:
-        return self.format_json([json.loads(write_definition(t)) for t in tools.values()])
+        return self.format_json([json.loads(encode_definition(t)) for t in tools.values()])
 
     def find_own_endpoints(self) -> list[Endpoint]:
         found = find_endpoints(settings.ROOT_URLCONF)
