@@ -169,10 +169,10 @@ def find_object(view: Any, *args: Any, **kwargs: Any) -> Any:
         APIException, Http404, PermissionDenied: if the view refuses the caller the object.
     """
     handler = getattr(view, "action", None) or view.request.method.lower()
-    return get_named_object(view) if finds_object(type(view), handler) else None
+    return get_named_object(view) if gets_object(type(view), handler) else None
 
 
-def finds_object(view_class: type, handler: str, known: frozenset[str] = frozenset()) -> bool:
+def gets_object(view_class: type, handler: str, known: frozenset[str] = frozenset()) -> bool:
     """Return whether a handler calls ``get_object()``, as far as the code of the view shows.
 
     Args:
@@ -181,12 +181,12 @@ def finds_object(view_class: type, handler: str, known: frozenset[str] = frozens
     for base in view_class.__mro__:
         if handler not in vars(base):
             continue
-        names = find_names(getattr(inspect.unwrap(vars(base)[handler]), "__code__", None))
+        names = find_code_names(getattr(inspect.unwrap(vars(base)[handler]), "__code__", None))
         reading = known | {handler}
         others = {each for each in names - reading if callable(getattr(view_class, each, None))}
         if names & GETTERS:
             return not names & MISSES
-        if any(finds_object(view_class, each, reading) for each in others):
+        if any(gets_object(view_class, each, reading) for each in others):
             return True
         if handler not in names:
             # It does not call the method of the next class.
@@ -194,9 +194,9 @@ def finds_object(view_class: type, handler: str, known: frozenset[str] = frozens
     return False
 
 
-def find_names(code: Any) -> set[str]:
+def find_code_names(code: Any) -> set[str]:
     inner = (each for each in getattr(code, "co_consts", ()) if hasattr(each, "co_names"))
-    return set(getattr(code, "co_names", ())).union(*map(find_names, inner))
+    return set(getattr(code, "co_names", ())).union(*map(find_code_names, inner))
 
 
 def hash_row(row: Model) -> str:

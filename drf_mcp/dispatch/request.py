@@ -189,12 +189,21 @@ class ToolRequest(HttpRequest):
         self.__dict__["auth"] = value
         self.caller.request.auth = value
         if self.mcp_call is not None and self.throttles is None:
-            # The setter of REST framework's request called, and the view has asked no throttle yet.
-            setter = sys._getframe(1).f_locals.get("self")
-            view = (getattr(setter, "parser_context", None) or {}).get("view")
+            view = find_authenticating_view()
             self.throttles = note_throttles(view) if view is not None else None
         if not self.caller.admitted:
             self.caller.admit(self.user, value, self.mcp_call and self.mcp_call.tool)
+
+
+def find_authenticating_view() -> Any:
+    """Return the view that authenticates a `ToolRequest`, called by the setter of its ``auth``.
+
+    A view makes its throttles, asks them and forgets them, so they have to be noted before. No code
+    of ours runs between the making of the view and its throttles, except this setter, and REST
+    framework hands it a user and an ``auth``. Its caller, REST framework's request, has the view.
+    """
+    setting = sys._getframe(2).f_locals.get("self")
+    return (getattr(setting, "parser_context", None) or {}).get("view")
 
 
 GetResponse = Callable[[Any], Any]

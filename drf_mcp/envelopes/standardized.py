@@ -143,7 +143,7 @@ class ResponseBuilder:
         return add_errors(response, formatted_errors, execution_time)
 
 
-def read_value(value: Any, response_class: type[ResponseT]) -> tuple[Any, Response]:
+def read_returned(value: Any, response_class: type[ResponseT]) -> tuple[Any, Response]:
     reply = value if isinstance(value, Response) else Response()
     value = value.data if isinstance(value, Response) else value
     if not isinstance(value, (StandardMCPResponse, OwnEnvelope)):
@@ -208,7 +208,9 @@ def standardized_response(
         def call(*args: Any, **kwargs: Any) -> Any:
             started = time.perf_counter()
             with catch() as caught:
-                return finish(*read_value(function(*args, **kwargs), response_class), args, started)
+                return finish(
+                    *read_returned(function(*args, **kwargs), response_class), args, started
+                )
             return finish(*reject(caught.exception, name), args, started)
 
         @functools.wraps(function)
@@ -216,7 +218,7 @@ def standardized_response(
             started = time.perf_counter()
             with catch() as caught:
                 value = await function(*args, **kwargs)
-                return finish(*read_value(value, response_class), args, started)
+                return finish(*read_returned(value, response_class), args, started)
             return finish(*reject(caught.exception, name), args, started)
 
         is_async = iscoroutinefunction(inner) or iscoroutinefunction(type(inner).__call__)

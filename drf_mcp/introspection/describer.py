@@ -19,7 +19,7 @@ from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.introspection.request_body import RequestBody
 from drf_mcp.introspection.shared_fields import describe_once
 from drf_mcp.introspection.source.handlers import read_handler
-from drf_mcp.introspection.source.members import find_names, find_own, is_drf_code
+from drf_mcp.introspection.source.members import find_mentioned, find_own, is_drf_code
 from drf_mcp.introspection.types import (
     Body,
     EndpointSchema,
@@ -170,7 +170,7 @@ class ResponseSchema:
             return True
         reading = read_handler(view_class, name)
         is_alone = reading is not None and reading.calls <= {name}
-        own = map(find_names, find_own(view_class, name))
+        own = map(find_mentioned, find_own(view_class, name))
         return is_alone and all(map(CALLER.isdisjoint, own))
 
     def renders_data(self) -> bool:

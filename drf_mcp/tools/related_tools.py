@@ -224,18 +224,20 @@ def shorten_lookups(query: Parameters) -> Parameters:
         while "__" in name:
             name = name.rpartition("__")[0]
             if name in filters:
-                return replace(parameter, schema=leave_out(parameter.schema, filters[name].schema))
+                return replace(
+                    parameter, schema=leave_out_said(parameter.schema, filters[name].schema)
+                )
         return parameter
 
     return tuple(map(shorten, query))
 
 
-def leave_out(schema: Schema, said: Mapping[str, object]) -> Schema:
+def leave_out_said(schema: Schema, said: Mapping[str, object]) -> Schema:
     """Return a schema without the descriptions that another schema has, in items too."""
     left = FieldSchema.of(schema)
     if left.get("description") == said.get("description"):
         left = FieldSchema({k: v for k, v in left.items() if k != "description"}, left.meaning)
     items, others = left.get("items"), said.get("items")
     if isinstance(items, dict) and isinstance(others, dict):
-        left = left | {"items": leave_out(items, others)}
+        left = left | {"items": leave_out_said(items, others)}
     return left

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ModelViewSet
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.call_objects import CallObject, finds_object, has_cascades, hash_row
+from drf_mcp.dispatch.call_objects import CallObject, gets_object, has_cascades, hash_row
 from drf_mcp.tools import registry
 from drf_mcp.tools.arguments.call import Call
 
@@ -162,9 +162,9 @@ class Upserting(GroupViewSet):
 
 
 def test_a_view_that_does_without_a_missing_object_is_not_known_to_find_it():
-    assert not finds_object(Upserting, "update")
-    assert finds_object(Upserting, "destroy")
-    assert not finds_object(GroupViewSet, "close")
+    assert not gets_object(Upserting, "update")
+    assert gets_object(Upserting, "destroy")
+    assert not gets_object(GroupViewSet, "close")
 
 
 def test_a_model_cascades_where_rows_of_others_go_with_its_rows():

@@ -142,7 +142,7 @@ class Confirmation:
 
 
 @dataclass(frozen=True)
-class Subject:
+class ConfirmedObjects:
     """What a call is about.
 
     Attributes:
@@ -156,7 +156,7 @@ class Subject:
     state: str
 
     @classmethod
-    def of(cls, call: CallState) -> Subject:
+    def of(cls, call: CallState) -> ConfirmedObjects:
         requests = call.bound.requests if call.bound.is_batch else (call.bound,)
         named = [CallObject(call.caller, call.tool, bound) for bound in requests]
         # Several objects share the lines of one.
@@ -213,7 +213,7 @@ class ConfirmationGuard(Guard):
         refusal: Outcome | None = call.dispatcher.find_early_refusal(call)
         if refusal is not None:
             return refusal
-        subject = Subject.of(call)
+        subject = ConfirmedObjects.of(call)
         confirmation, exchange = Confirmation(call, subject.state), get_exchange(call)
         text, max_age = call.bound.controls.get(CONFIRMATION), TOKEN_AGE
         if KEY in exchange.answers and KEY in exchange.memory:
@@ -234,7 +234,7 @@ class ConfirmationGuard(Guard):
             raise
 
     def ask(
-        self, call: CallState, subject: Subject, confirmation: Confirmation, fault: str
+        self, call: CallState, subject: ConfirmedObjects, confirmation: Confirmation, fault: str
     ) -> Outcome:
         """Return the outcome that asks: a question, and a failure for who cannot be asked."""
         tool, text, arguments = call.tool, confirmation.write(), confirmation.arguments

@@ -341,7 +341,7 @@ class IdempotencyKeyMixin:
             elif answer.status_code >= 500:
                 change.undo(row)
             else:
-                change.keep(row, text := write_response(answer, notes), find_rights())
+                change.keep(row, text := write_answer(answer, notes), find_rights())
                 if isinstance(answer, Response):
                     # The first answer has the data that all others have, and knows its objects.
                     answer.data = keep_serializers(answer.data, json.loads(text)["data"])
@@ -419,7 +419,7 @@ def hash_received_file(value: Any) -> Any:
     return [value.name, digest.hexdigest()]
 
 
-def find_object(data: Any) -> Model | None:
+def find_changed_object(data: Any) -> Model | None:
     row = getattr(getattr(data, "serializer", None), "instance", None)
     return row if isinstance(row, Model) else None
 
@@ -435,10 +435,10 @@ def name_object(data: Any, kept: Sequence[Any] | None) -> Any:
     return ReturnDict(data, serializer=serializer)
 
 
-def write_response(response: Any, notes: Any) -> str:
+def write_answer(response: Any, notes: Any) -> str:
     """Return the text of a response, and of the notes of its view."""
     body = {"data": response.data} if isinstance(response, Response) else {}
-    row = find_object(body.get("data"))
+    row = find_changed_object(body.get("data"))
     if not body:
         body = {"content": base64.b64encode(response.getvalue()).decode()}
     return KeptEncoder().encode(

@@ -140,7 +140,7 @@ def find_own(owner: type, name: str) -> Iterator[Any]:
 def asks_who_calls(owner: type, name: str) -> bool:
     """Return whether the project's code behind a member has names such as ``user``."""
     return any(
-        not inspect.isfunction(function) or has_part(find_names(function), WHO)
+        not inspect.isfunction(function) or has_part(find_mentioned(function), WHO)
         for function in find_own(owner, name)
     )
 
@@ -156,7 +156,7 @@ def depends_on_request(owner: type, names: tuple[str, ...]) -> bool:
     while waiting:
         for function in find_own(owner, waiting.pop()):
             if not inspect.isfunction(function) or has_part(
-                find_names(function, keys=True), AROUND
+                find_mentioned(function, keys=True), AROUND
             ):
                 return True
             used = {name for name, _ in find_members_used(function.__code__)} - seen
@@ -170,7 +170,7 @@ def has_part(words: Iterable[str], parts: tuple[str, ...]) -> bool:
     return any(part in joined for part in parts)
 
 
-def find_names(function: Any, *, keys: bool = False) -> frozenset[str]:
+def find_mentioned(function: Any, *, keys: bool = False) -> frozenset[str]:
     """Return the names, and the keys if asked for, in a function and in the one it decorates."""
     found = [read_code_names(layer.__code__) for layer, _ in unwrap_function(function)]
     return frozenset().union(*(names | texts if keys else names for names, texts in found))
