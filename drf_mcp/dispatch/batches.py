@@ -127,6 +127,11 @@ class Batch:
         parts = [f"{', '.join(map(str, ids))}: {code}, {text}" for (code, text), ids in groups]
         return " ".join([count, *parts])
 
+    def find_details(self) -> dict[str, Any]:
+        # What else the errors say, for envelopes whose warnings have no problems.
+        said = {each.pointer: each.context for each in self.misses if each.context}
+        return {"details": said} if said else {}
+
     def get_warning(self) -> Warning:
         codes: dict[str, list[Any]] = {}
         for (code, _text), ids in self.groups.items():
@@ -135,6 +140,7 @@ class Batch:
             "failed_ids": codes,
             "successful_ids": len(self.ids) - len(self.misses),
             "total_ids": len(self.ids),
+            **self.find_details(),
         }
         return Warning(
             PARTIAL,

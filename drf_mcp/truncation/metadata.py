@@ -27,6 +27,12 @@ OMITTED = {
     "suggestions": "%(count)s of %(total)s suggestions left out",
     "warnings": "%(count)s of %(total)s warnings left out",
 }
+# The phrase of each loss.
+LOSSES = {
+    **OMITTED,
+    "next": "the arguments of the next page left out",
+    "details": "the details of %(count)s of %(total)s warnings left out",
+}
 # Each of them may keep a fifth of the room.
 SHARE = 5
 # Arguments of the next page of up to this many tokens always stay.
@@ -34,6 +40,8 @@ MAX_NEXT_TOKENS = 150
 SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 # Characters that a sentence, and another value, of a failure keeps.
 MAX_SENTENCE, MAX_VALUE = 500, 160
+# Those that a value in the context of a warning keeps where there is no room.
+MAX_DETAILS = 500
 MAX_NAMES = 50
 # Longer than any count.
 MOST = 999_999
@@ -59,9 +67,7 @@ class OmittedMetadata:
     @property
     def loss(self) -> str:
         """A phrase for `summarise`."""
-        if self.name == "next":
-            return "the arguments of the next page left out"
-        return OMITTED[self.name] % {"count": self.count, "total": self.total}
+        return LOSSES[self.name] % {"count": self.count, "total": self.total}
 
 
 def summarise(losses: Iterable[str], limit: int) -> str:
@@ -91,7 +97,9 @@ class MetadataCutter:
 
     def cut(self, outcome: Outcome, room: int) -> tuple[Outcome, tuple[OmittedMetadata, ...]]:
         """Cut the longest members first, until the envelope without the data fits the room."""
-        omitted: list[OmittedMetadata] = []
+        if self._fits(outcome, room):
+            return outcome, ()
+        outcome, omitted = self._cut_details(outcome)
         entries = {name: self._sort_entries(outcome, name) for name in OMITTED}
         lengths = {name: len(self.encode(to_json(entries[name]))) for name in OMITTED}
         for name in sorted(OMITTED, key=lambda name: -lengths[name]):
@@ -111,6 +119,22 @@ class MetadataCutter:
             omitted.append(OmittedMetadata("next", page.next, 1, 1))
             outcome = outcome.changed(pagination=replace(page, next=None))
         return outcome, tuple(omitted)
+
+    def _cut_details(self, outcome: Outcome) -> tuple[Outcome, list[OmittedMetadata]]:
+        # A warning without its long details says more than none.
+        whole, short = outcome.warnings, tuple(map(self._shorten_warning, outcome.warnings))
+        lost = [each for each, kept in zip(whole, short, strict=True) if each != kept]
+        if not lost:
+            return outcome, []
+        omitted = OmittedMetadata("details", to_json(lost), len(lost), len(whole))
+        return outcome.changed(warnings=short), [omitted]
+
+    def _shorten_warning(self, warning: Warning) -> Warning:
+        context = {n: v for n, v in warning.context.items() if len(self.encode(v)) <= MAX_DETAILS}
+        if len(context) == len(warning.context):
+            return warning
+        problems = tuple(replace(each, context={}) for each in warning.problems)
+        return replace(warning, context=context, problems=problems)
 
     def _sort_entries(self, outcome: Outcome, name: str) -> Sequence[Any]:
         # The last entries are lost first: long ones, and warnings that are least serious.

@@ -110,6 +110,7 @@ class WriteBatch(Batch):
             "failed_items": failed,
             "successful_items": len(self.ids) - len(failed),
             "total_items": len(self.ids),
+            **self.find_details(),
         }
         return replace(super().get_warning(), context=context)
 
