@@ -11,8 +11,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -73,15 +72,6 @@ class Held:
             refuse_beyond(name, self.counts[name, holder] + 1)
             self.counts[name, holder] += 1
         return partial(self._give_back, name, holder)
-
-    @contextmanager
-    def holding(self, name: str, holder: str) -> Iterator[None]:
-        """Count one more while a block runs."""
-        give_back = self.take(name, holder)
-        try:
-            yield
-        finally:
-            give_back()
 
     def _give_back(self, name: str, holder: str) -> None:
         with self.lock:

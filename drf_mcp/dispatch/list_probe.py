@@ -102,13 +102,12 @@ def ask_about_rows(
     caller: Caller,
     tool: Any,
     kwargs: Mapping[str, Any],
-    ask: Callable[[ListProbe], Found | None],
+    take: Callable[[QuerySet[Any]], Found],
+    column: str,
     *,
-    is_counted: bool = False,
+    is_counted: bool,
 ) -> Found | None:
-    """Return what ``ask`` returns of a list's probe; None where the list refuses or fails.
-
-    What takes the list away from the caller takes its rows, too.
+    """Call `ListProbe.take_rows`; return None where the list is taken away, refuses or fails.
 
     Args:
         is_counted: whether the list's throttles count the question.
@@ -127,4 +126,4 @@ def ask_about_rows(
         return None
     probe = ListProbe(caller, tool, Call({}, kwargs))
     probe.is_counted = is_counted
-    return contain(lambda: ask(probe), log_failure)
+    return contain(lambda: probe.take_rows(take, column), log_failure)

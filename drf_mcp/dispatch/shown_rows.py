@@ -12,7 +12,6 @@ from rest_framework.relations import HyperlinkedIdentityField
 from rest_framework.utils.serializer_helpers import ReturnList
 
 from drf_mcp.dispatch.stock_lists import is_stock, is_stock_row
-from drf_mcp.json_text import JSONPointer
 
 # How many mappings inside one another are searched for the rows of an answer.
 DEEPEST = 3
@@ -31,7 +30,7 @@ def find_shown_rows(data: Any, column: str) -> list[Model]:
 
     No rows where code other than REST framework's serializers may have written items.
     """
-    found = [shown for _, shown in find_return_lists(data)]
+    found = list(find_return_lists(data))
     pairs = [
         (row, item, shown.serializer.child)
         for shown in (found if all(map(is_complete, found)) else ())
@@ -84,14 +83,12 @@ def shows_column(serializer: Any, model: type[Model], column: str) -> bool:
     )
 
 
-def find_return_lists(data: Any, pointer: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    # Yields the pointer and the list.
+def find_return_lists(data: Any, depth: int = 0) -> Iterator[Any]:
     if isinstance(data, ReturnList):
-        yield pointer, data
+        yield data
     elif isinstance(data, Mapping) and depth < DEEPEST:
-        for name, value in data.items():
-            inner = JSONPointer.from_parent(pointer, str(name))
-            yield from find_return_lists(value, inner, depth + 1)
+        for value in data.values():
+            yield from find_return_lists(value, depth + 1)
 
 
 def is_complete(shown: Any) -> bool:

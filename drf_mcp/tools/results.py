@@ -19,10 +19,6 @@ from drf_mcp.dispatch.error_texts import UNWRITABLE, UNWRITABLE_TRIAL
 from drf_mcp.dispatch.stored_answers import StoredAnswer, keeps_answers
 from drf_mcp.envelopes import (
     Envelope,
-    OkEnvelope,
-    PlainEnvelope,
-    ResponseV2Envelope,
-    StatusEnvelope,
 )
 from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, to_bytes
 from drf_mcp.outcomes import MISSING, Outcome
@@ -34,14 +30,8 @@ from drf_mcp.truncation import RETRIEVAL_TOOL, Budget, fit_outcome, relax_schema
 # Of objects and arrays inside one another in an answer. serde_json, which clients in Rust use,
 # reads 127 of a message, the official Python SDK 200, Python's json some 990; a message adds three.
 MAX_DEPTH = 120
-# From this number of rows on, some rows show first whether the answer alone is too long.
-MANY_ROWS, SAMPLE_ROWS = 30, 5
 # The characters of an answer whose tokens are counted.
 SAMPLE = 8_000
-# From this number of characters on, a text alone may be too long.
-LONG_TEXT = 100_000
-# Envelopes that contain the whole answer, so that they are never shorter than the answer.
-EMBEDDING = frozenset({OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope})
 
 
 class ResultWriter:

@@ -64,13 +64,7 @@ class ListedRows:
         is_first = tool.name not in self.counted
         self.counted.add(tool.name)
         try:
-            return ask_about_rows(
-                self.caller,
-                tool,
-                known,
-                lambda probe: probe.take_rows(take, column),
-                is_counted=is_first,
-            )
+            return ask_about_rows(self.caller, tool, known, take, column, is_counted=is_first)
         except APIException as exc:
             raise refuse_throttled(exc) from exc
 
