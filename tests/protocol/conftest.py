@@ -6,16 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from django.utils.datastructures import CaseInsensitiveMapping
 from mcp_types import methods
 from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
 
-from drf_mcp.protocol.constants import (
-    CLIENT_CAPABILITIES_KEY,
-    PROTOCOL_VERSION_KEY,
-    STATELESS_REVISION,
-)
-from drf_mcp.protocol.jsonrpc import Message
 from tests.oracles.watching import get_official_types
 
 
@@ -37,20 +30,3 @@ def read_error():
         return message["id"], message["error"]
 
     return read
-
-
-@pytest.fixture
-def stateless_request():
-    def build(method: str, meta: dict[str, Any] | None = None, **params: Any):
-        meta = {
-            PROTOCOL_VERSION_KEY: STATELESS_REVISION,
-            CLIENT_CAPABILITIES_KEY: {},
-            **(meta or {}),
-        }
-        message = Message(1, method, {**params, "_meta": meta})
-        headers = {"MCP-Protocol-Version": STATELESS_REVISION, "Mcp-Method": method}
-        if "name" in params:
-            headers["Mcp-Name"] = params["name"]
-        return message, CaseInsensitiveMapping(headers)
-
-    return build

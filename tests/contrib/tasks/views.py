@@ -9,7 +9,6 @@ import threading
 from adrf.views import APIView as AsyncAPIView
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse
 from rest_framework import serializers
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
@@ -213,18 +212,6 @@ class DeletionView(APIView):
         # delete() would query models of other tests, some of which have no table.
         User.objects.filter(pk=pk)._raw_delete("default")
         return Response(status=204)
-
-
-class Turnstile:
-    """Middleware that responds in place of the endpoint while it is closed."""
-
-    is_closed = False
-
-    def __init__(self, get_response):
-        self.get_response = get_response
-
-    def __call__(self, request):
-        return HttpResponse("Later.", status=503) if self.is_closed else self.get_response(request)
 
 
 def choose_tenant(get_response):
