@@ -124,14 +124,14 @@ bench: .venv/installed-test
 bench-gate: .venv/installed-test
 	@$(run) -m benchmarks --gate $(ARGUMENTS)
 
-# Print how well an agent can use the list of tools and the errors; build/agents.json has the details.
+# Print how well an agent can use the list of tools and the errors.
 # Tokens are exact where Node.js is installed (make node).
 bench-agents: .venv/installed-test
 	@$(run) -m benchmarks.agents
 
 # Measure the same operations with drf_mcp and with other packages, as multiples of the plain request.
-# Nightly, because it takes some minutes and installs the packages into build/peers; needs Python
-# 3.12. ARGUMENTS="drf_mcp fastmcp --rounds 10" measures two packages for a shorter time.
+# Nightly, because it takes some minutes and installs the packages into build/environments.
+# ARGUMENTS="drf_mcp fastmcp --rounds 10" measures two packages for a shorter time.
 bench-peers: .venv/installed-test
 	@$(run) -m benchmarks.peers $(ARGUMENTS)
 
