@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from django.core.checks import CheckMessage, Error
@@ -210,7 +210,7 @@ class ToolSearch:
             call.tool = runner.refusing(refuse_kind(tool) if is_known else self.refuse_name(name))
             return
         call.redirect(name, sent[INNER])
-        call.locate = RedirectedOutcome(self, name).locate
+        call.locate = partial(locate_outcome, name)
 
     def refuse_name(self, name: str) -> Problem:
         if name in SEARCH_TOOLS:
@@ -245,49 +245,35 @@ def reaches_out(tools: Sequence[Tool]) -> bool:
     return any(tool.annotations["openWorldHint"] for tool in tools)
 
 
-class RedirectedOutcome:
-    """Puts the outcome of a tool in terms of the call that named the tool.
+def locate_outcome(name: str, outcome: Outcome) -> Outcome:
+    """Return the outcome of a tool in terms of the call that named the tool."""
 
-    Args:
-        search: what the caller sees of the endpoint.
-        name: the tool.
-    """
+    def go_without(exc: Exception) -> dict[str, Any]:
+        text = "The answer of %s cannot be fitted to what was sent"
+        logger.warning(text, outcome.tool, exc_info=exc)
+        return {}
 
-    def __init__(self, search: ToolSearch, name: str) -> None:
-        self.search = search
-        self.name = name
+    # What a view's own envelope says may look like ours.
+    changes = contain(lambda: find_located(name, outcome), go_without)
+    return outcome.changed(**changes) if changes else outcome
 
-    def locate(self, outcome: Outcome) -> Outcome:
 
-        def go_without(exc: Exception) -> dict[str, Any]:
-            text = "The answer of %s cannot be fitted to what was sent"
-            logger.warning(text, outcome.tool, exc_info=exc)
-            return {}
-
-        # What a view's own envelope says may look like ours.
-        changes = contain(lambda: self.find_changes(outcome), go_without)
-        return outcome.changed(**changes) if changes else outcome
-
-    def find_changes(self, outcome: Outcome) -> dict[str, Any]:
-        changes: dict[str, Any] = {}
-        failure, page, data = outcome.failure, outcome.pagination, outcome.data
-        if failure is not None and failure.problems:
-            changes["failure"] = failure.with_problems(locate_all(failure.problems))
-        if any(warning.problems for warning in outcome.warnings):
-            changes["warnings"] = tuple(
-                replace(warning, problems=locate_all(warning.problems))
-                for warning in outcome.warnings
-            )
-        if page is not None and page.next is not None:
-            changes["pagination"] = replace(page, next=self.wrap(page.next))
-        asks = failure is not None and failure.code == CONFIRMATION
-        if asks and isinstance(data, Mapping) and "next" in data:
-            data = {**data, "next": self.wrap(data["next"])}
-            changes |= {"data": data, "body": {**outcome.body, "data": data}}
-        return changes
-
-    def wrap(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return {"name": self.name, INNER: arguments}
+def find_located(name: str, outcome: Outcome) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    failure, page, data = outcome.failure, outcome.pagination, outcome.data
+    if failure is not None and failure.problems:
+        changes["failure"] = failure.with_problems(locate_all(failure.problems))
+    if any(warning.problems for warning in outcome.warnings):
+        changes["warnings"] = tuple(
+            replace(warning, problems=locate_all(warning.problems)) for warning in outcome.warnings
+        )
+    if page is not None and page.next is not None:
+        changes["pagination"] = replace(page, next={"name": name, INNER: page.next})
+    asks = failure is not None and failure.code == CONFIRMATION
+    if asks and isinstance(data, Mapping) and "next" in data:
+        data = {**data, "next": {"name": name, INNER: data["next"]}}
+        changes |= {"data": data, "body": {**outcome.body, "data": data}}
+    return changes
 
 
 def locate_all(problems: Sequence[Problem]) -> tuple[Problem, ...]:
