@@ -318,7 +318,7 @@ class ProgramCalls:
         self.read(outcome, answer)
         if tool.reads:
             return
-        # An answer that comes again is that of an earlier change.
+        # An answer that comes again belongs to an earlier change.
         if not outcome.is_trial and not outcome.meta.get("replayed"):
             answer.changed = self.name_change(tool, arguments, outcome.data)
         shown = tool.sanitize_arguments(arguments)

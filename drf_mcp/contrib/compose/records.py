@@ -25,7 +25,7 @@ from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Failure, Outcome, Problem, Question
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
 
-# What an agent can answer in the place of the client's user.
+# What an agent can answer instead of the client's user.
 ANSWERABLE = frozenset({"form", "url"})
 
 

@@ -89,7 +89,7 @@ def open_session(
     """Open a process for one program, when it is the turn of its owner.
 
     Args:
-        limits: those of COMPOSE_LIMITS.
+        limits: COMPOSE_LIMITS.
         now: the time that the program sees, and the seed of what is random to it: the same program
             does the same when it runs again.
     """

@@ -165,7 +165,7 @@ class PermissionTrace:
         tool: the tool.
         user: None for an anonymous caller.
         endpoint: where the tool is called; None for an endpoint as the settings have it.
-        narrowings: those of the caller, in addition to the endpoint's.
+        narrowings: the caller's, in addition to the endpoint's.
     """
 
     def __init__(

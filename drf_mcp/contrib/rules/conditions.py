@@ -167,7 +167,7 @@ class Place:
             return text
         is_many = isinstance(field, serializers.MultipleChoiceField)
         try:
-            # Times of rules are those of the project, not of the caller.
+            # Rules have the project's times, not the caller's.
             with timezone.override(timezone.get_default_timezone()):
                 value = field.to_internal_value([text] if is_many else text)
             for validator in () if is_many or operator in COMPARISONS else field.validators:
@@ -247,7 +247,7 @@ class ToolPlaces:
         return Place(field, schema)
 
     def get_field(self, fields: Mapping[str, Any], place: list[str]) -> Any:
-        # A parser, such as that of camel case, may call the fields otherwise.
+        # A parser, such as for camel case, may call the fields otherwise.
         keys = self.tool.arguments.keys
         own = next((own for own, other in keys.items() if [*other] == place), place)
         field = fields.get(own[-1])
