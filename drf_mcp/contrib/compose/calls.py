@@ -51,11 +51,9 @@ CODES = {401: "UNAUTHORIZED", 403: "FORBIDDEN", 429: "RATE_LIMIT_EXCEEDED"}
 
 @dataclass
 class Reopened:
-    """The call at which a program stopped.
+    """The call at which a program stopped: with the hash of what was sent, as a person reads it.
 
     Attributes:
-        arguments: the hash of what the program sent.
-        shown: the call as a person reads it, without secrets.
         replies: the answers to the questions of the call, by their keys, as clients send them.
         memory: what its questions remember, by their keys.
         further: arguments that the call lacked.
@@ -92,16 +90,13 @@ class CallAnswer:
     """What one call of a program gave, as JSON: a value, or the text of an error.
 
     Attributes:
-        tool: the name of the tool.
         arguments: the hash of what the program sent.
         shown: the call as a person reads it, without secrets.
         source: the tool that answered: the tool itself, or the one whose call it made.
         following: the arguments of the next page of rows.
-        terms: what has to hold for the answer to be given again, once it was kept.
-        call: what the terms are made of.
+        terms: what has to hold for the answer to be given again, made of the `call`.
         changed: what the call changed: tool, arguments and the key of the object.
-        noted: the meta of the answer to a call that writes, such as what a dry run would change,
-            with the call that it belongs to.
+        noted: the call and the meta of its answer, such as of a dry run.
     """
 
     tool: str
@@ -171,12 +166,6 @@ class ProgramCalls:
             record.pop()
         return record
 
-    @property
-    def meta(self) -> dict[str, Any]:
-        # A program gets the data of its calls, without their meta.
-        noted = [answer.noted for answer in self.record if answer.noted is not None]
-        return {"calls": noted} if noted else {}
-
     def answer(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Return the value of a call of a function in the program.
 
@@ -194,6 +183,24 @@ class ProgramCalls:
                 raise RaisedInProgram(TypeError(text))
             return self.get_signatures(*args) if name == SIGNATURES else self.read_kept(*args)
         tool = self.find_tool(name)
+        arguments = self.read_arguments(tool, name, args, kwargs)
+        rows = ListReader(tool)
+        answer = self.call_tool(tool, rows.enlarge(arguments))
+        if answer.following is None:
+            return answer.value
+        if rows.chooses_page(arguments):
+            self.warn(rows.say_page(arguments))
+            return answer.value
+        parts = [answer.value]
+        while answer.following is not None:
+            self.check_time()
+            answer = self.call_tool(tool, answer.following)
+            parts.append(answer.value)
+        return rows.join(parts)
+
+    def read_arguments(
+        self, tool: Tool, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
         required = get_required(tool)
         if len(args) > len(required):
             signature = Signature(tool).get_arguments()
@@ -201,23 +208,10 @@ class ProgramCalls:
         sent = dict(zip(required, args, strict=False))
         sent |= {name_argument(tool, each): value for each, value in kwargs.items()}
         try:
-            arguments = ProgramEncoder().plain(sent)
+            plain: Mapping[str, Any] = ProgramEncoder().plain(sent)
         except (TypeError, ValueError, RecursionError) as exc:
             raise RaisedInProgram(TypeError(str(exc))) from exc
-        rows = ListReader(tool)
-        answer = self.call_tool(tool, rows.enlarge(arguments))
-        value = answer.value
-        if answer.following is None:
-            return value
-        if rows.chooses_page(arguments):
-            self.warn(rows.say_page(arguments))
-            return value
-        parts = [value]
-        while answer.following is not None:
-            self.check_time()
-            answer = self.call_tool(tool, answer.following)
-            parts.append(answer.value)
-        return rows.join(parts)
+        return plain
 
     def check_time(self) -> None:
         channel = self.call.channel
@@ -330,15 +324,16 @@ class ProgramCalls:
         """Return what a call changed: the tool, its arguments, and the key of a new object."""
         shown = shorten_shown(tool.sanitize_arguments(arguments))
         change, endpoint = {"tool": tool.name, "arguments": shown}, tool.endpoint
-        for other in self.tools.values():
+        for other in self.tools.values() if isinstance(data, Mapping) else ():
             kwarg = other.endpoint.key_kwarg
             if kwarg is None or other.endpoint.collection != endpoint.collection:
                 continue
             names = [a.name for a in other.arguments.arguments if a.parameter.name == kwarg]
             for name in (*names, kwarg, endpoint.lookup_kwarg):
-                if isinstance(data, Mapping) and isinstance(data.get(name), (int, str, UUID)):
-                    key = {name: data[name] if isinstance(data[name], int) else str(data[name])}
-                    return change if key.items() <= arguments.items() else {**change, "object": key}
+                if isinstance(key := data.get(name), (int, str, UUID)):
+                    named = {name: key if isinstance(key, int) else str(key)}
+                    is_sent = named.items() <= arguments.items()
+                    return change if is_sent else {**change, "object": named}
         return change
 
     def check_same_call(self, asked: CallAnswer, earlier: CallAnswer | Reopened) -> None:

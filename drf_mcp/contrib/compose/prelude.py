@@ -83,8 +83,6 @@ def _fromtimestamp(kind, seconds, tz=None):
     return moment.replace(tzinfo=None) if tz is None else moment.astimezone(tz)
 def _is_integer(number):
     return number == int(number)
-def _format_map(text, members):
-    return text.format(**members)
 def _re_sub(pattern, function, text, count=0, flags=0):
     parts, end = [], 0
     for match in list(_re.finditer(pattern, text, flags))[:count or None]:
@@ -108,16 +106,8 @@ class _suppress:
         return None
     def __exit__(self, kind, error, trace):
         return error is not None and isinstance(error, self.kinds)
-class _nullcontext:
-    def __init__(self, value=None):
-        self.value = value
-    def __enter__(self):
-        return self.value
-    def __exit__(self, kind, error, trace):
-        return False
 class _contextlib:
     suppress = _suppress
-    nullcontext = _nullcontext
 
 def _data(data, least, what):
     rows = list(data)
@@ -133,12 +123,10 @@ def _variance(data, less, mean):
     rows = _data(data, less + 1, "variance")
     mean = _mean(rows) if mean is None else mean
     return _total([(row - mean) ** 2 for row in rows]) / (len(rows) - less)
-def _middle(data, low, high):
+def _median(data):
     rows = sorted(_data(data, 1, "median"))
     one, other = rows[(len(rows) - 1) // 2], rows[len(rows) // 2]
-    if low or high or len(rows) % 2:
-        return one if low else other
-    return (one + other) / 2
+    return one if len(rows) % 2 else (one + other) / 2
 def _modes(data):
     counts = {}
     for row in data:
@@ -156,9 +144,7 @@ class _statistics:
     StatisticsError = ValueError
     mean = _mean
     fmean = lambda data: float(_mean(data))
-    median = lambda data: _middle(data, False, False)
-    median_low = lambda data: _middle(data, True, False)
-    median_high = lambda data: _middle(data, False, True)
+    median = _median
     multimode = _modes
     mode = lambda data: _modes(_data(data, 1, "mode"))[0]
     quantiles = _quantiles
@@ -222,13 +208,10 @@ def _dedent(text):
     lines = text.split("\\n")
     least = min([len(x) - len(x.lstrip()) for x in lines if x.strip()], default=0)
     return "\\n".join([line[least:] if line.strip() else "" for line in lines])
-def _indent(text, prefix):
-    return "\\n".join([prefix + line if line.strip() else line for line in text.split("\\n")])
 class _textwrap:
     wrap = _wrap
     fill = lambda text, width=70: "\\n".join(_wrap(text, width))
     shorten = _shorten
-    indent = _indent
     dedent = _dedent
 
 class _string:
@@ -236,9 +219,7 @@ class _string:
     ascii_uppercase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     ascii_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
     digits = "0123456789"
-    hexdigits = "0123456789abcdefABCDEF"
     punctuation = "!\\"#$%&'()*+,-./:;<=>?@[\\\\]^_`{|}~"
-    whitespace = " \\t\\n\\r\\x0b\\x0c"
     capwords = lambda text: " ".join([word.capitalize() for word in text.split()])
 
 _MONTHS = "January February March April May June July August September October November December"

@@ -112,6 +112,9 @@ class Checker:
         self.calls = calls
         self.bound, self.defined, _modules = find_bound(tree)
         self.known = self.bound | KNOWN | calls.functions.keys() | set(OWN_FUNCTIONS)
+        imports = (each for each in ast.walk(tree) if isinstance(each, ast.Import))
+        aliases = (alias for each in imports for alias in each.names)
+        self.imported = {each.asname or each.name: each.name for each in aliases}
         names = find_loaded_names(tree) - self.bound
         # Who may not call a tool learns nothing of its arguments.
         visible = calls.visibility.of([t for name, t in calls.functions.items() if name in names])
@@ -130,7 +133,7 @@ class Checker:
             elif isinstance(node, ast.ImportFrom):
                 texts = self.check_import(node.module or "", [each.name for each in node.names])
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                texts = self.check_member(node.value.id, node.attr)
+                texts = self.check_member(self.imported.get(node.value.id, ""), node.attr)
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 texts = self.check_call(node, node.func.id)
             for text in texts:
@@ -177,7 +180,7 @@ class Checker:
 
     def check_call(self, node: ast.Call, name: str) -> Iterator[str]:
         if name in ("getattr", "hasattr") and len(node.args) > 1 and name not in self.bound:
-            asked = read_value(node.args[1])
+            asked = read_literal(node.args[1])
             if any(hasattr(kind, str(asked)) for kind in TYPES.values()):
                 yield f"{name}() finds no methods here: call the method, or use isinstance()."
         if name in ("any", "all", "next") and node.args and name not in self.bound:
@@ -201,7 +204,7 @@ class Checker:
             return
         sent = dict.fromkeys(required[: len(node.args)], "?")
         named = [(each.arg, each.value) for each in node.keywords if each.arg]
-        sent |= {name_argument(tool, each): read_value(value) for each, value in named}
+        sent |= {name_argument(tool, each): read_literal(value) for each, value in named}
         guards = {arguments.get_control_pointer(each.name) for each in tool.controls}
         for problem in [*arguments.find_problems(sent), *arguments.find_missing(sent)]:
             # `**more` may have it.
@@ -211,7 +214,7 @@ class Checker:
                 yield f"{name} {problem.pointer}: {problem.message} {problem.remediation}".strip()
 
 
-def read_value(node: ast.expr) -> Any:
+def read_literal(node: ast.expr) -> Any:
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):

@@ -13,7 +13,7 @@ BUILTINS = {"map", "filter", "sorted", "max", "min", "round"}
 # They give lists where nothing is asked for the next row.
 ITERATORS = {"zip", "enumerate", "reversed"}
 # Methods that the interpreter lacks.
-METHODS = {"isocalendar", "toordinal", "utcnow", "fromtimestamp", "is_integer", "format_map"}
+METHODS = {"isocalendar", "toordinal", "utcnow", "fromtimestamp", "is_integer"}
 TYPES = {each.__name__: each for each in (str, dict, list, set, tuple, int, float)}
 # Methods of types that make a value, and have no value of the type.
 CLASS_METHODS = frozenset({"fromkeys", "maketrans", "from_bytes", "fromhex"})

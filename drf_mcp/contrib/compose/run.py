@@ -102,7 +102,10 @@ class ProgramRun:
         except APIException as exc:
             raise CallRefused(exc) from exc
         warnings = (*outcome.warnings, *calls.warnings.values())
-        return outcome.changed(warnings=warnings, meta={**outcome.meta, **calls.meta})
+        # A program gets the data of its calls, without their meta.
+        noted = [each.noted for each in calls.record if each.noted is not None]
+        meta = {**outcome.meta, **({"calls": noted} if noted else {})}
+        return outcome.changed(warnings=warnings, meta=meta)
 
     def run(self) -> Any:
         calls = self.calls

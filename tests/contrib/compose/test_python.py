@@ -51,6 +51,7 @@ PROGRAMS = {
     "    a: int\nP(a=1)",
     "a named tuple with a default": "from typing import NamedTuple\nclass P(NamedTuple):\n"
     "    a: int\n    b: int = 2\nP(1).b",
+    "names of modules": "string = 'a'\ncalendar = {1: 2}\n[string.upper(), calendar.get(1)]",
     "a name of a builtin": "def map(x):\n    return x\nmap(3)",
 }
 
@@ -100,8 +101,8 @@ WRONG = {
     "a function at the end": ("def f():\n    return 1\nf", ["Line 3", "call f()"]),
     "a tool at the end": ("customers_list", ["call customers_list()"]),
     "names of modules": (
-        "import statistics as s\nfrom textwrap import wrap, nothing\ns.mean([1])\nstatistics.no",
-        ["Line 2: textwrap has no nothing here. It has wrap,"],
+        "import statistics as s\nfrom textwrap import wrap, nothing\ns.nothing",
+        ["Line 2: textwrap has no nothing here. It has wrap,", "Line 3: statistics has no"],
     ),
     "a newer syntax": ("x = 1\nf'{", ["Line 2: SyntaxError"]),
     "generators without end": ("def g():\n    while True:\n        yield 1\ng()", ["never ends"]),
