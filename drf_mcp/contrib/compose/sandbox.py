@@ -180,7 +180,7 @@ def explain_error(text: str) -> str:
     found = re.search(r"'([\w.]+)'(?: object)? has no attribute '(\w+)'", text)
     if found and found[2][0] != "_" and hasattr(TYPES.get(found[1]), found[2]):
         name = f"{found[1]}.{found[2]}"
-        return f"NotImplementedError: {name} cannot be used here: call it in a lambda."
+        return f"NotImplementedError: {name} does not work here. As a callback, write a lambda."
     if "cannot suspend" in text:
         return "NotImplementedError: A tool cannot be called here: call it in a loop before."
     lacks = "The monty syntax parser does not yet support "

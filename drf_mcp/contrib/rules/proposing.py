@@ -219,8 +219,7 @@ class CallToApprove:
         return row
 
     def make_fingerprint(self, objects: list[dict[str, Any]]) -> str:
-        hashes = [each["hash"] for each in objects]
-        return hash_json([self.call.tool.name, self.digest, hashes])
+        return hash_json([self.call.tool.name, self.digest, [each["hash"] for each in objects]])
 
     def make(self, row: Any, proceed: Proceed) -> Outcome:
         """Make the call of a proposal that was taken to be made, or have it approved anew."""
@@ -288,21 +287,17 @@ def find_row_by_key(model: Any, key: Any, *, is_locked: bool) -> Any:
     return contain(lambda: rows.filter(pk=key).first(), lambda exc: None)
 
 
-def has_changed(proposal: Any) -> bool:
-    """Return whether a row that a proposal names has other values than when it was proposed."""
-
-    def changed(named: Mapping[str, Any]) -> bool:
+def find_shown_fingerprint(proposal: Any) -> str:
+    """Return the fingerprint of what is shown now, "" where a row has changed since."""
+    for named in proposal.named_objects:
+        if not named["model"]:
+            continue
         model: Any = apps.get_registered_model(*named["model"].split("."))
         rows = model._base_manager.using(router.db_for_write(model))
         row = rows.filter(pk=named["pk"]).first()
-        return row is None or hash_row(row) != named["hash"]
-
-    return any(changed(each) for each in proposal.named_objects if each["model"])
-
-
-def find_shown_fingerprint(proposal: Any) -> str:
-    """Return the fingerprint of what is shown now, which approves nothing once it has changed."""
-    return "" if has_changed(proposal) else str(proposal.fingerprint)
+        if row is None or hash_row(row) != named["hash"]:
+            return ""
+    return str(proposal.fingerprint)
 
 
 def show_objects(proposal: Any, caller: Any, tool: Any) -> list[dict[str, Any]]:

@@ -46,6 +46,7 @@ ATTACKS = {
         "        pass",
         "the most that it",
     ),
+    "a pattern by name": ("signatures(pattern='orders_*')", "takes at most"),
     "a pattern that takes long": ("signatures('[' * 10 ** 6)", "takes at most"),
     "many patterns": ("signatures(*['*'] * 10 ** 5)", "takes at most"),
     "huge integer as a pattern": ("signatures(10 ** 5000)", "takes at most"),

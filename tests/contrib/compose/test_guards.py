@@ -192,27 +192,10 @@ def test_a_narrower_token_cannot_resume_a_program(staff, holder_of, configure):
     assert holder_of().resume(stopped).data["result"] == 0
 
 
-def test_a_program_at_a_read_only_endpoint_cannot_write(composer_of, configure):
-    configure(COMPOSE="writes")
-    reader = composer_of("carol", "/mcp/readonly")
-    assert reader.tools()["tools_compose"]["annotations"]["readOnlyHint"] is True
-    assert reader.run(PROGRAM).code == "FORBIDDEN"
-
-
 def test_untrusted_text_keeps_its_label(composer):
     key = "io.github.drf-mcp/untrusted"
     assert key not in composer.run("customers_list(page=1)").raw["_meta"]
     assert composer.run("tickets_list(page=1)").raw["_meta"][key] == ["result", "output"]
-
-
-def test_a_failed_call_keeps_and_names_earlier_changes(staff):
-    result = staff.run(
-        "c = customers_create(name='Zoe', email='zoe@example.com', country='DE')\n"
-        "customers_retrieve(id=0)"
-    )
-    assert result.code == "NOT_FOUND"
-    assert [each["tool"] for each in result.data["changed"]] == ["customers_create"]
-    assert Customer.objects.filter(email="zoe@example.com").exists()
 
 
 def test_a_result_names_the_changes_of_a_dry_run(staff):

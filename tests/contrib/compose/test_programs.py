@@ -71,11 +71,6 @@ def test_a_change_whose_result_cannot_be_encoded_is_named(staff, monkeypatch):
     assert "Do not repeat the call" in result.envelope["error"]
 
 
-def test_a_mistyped_tool_is_refused_with_the_nearest_one(composer):
-    result = composer.run("customer_list()")
-    assert "Did you mean customers_list" in result.envelope["error"]
-
-
 def test_arguments_by_position_are_those_that_the_call_needs(composer):
     pk = Customer.objects.filter(owner__username="alice").first().pk
     assert composer.value(f"[customers_retrieve({pk})['id'], *map(customers_retrieve, [])]") == [pk]
@@ -96,11 +91,6 @@ def test_signatures_leave_out_tools_that_the_caller_may_not_call(composer, staff
     program = "signatures('products_*')"
     assert "products_partial_update" in staff.value(program)
     assert "products_partial_update" not in composer.value(program)
-
-
-def test_signatures_take_no_keyword_arguments(composer):
-    result = composer.run("signatures(pattern='orders_*')")
-    assert "signatures takes at most 20 texts" in result.envelope["error"]
 
 
 def test_a_program_without_a_result_gets_a_suggestion(composer):

@@ -138,7 +138,7 @@ def test_a_tool_is_called_until_it_gives_the_end(staff):
 def test_an_error_of_the_interpreter_does_not_say_that_python_lacks_a_method(composer):
     error = composer.run("d = {'a': 1}\n[d.get][0]('a')").envelope["error"]
     assert "has no attribute" not in error
-    assert "dict.get cannot be used here" in error
+    assert "dict.get does not work here" in error
 
 
 def test_a_program_that_is_resumed_with_a_mistake_can_be_resumed_again(staff):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
-from rest_framework.authtoken.models import Token
 
 from drf_mcp.contrib.rules.models import Proposal
 from example_project.shop.models import Order
@@ -112,12 +111,6 @@ def test_a_user_without_the_permission_sees_no_page(row, browser_of):
     assert browser_of("bob").get(PAGE).status_code == 403
     assert decide(browser_of("bob"), row, "approve").status_code == 403
     assert browser_of(None).get(PAGE).status_code == 302
-
-
-def test_a_token_opens_no_page(row, browser_of):
-    browser_of()
-    key = Token.objects.create(user=User.objects.get(username="dora")).key
-    assert Client(headers={"authorization": f"Token {key}"}).get(PAGE).status_code == 302
 
 
 def test_a_decision_needs_a_csrf_token(row, browser_of):
