@@ -49,12 +49,21 @@ def test_the_first_calls_after_a_restart_of_postgresql_are_answered(machines, cl
         assert client_at(here).call("customers_retrieve", pk=1)["id"] == 1
 
 
-def test_listeners_are_notified_of_everything_after_a_restart_of_postgresql(machines, client_at):
+def test_listeners_are_notified_of_everything_after_a_restart_of_redis(machines, client_at):
     uri = "shop://api/customers/3"
     listener = Listener(client_at("uvicorn"), toolsListChanged=True, resourceSubscriptions=[uri])
+    machines.redis.stop()
+    machines.redis.start()
+    wait_until(lambda: listener.count("notifications/tools/list_changed"))
+    wait_until(lambda: listener.count("notifications/resources/updated"))
+
+
+def test_listeners_are_notified_after_a_restart_of_postgresql(machines, client_at, here):
+    uri = "shop://api/customers/3"
+    listener = Listener(client_at("uvicorn"), resourceSubscriptions=[uri])
     machines.postgresql.stop()
     machines.postgresql.start()
-    wait_until(lambda: listener.count("notifications/tools/list_changed"))
+    client_at(here).call("customers_partial_update", pk=3, country="FR")
     wait_until(lambda: listener.count("notifications/resources/updated"))
 
 

@@ -89,6 +89,8 @@ class Listener:
         streams.add(self)
         unsubscribe: Callable[[], None] = lambda: None  # noqa: E731
         try:
+            # The thread of the request ends without closing its connections.
+            await sync_to_async(close_idle_connections)()
             unsubscribe = await run_reading(self.bus.subscribe, self.keys, self.hear)
             # Until all processes know that a client listens.
             await asyncio.sleep(news.POLL_SECONDS)
@@ -135,17 +137,14 @@ class Listener:
 
         The stream ends then. The client listens again, and reads what may have changed.
         """
-        try:
-            with catch() as caught:
-                # The credential, or rights of the caller, may have ended since.
-                context = replace(self.context, caller=self.context.caller.renew())
-                context.caller.authenticate()
-                return list(self.find_messages(heard, context))
-            if not isinstance(caught.exception, (APIException, ProtocolError)):
-                report_unexpected(caught.exception, self.context.caller.request)
-            return None
-        finally:
-            close_idle_connections()
+        with catch() as caught:
+            # The credential, or rights of the caller, may have ended since.
+            context = replace(self.context, caller=self.context.caller.renew())
+            context.caller.authenticate()
+            return list(self.find_messages(heard, context))
+        if not isinstance(caught.exception, (APIException, ProtocolError)):
+            report_unexpected(caught.exception, self.context.caller.request)
+        return None
 
     def find_messages(
         self, heard: Mapping[Listened, bool], context: RequestContext
@@ -200,8 +199,15 @@ class EndStreams:
 
 
 async def run_reading(function: Callable[..., Result], *args: Any) -> Result:
+    def read() -> Result:
+        try:
+            return function(*args)
+        finally:
+            # A cache may be a table of the database.
+            close_idle_connections()
+
     try:
-        return await sync_to_async(function, thread_sensitive=False, executor=READERS)(*args)
+        return await sync_to_async(read, thread_sensitive=False, executor=READERS)()
     finally:
         # End the thread that asgiref keeps for the synchronous code of a request. An executor that
         # was given to the context belongs to the code that gave it.

@@ -180,9 +180,6 @@ def test_more_than_100_uris_are_refused(listen, team):
         listen(count=1, resourceSubscriptions=[f"shop://x/{n}" for n in range(101)])
 
 
-# --- Many clients -------------------------------------------------------------------------
-
-
 # --- Permissions that end while a client listens ---------------------------------------------
 
 
