@@ -20,11 +20,24 @@ CONSONANT_Y = re.compile(r"(?<=[^aeiou\W])y$")
 TAG = re.compile(r"</?[a-zA-Z][^>]*>")
 
 
+# Some providers refuse control characters, and bidirectional ones may hide what a text says.
+UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
+)
+
+
 def clean_text(value: Any) -> str:
     """Return a text that may be lazy, in one line and without markup."""
     if not value:
         return ""
-    return " ".join(html.unescape(TAG.sub(" ", force_str(value))).split())
+    text = html.unescape(TAG.sub(" ", force_str(value)))
+    return " ".join(UNPRINTABLE.sub("", text).split())
+
+
+def clean_lines(text: str, most: int) -> str:
+    """Return a text of several lines in no more than this many characters, all printable."""
+    text = UNPRINTABLE.sub("", text)
+    return text if len(text) <= most else text[: most - 1].rsplit(None, 1)[0].rstrip(".,;:") + "…"
 
 
 def join_values(values: Iterable[Any]) -> str:

@@ -158,8 +158,6 @@ SENTENCES = {
     "partial_update": "Change, edit or mark {one}",
     "destroy": "Delete or remove {one}",
 }
-# Clients cut longer descriptions and instructions.
-MAX_LENGTH = 2048
 # How many choices of a filter are named, and in how many characters, for all filters.
 MAX_CHOICES, MAX_CHOICES_LENGTH = 6, 50
 # Fields that need no mention.
@@ -281,9 +279,7 @@ def describe_tool(tool: Tool) -> str:
             description = f"{make_sentence(tool, subject, is_first)} {about}".strip()
     if getattr(texts.annotations, "is_deprecated", False):
         description = f"Deprecated. {description}"
-    if len(description) <= MAX_LENGTH:
-        return description
-    return description[: MAX_LENGTH - 1].rsplit(None, 1)[0].rstrip(".,;:") + "…"
+    return description
 
 
 def make_sentence(tool: Tool, subject: Subject, is_first: bool) -> str:

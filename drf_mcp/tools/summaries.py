@@ -11,7 +11,6 @@ from django.utils.translation import ngettext
 
 from drf_mcp.json_text import encode_plain
 from drf_mcp.outcomes import PAGE_MEMBERS
-from drf_mcp.tools.descriptions import MAX_LENGTH
 from drf_mcp.tools.tool import Tool
 
 NAMES = {
@@ -24,6 +23,8 @@ NAMES = {
     "string": "str",
 }
 UNKNOWN = "Any"
+# Clients cut longer instructions.
+MAX_INSTRUCTIONS = 2048
 # The most levels of objects that are written out, and the most choices of a value.
 MAX_DEPTH, MAX_CHOICES = 3, 12
 
@@ -126,7 +127,7 @@ class Instructions:
         if not self.groups:
             return ""
         hints = " ".join([*self.hints, *self.get_hints()])
-        room = MAX_LENGTH - len(hints) - 1
+        room = MAX_INSTRUCTIONS - len(hints) - 1
         groups = {noun: actions for noun, actions in self.groups.items() if actions}
         if alone := [noun for noun in self.groups if noun not in groups]:
             groups["Others"] = alone

@@ -11,7 +11,8 @@ from rest_framework.views import APIView
 from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.findings import Finding, attempt
 from drf_mcp.introspection.inspection import Inspection, keep_schema
-from drf_mcp.introspection.portable import write_portable
+from drf_mcp.introspection.portable import LONGEST_DESCRIPTION, write_portable
+from drf_mcp.introspection.text import clean_lines
 from drf_mcp.introspection.types import EndpointSchema, Parameter
 from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.spelling import join_alternatives
@@ -164,7 +165,9 @@ class Tool:
     def description(self) -> str:
         own = str(self.options.description or "")
         made = own or attempt(self.compose_description, self.title)
-        return self.hints.add_to_description(made)
+        # OpenAI refuses more, and the examples stay.
+        room = LONGEST_DESCRIPTION - len(self.hints.add_to_description(""))
+        return self.hints.add_to_description(clean_lines(made, max(room, 0)))
 
     def compose_description(self) -> str:
         return str(mcp_settings.NAMING_CLASS().get_description(self))

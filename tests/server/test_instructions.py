@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
 from drf_mcp.tools import Registry
-from drf_mcp.tools.summaries import MAX_LENGTH, Instructions
+from drf_mcp.tools.summaries import MAX_INSTRUCTIONS, Instructions
 from tests.agents import STATELESS, Agent
 from tests.server.views import Word
 
@@ -98,7 +98,7 @@ words = st.from_regex(r"[a-z][a-z0-9_]{0,40}", fullmatch=True)
 @given(st.lists(st.tuples(words, st.sampled_from(["list", "sort", ""])), max_size=400))
 def test_instructions_are_never_longer_than_clients_accept(named):
     tools = [NamedTool(f"{noun}_{action}" if action else noun, action) for noun, action in named]
-    assert len(Instructions(tools).get_text()) <= MAX_LENGTH
+    assert len(Instructions(tools).get_text()) <= MAX_INSTRUCTIONS
 
 
 def test_many_groups_are_named_without_their_actions_and_the_rest_is_counted(subtests):

@@ -177,3 +177,29 @@ def test_a_declared_annotation_is_used(tools_of):
             view = mcp_tool(**{option: value})(type("View", (Wordless,), {}))
             tools = tools_of(path("x/", view.as_view())).values()
             assert {tool.annotations[hint] for tool in tools} == {value}
+
+
+def test_a_description_has_no_character_that_hides_text(tools_of):
+    class Paying(APIView):
+        def post(self, request):
+            return Response({})
+
+        post.__doc__ = "Pay \x1b[31mnow\x00 \u202e."
+
+    tool = tools_of(path("pay/", Paying.as_view()))["pay"]
+    assert not set(tool.description) & set("\x00\x1b\u202e")
+
+
+def test_a_long_description_is_cut_and_keeps_its_example(tools_of):
+    @mcp_tool(examples=[{"amount": 1}])
+    class Paying(APIView):
+        """Pays."""
+
+        def post(self, request):
+            return Response({})
+
+        post.__doc__ = "One more sentence of it. " * 60
+
+    tool = tools_of(path("pay/", Paying.as_view()))["pay"]
+    assert len(tool.description) <= 1024
+    assert tool.description.startswith("One more sentence")
