@@ -84,12 +84,11 @@ def measure(kind: str, door: str, envelope: str, size: int) -> dict[str, float]:
     """Send one request in this process: first a small one, then one of this size."""
     os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.settings"
     django.setup()
-    from django.conf import settings
+    from django.test import override_settings
 
     from benchmarks.requests import Client, Server
 
-    for name, value in make_settings(envelope, size).items():
-        setattr(settings, name, value)
+    override_settings(**make_settings(envelope, size)).enable()
     seed()
     server, client = Server(), Client.of("alice")
     if door == "slice":
