@@ -45,11 +45,15 @@ def describe() -> float:
     """List many tools to a stranger, and return the processor time at which that began."""
     os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.settings"
     django.setup()
+    from django.test import override_settings
+
     from benchmarks.many import ANYBODY, make_urlconf
     from benchmarks.requests import Client, Server
 
-    settings.ROOT_URLCONF = make_urlconf(DESCRIBED, ANYBODY)
-    settings.DRF_MCP = {"EXPOSE": "urlconf", "PERMISSION_CLASSES": [], "ARCHIVE_CLASS": None}
+    override_settings(
+        ROOT_URLCONF=make_urlconf(DESCRIBED, ANYBODY),
+        DRF_MCP={"EXPOSE": "urlconf", "PERMISSION_CLASSES": [], "ARCHIVE_CLASS": None},
+    ).enable()
     server, request = Server(), Client("").listing()
     server.handler.load_middleware()
     started = time.process_time()
