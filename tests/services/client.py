@@ -54,6 +54,7 @@ class Client:
     scheme: str = "Token"
     capabilities: Mapping[str, Any] = field(default_factory=dict)
     framing: Agent = field(default_factory=lambda: Agent(None))  # type: ignore[arg-type]
+    listeners: list[Listener] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         # Created here and not at the first call, because two threads would create two.
@@ -61,6 +62,9 @@ class Client:
         self.http = httpx2.Client(base_url=self.url, headers=headers, timeout=SECONDS)
 
     def close(self) -> None:
+        # A stream that stays open counts against the next test.
+        for listener in self.listeners:
+            listener.close()
         self.http.close()
 
     def frame(self, method: str, params: Mapping[str, Any]) -> tuple[bytes, dict[str, str]]:
@@ -116,11 +120,14 @@ class Client:
 
 
 class Listener(threading.Thread):
-    """Keeps a subscription open until it is closed or its client is.
+    """Keeps a subscription open until its client is closed.
 
     Attributes:
         received: the received messages.
+        answer: the last line of the response.
     """
+
+    answer = ""
 
     def __init__(self, client: Client, **wanted: Any) -> None:
         super().__init__(daemon=True)
@@ -128,26 +135,31 @@ class Listener(threading.Thread):
         self.wanted = wanted
         self.received: list[dict[str, Any]] = []
         self.socket: Any = None
+        client.listeners.append(self)
         self.start()
-        wait_until(lambda: self.received)
+        wait_until(lambda: self.received or not self.is_alive())
+        assert self.received, self.answer
 
     def run(self) -> None:
         body, headers = self.client.frame("subscriptions/listen", {"notifications": self.wanted})
         headers["Accept"] = "application/json, text/event-stream"
         posted = {"content": body, "headers": headers}
-        # The main thread has closed the client.
+        # The main thread has closed the socket.
         with (
             contextlib.suppress(httpx2.HTTPError, httpx2.StreamError, OSError),
             self.client.http.stream("POST", "/mcp", **posted) as response,
         ):
             self.socket = response.extensions["network_stream"].get_extra_info("socket")
             for line in response.iter_lines():
+                self.answer = line or self.answer
                 if line.startswith("data: "):
                     self.received.append(json.loads(line.removeprefix("data: ")))
 
     def close(self) -> None:
         """End the stream at once: closing the client would wait for the next keep-alive."""
-        self.socket.shutdown(socket.SHUT_RDWR)
+        # A refused listener has ended already.
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
         self.join()
 
     def count(self, method: str) -> int:
