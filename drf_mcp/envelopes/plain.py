@@ -29,8 +29,8 @@ class PlainEnvelope(ContractEnvelope):
         if failure is None or failure.soft:
             return outcome
         details = {"details": failure.details} if failure.details else {}
-        beside = drop_empty({**failure.context, "retry_after_seconds": None, **details})
-        data, context = json.loads(encode([outcome.data, beside]))
+        members = drop_empty({**failure.context, "retry_after_seconds": None, **details})
+        data, context = json.loads(encode([outcome.data, members]))
         return outcome.changed(data=data, failure=replace(failure, context=context))
 
     def render(self, outcome: Outcome) -> Any:
@@ -82,14 +82,14 @@ class PlainEnvelope(ContractEnvelope):
     def reason(self, failure: Failure, data: Any) -> str:
         if data is not None:
             return f"ViewSet returned error: {data}"
-        problems, beside = failure.problems, "" if failure.soft else str(failure.context or "")
+        problems, context = failure.problems, "" if failure.soft else str(failure.context or "")
         if len(problems) > 1:
             messages = (f"{p.path}: {p.message}" if p.path else p.message for p in problems)
             sentences = [*map(close_sentences, messages, map(self._get_advice, problems))]
         else:
             hint = self._get_advice(problems[0]) if problems else ""
             sentences = [close_sentences(failure.message, hint or failure.remediation)]
-        return " ".join(filter(None, [*sentences, beside]))
+        return " ".join(filter(None, [*sentences, context]))
 
 
 def close_sentences(*texts: str) -> str:
