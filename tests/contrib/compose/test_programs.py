@@ -61,9 +61,18 @@ def test_an_uncaught_error_is_the_error_of_the_program(composer):
     assert "customers_list" in result.data["remediation"]
 
 
-def test_a_change_whose_result_cannot_be_encoded_is_named(staff, monkeypatch):
+@pytest.fixture
+def broken_customers(monkeypatch):
+    """Customers whose answers cannot be encoded. Tools described meanwhile are not kept."""
     answer = {"id": 1, "rating": float("nan")}
-    monkeypatch.setattr(CustomerSerializer, "to_representation", lambda self, instance: answer)
+    with monkeypatch.context() as patched:
+        patched.setattr(CustomerSerializer, "to_representation", lambda self, instance: answer)
+        yield
+    registry.reload()
+
+
+@pytest.mark.usefixtures("broken_customers")
+def test_a_change_whose_result_cannot_be_encoded_is_named(staff):
     result = staff.run('customers_create(name="Ann", email="a@mail.example", country="DE")')
     assert Customer.objects.filter(name="Ann").count() == 1
     assert result.code == "INTERNAL_ERROR"
