@@ -78,7 +78,7 @@ test-nightly: .venv/installed-test
 test-services: test-postgresql test-sites
 
 test-postgresql: .venv/installed-test
-	.ci/with_services $(run) -m pytest -q tests/archive tests/contrib/writes/confirmation \
+	.ci/with_services $(run) -m pytest -q tests/stored tests/contrib/writes/confirmation \
 	  tests/contrib/writes/stale tests/contrib/writes/idempotency tests/contrib/writes/dry_run \
 	  tests/contrib/rules/test_at_once.py tests/access_matrix/test_awkward.py
 

@@ -32,9 +32,9 @@ __getattr__ = import_on_use(
     __name__,
     {
         "call_context": "interaction.call_context",
-        "mcp_tool": "tools.options",
-        "mcp_viewset": "tools.options",
+        "mcp_tool": "routes.options",
+        "mcp_viewset": "routes.options",
         "preload": "transports.in_process",
-        "registry": "tools.registry",
+        "registry": "routes.registry",
     },
 )

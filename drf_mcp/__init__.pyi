@@ -2,9 +2,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from drf_mcp.interaction.call_context import call_context as call_context
-from drf_mcp.tools.options import mcp_tool as mcp_tool
-from drf_mcp.tools.options import mcp_viewset as mcp_viewset
-from drf_mcp.tools.registry import registry as registry
+from drf_mcp.routes.options import mcp_tool as mcp_tool
+from drf_mcp.routes.options import mcp_viewset as mcp_viewset
+from drf_mcp.routes.registry import registry as registry
 from drf_mcp.transports.in_process import preload as preload
 
 __version__: str

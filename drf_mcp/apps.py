@@ -16,7 +16,7 @@ class DRFMCPConfig(AppConfig):
     label = "drf_mcp"
     verbose_name = _("MCP tools")
     default_auto_field = "django.db.models.BigAutoField"
-    mcp_features = ("drf_mcp.archive.retrieval.KeepsContent",)
+    mcp_features = ("drf_mcp.stored.retrieval.KeepsContent",)
     # When the process started: it does not run the code of a file that is newer.
     started = time.time()
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from drf_mcp.archive import Archive, CacheArchive, DatabaseArchive, Entry
 from drf_mcp.dispatch.probe import can_be_asked
-from drf_mcp.dispatch.stored_answers import (
+from drf_mcp.stored import Archive, CacheArchive, DatabaseArchive, Entry
+from drf_mcp.stored.answers import (
     FAILED,
     MADE,
     StoredAnswer,

@@ -17,6 +17,8 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.access.limits import LimitReached as LimitReached
 from drf_mcp.access.limits import held as held
 from drf_mcp.access.limits import refuse_beyond as refuse_beyond
+from drf_mcp.arguments.call import Call
+from drf_mcp.arguments.uploads import finding_files
 from drf_mcp.interaction.exchange import Channel, Progress
 from drf_mcp.interaction.exchange import Slot as Slot
 from drf_mcp.option_types.installed import Setting as Setting
@@ -25,8 +27,6 @@ from drf_mcp.option_types.kinds import Bound as Bound
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol.capability import MessageObserver as MessageObserver
 from drf_mcp.protocol.capability import RequestContext
-from drf_mcp.tools.arguments.call import Call
-from drf_mcp.tools.arguments.uploads import finding_files
 
 
 class CallState:
@@ -272,9 +272,9 @@ class Feature:
         They are named, excluded and listed as any other.
 
         Args:
-            exposure: the `drf_mcp.tools.exposure.Exposure` that chose the tool.
-            choice: the tool as a `drf_mcp.tools.exposure.ToolChoice`: its endpoint, its options and
-                its class.
+            exposure: the `drf_mcp.routes.exposure.Exposure` that chose the tool.
+            choice: the tool as a `drf_mcp.routes.exposure.ToolChoice`: its endpoint, its options
+                and its class.
         """
         return ()
 
@@ -416,7 +416,7 @@ class Feature:
         """Refuse an answer that is kept for its caller, such as the rest of a shortened result.
 
         Args:
-            answer: a `drf_mcp.dispatch.stored_answers.StoredAnswer`, which has the `caller`, the
+            answer: a `drf_mcp.stored.answers.StoredAnswer`, which has the `caller`, the
                 `tool`, and the `call` without the body of its request.
 
         Raises:

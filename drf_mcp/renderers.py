@@ -13,6 +13,8 @@ from django.http import RawPostDataException, UnreadablePostError
 from rest_framework.exceptions import APIException
 from rest_framework.renderers import JSONRenderer
 
+from drf_mcp.arguments.call import Call
+from drf_mcp.calls.results import choose_envelope_class, make_envelope
 from drf_mcp.dispatch.content import BODILESS, Content
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.errors import ArgumentLocator
@@ -21,10 +23,8 @@ from drf_mcp.dispatch.response import ViewResponse, build_outcome, new_request_i
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Outcome
-from drf_mcp.tools.arguments.call import Call
-from drf_mcp.tools.registry import registry
-from drf_mcp.tools.results import choose_envelope_class, make_envelope
-from drf_mcp.tools.tool import Tool
+from drf_mcp.routes.registry import registry
+from drf_mcp.routes.tool import Tool
 
 UNREADABLE = (APIException, SuspiciousOperation, RawPostDataException, UnreadablePostError)
 

@@ -13,6 +13,7 @@ from rest_framework.exceptions import APIException
 
 import drf_mcp
 from drf_mcp.access.authentication import Caller
+from drf_mcp.calls.capability import ToolsCapability
 from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidRequest, ProtocolError, catch
@@ -41,9 +42,8 @@ from drf_mcp.protocol.capability import ACCEPTED as ACCEPTED
 from drf_mcp.protocol.capability import MessageObserver, MessageStream, RequestContext
 from drf_mcp.protocol.capability import Reply as Reply
 from drf_mcp.protocol.eras import Unfinished
+from drf_mcp.routes.registry import Registry
 from drf_mcp.settings import mcp_settings, override_language
-from drf_mcp.tools.capability import ToolsCapability
-from drf_mcp.tools.registry import Registry
 
 Handler = Callable[[RequestContext], "Mapping[str, Any] | Unfinished | MessageStream"]
 # A message as `jsonrpc` read it, or the error of one that could not be read.

@@ -57,9 +57,9 @@ SETTINGS: dict[str, Setting] = {
     "INCLUDE": Setting([], ListOf(ToolPattern())),
     # Patterns of what is never a tool, whatever exposes it. For endpoints that no agent may use.
     "EXCLUDE": Setting([], ListOf(ToolPattern())),
-    # Decides which endpoints are tools: a drf_mcp.tools.Exposure. See docs/customising.md. For a
+    # Decides which endpoints are tools: a drf_mcp.routes.Exposure. See docs/customising.md. For a
     # project that marks its endpoints in a way of its own.
-    "EXPOSURE_CLASS": Setting("drf_mcp.tools.Exposure", Class("drf_mcp.tools.Exposure")),
+    "EXPOSURE_CLASS": Setting("drf_mcp.routes.Exposure", Class("drf_mcp.routes.Exposure")),
     # --- Access -------------------------------------------------------------
     # Finds out who is calling. None: REST framework's DEFAULT_AUTHENTICATION_CLASSES. See
     # docs/authentication.md. For agents that sign in otherwise than users of the API.
@@ -142,9 +142,9 @@ SETTINGS: dict[str, Setting] = {
     # sees; "" for none. See docs/naming.md. For rules that no description can say.
     "INSTRUCTIONS": Setting(None, Text(lazy=True, empty=True).or_none()),
     # --- Tools ----------------------------------------------------------------
-    # Names, titles and describes tools: a drf_mcp.tools.Naming. See docs/customising.md. For names
+    # Names, titles and describes tools: a drf_mcp.routes.Naming. See docs/customising.md. For names
     # that agents of another server know.
-    "NAMING_CLASS": Setting("drf_mcp.tools.Naming", Class("drf_mcp.tools.Naming")),
+    "NAMING_CLASS": Setting("drf_mcp.routes.Naming", Class("drf_mcp.routes.Naming")),
     # Describes arguments and answers: a drf_mcp.introspection.Describer. See docs/customising.md.
     # For fields or views of your own that nothing else describes.
     "DESCRIBER_CLASS": Setting(
@@ -200,22 +200,22 @@ SETTINGS: dict[str, Setting] = {
     "MAX_RESULT_TOKENS": Setting(10000, Number(SMALLEST_BUDGET).or_none()),
     # The same for a failure. For validators with long messages.
     "MAX_ERROR_TOKENS": Setting(2000, Number(SMALLEST_BUDGET).or_none()),
-    # Decides how long a result may be: a drf_mcp.tools.results.ToolBudget. For a length by client,
+    # Decides how long a result may be: a drf_mcp.calls.results.ToolBudget. For a length by client,
     # caller or plan.
     "BUDGET_CLASS": Setting(
-        "drf_mcp.tools.results.ToolBudget", Class("drf_mcp.tools.results.ToolBudget")
+        "drf_mcp.calls.results.ToolBudget", Class("drf_mcp.calls.results.ToolBudget")
     ),
     # Makes digests of long texts: a drf_mcp.truncation.Digester. None: their beginnings instead.
     # For texts with a structure of their own.
     "DIGESTER_CLASS": Setting(
         "drf_mcp.truncation.LeadDigester", Class("drf_mcp.truncation.Digester").or_none()
     ),
-    # Keeps what a result had no room for: a drf_mcp.archive.Archive. None: nothing is kept. For
+    # Keeps what a result had no room for: a drf_mcp.stored.Archive. None: nothing is kept. For
     # answers that may not be stored, or not in the database.
     "ARCHIVE_CLASS": Setting(
-        "drf_mcp.archive.DatabaseArchive", Class("drf_mcp.archive.Archive").or_none()
+        "drf_mcp.stored.DatabaseArchive", Class("drf_mcp.stored.Archive").or_none()
     ),
-    # The alias in CACHES that drf_mcp.archive.CacheArchive uses, not the cache of throttles and
+    # The alias in CACHES that drf_mcp.stored.CacheArchive uses, not the cache of throttles and
     # sessions. For an archive in Redis.
     "ARCHIVE_CACHE": Setting("default", CACHE_ALIAS),
     # Seconds for which archived content can be fetched. For rights that change faster, or agents
@@ -243,8 +243,8 @@ DEFAULTS: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.
 ENDPOINT_KINDS: Mapping[str, Kind] = {
     "server_class": Class("drf_mcp.server.Server"),
     "registry": Kind(
-        "an instance of drf_mcp.tools.Registry",
-        lambda value: isinstance(value, import_string("drf_mcp.tools.Registry")),
+        "an instance of drf_mcp.routes.Registry",
+        lambda value: isinstance(value, import_string("drf_mcp.routes.Registry")),
     ),
     "tools": ListOf(ToolPattern()).or_none(),
     "read_only": Flag(),

@@ -2,7 +2,7 @@
 
 The first two are sent with ``sender=Tool`` and
 
-- ``tool``: the `drf_mcp.tools.Tool` that was called, with its ``name``
+- ``tool``: the `drf_mcp.routes.Tool` that was called, with its ``name``
 - ``outcome``: the `drf_mcp.outcomes.Outcome` of the call
 - ``request``: the `HttpRequest` to the endpoint, with the caller's ``user``
 - ``duration_ms``: the milliseconds from the arguments to the written result

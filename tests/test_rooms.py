@@ -31,17 +31,16 @@ BRIDGES = {
     "server",
     "renderers",
     "views",
-    "tools.capability",
-    "tools.results",
-    "archive.retrieval",
-    "envelopes.standardized",
+    "stored.retrieval",
+    # The package names the decorator `standardized_response`.
+    "envelopes",
 }
-ONLOOKERS = {"observability", "transports", "browsable", "checks", "management", "test"}
+ONLOOKERS = {"calls", "observability", "transports", "browsable", "checks", "management", "test"}
 
 # The folders that a folder may import besides itself. A folder without a row may import all except
 # those in `READERS`.
 MAY_IMPORT: dict[str, set[str]] = {
-    "features": {"access", "interaction", "option_types", "outcomes", "protocol", "tools"},
+    "features": {"access", "interaction", "option_types", "outcomes", "protocol", "arguments"},
     "option_types": set(),
     "exceptions": {"option_types"},
     "signals": set(),
@@ -53,12 +52,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "protocol": WAIST,
     "truncation": WAIST,
     "envelopes": WAIST | {"truncation"},
-    "archive": WAIST | {"access", "models", "truncation"},
+    "stored": WAIST | {"access", "arguments", "dispatch", "models", "truncation"},
     "access": WAIST,
     "interaction": WAIST | {"introspection"},
     "introspection": WAIST,
-    "tools": WAIST | {"access", "introspection"},
-    "dispatch": WAIST | {"access", "interaction", "introspection", "tools"},
+    "arguments": WAIST | {"introspection", "routes"},
+    "routes": WAIST | {"access", "arguments", "introspection"},
+    "dispatch": WAIST | {"access", "arguments", "interaction", "introspection", "routes"},
 }
 
 # Only the folders in these sets may import them: no call needs checks and commands.
@@ -82,7 +82,7 @@ LONGEST_CHAIN = 15
 
 
 def module_name(source: Path) -> str:
-    """Return a module's name below the package: ``tools.arguments.call``, "" for the package."""
+    """Return a module's name below the package: ``arguments.call``, "" for the package."""
     name = ".".join(source.relative_to(ROOT).with_suffix("").parts)
     return name.removesuffix("__init__").rstrip(".")
 

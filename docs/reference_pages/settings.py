@@ -17,7 +17,7 @@ from django.apps import apps
 
 from docs.reference_pages.markdown import code, page, table
 from drf_mcp import settings
-from drf_mcp.tools.options import ToolOptions
+from drf_mcp.routes.options import ToolOptions
 
 DOCS = Path(__file__).resolve().parent.parent
 

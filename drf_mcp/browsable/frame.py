@@ -21,8 +21,8 @@ from django.views.i18n import JavaScriptCatalog
 
 from drf_mcp.option_types.installed import features
 from drf_mcp.protocol.constants import REVISIONS
+from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.tool import Tool
 
 
 class PagePart:

@@ -15,14 +15,14 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from rest_framework.utils.formatting import remove_trailing_string
 
+from drf_mcp.arguments.call import PATH, Argument
 from drf_mcp.browsable.frame import PagePart
 from drf_mcp.introspection.field_schema import DECIMAL, FieldSchema
 from drf_mcp.introspection.types import ANY, NO_INFO, Place
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.protocol import select_by_headers
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
-from drf_mcp.tools.arguments.call import PATH, Argument
-from drf_mcp.tools.tool import Tool
+from drf_mcp.routes.tool import Tool
 from drf_mcp.truncation.tokens import estimate_tokens
 
 SUFFIXES = ("ViewSet", "APIView", "View")

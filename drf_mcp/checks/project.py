@@ -16,10 +16,10 @@ from drf_mcp.access.authentication import resolve_authentication_classes
 from drf_mcp.access.resources import find_endpoint_patterns
 from drf_mcp.exceptions import catch
 from drf_mcp.option_types.installed import features
+from drf_mcp.routes import Registry, Tool, registry
+from drf_mcp.routes.endpoint import Endpoint, find_endpoints
+from drf_mcp.routes.route import Route
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools import Registry, Tool, registry
-from drf_mcp.tools.endpoints import Endpoint, find_endpoints
-from drf_mcp.tools.routes import Route
 
 
 @dataclass(frozen=True)

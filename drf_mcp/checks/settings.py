@@ -13,12 +13,12 @@ from django.db import connections, router
 from django.utils.module_loading import import_string
 from rest_framework.settings import api_settings
 
-from drf_mcp.archive import Archive, CacheArchive, DatabaseArchive, can_archive
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import contain
 from drf_mcp.models import ArchivedChunk
 from drf_mcp.settings import mcp_settings
+from drf_mcp.stored import Archive, CacheArchive, DatabaseArchive, can_archive
 from drf_mcp.truncation import Digester
 
 # The methods that a subclass has to define, by the base class.
@@ -86,7 +86,7 @@ def check_archive_cache(project: Project) -> Iterator[CheckMessage]:
                 f"Content that does not fit into results is archived in the cache {alias!r}, which "
                 f"{trouble}.",
                 hint="Name a cache that all processes share in DRF_MCP['ARCHIVE_CACHE'], or set "
-                "DRF_MCP['ARCHIVE_CLASS'] to 'drf_mcp.archive.DatabaseArchive'.",
+                "DRF_MCP['ARCHIVE_CLASS'] to 'drf_mcp.stored.DatabaseArchive'.",
                 id="drf_mcp.W007",
             )
 

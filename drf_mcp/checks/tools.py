@@ -13,11 +13,11 @@ from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.inspection import Inspection, locate_view
 from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.option_types.spelling import join_names
+from drf_mcp.routes.endpoint import Endpoint
+from drf_mcp.routes.exposure import ToolChoice
+from drf_mcp.routes.options import ToolOptions, ViewOptions
+from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.endpoints import Endpoint
-from drf_mcp.tools.exposure import ToolChoice
-from drf_mcp.tools.options import ToolOptions, ViewOptions
-from drf_mcp.tools.tool import Tool
 
 
 @register_check()

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from drf_mcp.access.throttles import APPROACHING
+from drf_mcp.arguments.call import Call
 from drf_mcp.codes import WARNING_SEVERITIES, Category
 from drf_mcp.features import CallState
 from drf_mcp.outcomes import Outcome, Problem, Warning
-from drf_mcp.tools.arguments.call import Call
 
 PARTIAL = "PARTIAL_FAILURE"
 # Members of ``meta`` that differ by object: the version, and the present values.

@@ -14,6 +14,8 @@ from django.db import router
 from django.db.models import CASCADE, Model
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.arguments.call import Call
+from drf_mcp.arguments.errors import MASK, escape_unprintable, mask_member
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.probe import REFUSALS, Probe, can_be_asked, is_taken_away, undoing
 from drf_mcp.dispatch.request import get_named_object
@@ -21,8 +23,6 @@ from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.text import get_model_name
 from drf_mcp.json_text import hash_json
-from drf_mcp.tools.arguments.call import Call
-from drf_mcp.tools.arguments.errors import MASK, escape_unprintable, mask_member
 
 MOST_MEMBERS = 10
 # Characters of a value, and of the name of a member.

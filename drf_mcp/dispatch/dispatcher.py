@@ -16,6 +16,8 @@ from django.conf import settings
 from django.http.response import HttpResponseBase
 from rest_framework.exceptions import NotFound
 
+from drf_mcp.arguments.call import Call
+from drf_mcp.arguments.errors import ArgumentsRefused
 from drf_mcp.dispatch.batches import Batch
 from drf_mcp.dispatch.call_objects import find_object
 from drf_mcp.dispatch.failures import FailureOutcomes, close_broken_connections
@@ -40,7 +42,6 @@ from drf_mcp.dispatch.request import (
     prepare_callback,
 )
 from drf_mcp.dispatch.response import Recognizer, ViewResponse, build_outcome, new_request_id
-from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import catch
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import Asked, Deferred
@@ -49,8 +50,6 @@ from drf_mcp.introspection.inspection import wrapped_queries
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.call import Call
-from drf_mcp.tools.arguments.errors import ArgumentsRefused
 
 
 class Dispatcher(FailureOutcomes):
@@ -123,11 +122,6 @@ class Dispatcher(FailureOutcomes):
         if len(guards) > 1:
             guards.sort(key=attrgetter("order"))
         return guards
-
-    def get_stored_answer(self, call: CallState) -> StoredAnswer:
-        """Return what decides whether the caller may read the answer of a call later."""
-        # A guard may have answered before the arguments were bound.
-        return StoredAnswer(call.caller, call.tool, vars(call).get("bound") or Call({}))
 
     def perform_requests(self, call: CallState) -> Outcome:
         guards = [guard for guard in call.guards if guard.is_for_each]

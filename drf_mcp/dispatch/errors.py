@@ -17,6 +17,7 @@ from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import ngettext
 from rest_framework.exceptions import ErrorDetail
 
+from drf_mcp.arguments.errors import mask_body
 from drf_mcp.codes import (
     CAUSES,
     HANDLING,
@@ -54,7 +55,6 @@ from drf_mcp.dispatch.violations import find_violation
 from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Failure, Problem
-from drf_mcp.tools.arguments.errors import mask_body
 
 # Error codes where every problem has the same one of these codes.
 PROBLEM_CAUSES = {"required": "MISSING_REQUIRED", "unique": "DUPLICATE_ENTRY"}

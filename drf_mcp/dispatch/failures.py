@@ -13,6 +13,8 @@ from django.http import Http404, HttpRequest
 from rest_framework import exceptions
 from rest_framework.exceptions import APIException
 
+from drf_mcp.arguments.call import PATH, Call
+from drf_mcp.arguments.errors import ArgumentsRefused
 from drf_mcp.dispatch.errors import (
     ArgumentLocator,
     ErrorMapper,
@@ -26,10 +28,8 @@ from drf_mcp.dispatch.response import new_request_id
 from drf_mcp.exceptions import InternalError, TimeLimitExceeded, catch
 from drf_mcp.features import CallState
 from drf_mcp.outcomes import Failure, Outcome, RateLimit
+from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.call import PATH, Call
-from drf_mcp.tools.arguments.errors import ArgumentsRefused
-from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
 

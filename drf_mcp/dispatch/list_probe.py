@@ -11,13 +11,13 @@ from django.db.models import Model, QuerySet
 from django.http.response import HttpResponseBase
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.arguments.call import Call
 from drf_mcp.dispatch.probe import REFUSALS, Probe, is_taken_away
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.dispatch.shown_rows import find_shown_rows, make_filterable, shows_column
 from drf_mcp.dispatch.stock_lists import find_queryset_fault, find_view_fault, is_stock_list
 from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.call import Call
 
 logger = logging.getLogger("drf_mcp")
 

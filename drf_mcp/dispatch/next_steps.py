@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from drf_mcp.arguments.binding import find_reversed
+from drf_mcp.arguments.call import PATH, QUERY, Argument, Call
 from drf_mcp.codes import HANDLING, Severity
 from drf_mcp.dispatch.error_texts import (
     CODE_REMEDIES,
@@ -16,8 +18,6 @@ from drf_mcp.dispatch.error_texts import (
 from drf_mcp.introspection.text import join_values
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Category, Failure, Outcome, Warning
-from drf_mcp.tools.arguments.binding import find_reversed
-from drf_mcp.tools.arguments.call import PATH, QUERY, Argument, Call
 
 EMPTY = "EMPTY_LIST"
 CHOOSING = ("filter", "search")

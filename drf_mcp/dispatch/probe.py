@@ -26,6 +26,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.access.authentication_reuse import is_undecorated
+from drf_mcp.arguments.call import Call
 from drf_mcp.dispatch.refusals import find_refusal
 from drf_mcp.dispatch.request import (
     NOTHING_SENT,
@@ -45,7 +46,6 @@ from drf_mcp.introspection.source.members import unwrap_function
 from drf_mcp.introspection.unknown import AskedRequest, Notes, UnknownKwargs, UnknownRequest
 from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.call import Call
 
 logger = logging.getLogger("drf_mcp")
 

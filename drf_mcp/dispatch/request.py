@@ -28,11 +28,11 @@ from rest_framework.response import Response
 
 from drf_mcp.access.authentication_reuse import is_undecorated
 from drf_mcp.access.throttles import note_throttles
+from drf_mcp.arguments.call import Call, FilesBody
 from drf_mcp.dispatch.errors import get_exception_status
 from drf_mcp.exceptions import catch
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.call import Call, FilesBody
 
 # Attributes of the outer request that describe its own method, path, query and body.
 OUTER_ONLY = frozenset(

@@ -21,9 +21,9 @@ from drf_mcp.envelopes.status import StatusEnvelope as StatusEnvelope
 from drf_mcp.outcomes import Outcome
 
 if TYPE_CHECKING:
+    from drf_mcp.calls.standardized import *  # noqa: F403
     from drf_mcp.envelopes.digest import *  # noqa: F403
     from drf_mcp.envelopes.models import *  # noqa: F403
-    from drf_mcp.envelopes.standardized import *  # noqa: F403
 
 RESPONSE_V2 = ResponseV2Envelope()
 # In the order of parsing: the plain envelope comes last, since it parses any body.
@@ -35,7 +35,11 @@ BUILT_IN_ENVELOPES: tuple[Envelope, ...] = (
 )
 BY_CONTRACT = {envelope.contract: envelope for envelope in BUILT_IN_ENVELOPES}
 # The modules that import pydantic; their ``__all__`` is part of this package.
-MODEL_MODULES = ("digest", "models", "standardized")
+MODEL_MODULES = (
+    "drf_mcp.envelopes.digest",
+    "drf_mcp.envelopes.models",
+    "drf_mcp.calls.standardized",
+)
 
 
 def parse_own_envelope(
@@ -58,7 +62,7 @@ def parse_own_envelope(
 def __getattr__(name: str) -> Any:
     # Imports the models when one of them is used.
     if name == "__all__" or not name.startswith("_"):
-        modules = [import_module(f"{__name__}.{module}") for module in MODEL_MODULES]
+        modules = list(map(import_module, MODEL_MODULES))
         if name == "__all__":
             classes = [Envelope, *map(type, BUILT_IN_ENVELOPES)]
             models = [model for module in modules for model in module.__all__]

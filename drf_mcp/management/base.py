@@ -16,7 +16,7 @@ from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import Refused, UnknownTool
 from drf_mcp.management.console import quiet_pipe
 from drf_mcp.management.screen import UsageError as UsageError
-from drf_mcp.tools.tool import Tool
+from drf_mcp.routes.tool import Tool
 from drf_mcp.transports.client_configs import DEFAULT_SCHEME, find_challenge
 from drf_mcp.transports.in_process import LocalEndpoint
 

@@ -15,6 +15,7 @@ from django.utils.module_loading import import_string
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import find_view_classes
+from drf_mcp.calls.results import choose_envelope_class, get_output_schema, make_envelope
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.refusals import find_operands
 from drf_mcp.features import Example
@@ -23,10 +24,9 @@ from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.json_text import to_bytes
 from drf_mcp.management.screen import Screen, UsageError, count_noun
 from drf_mcp.option_types.installed import features, find_apps
+from drf_mcp.routes.endpoint import Endpoint
+from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings, override_language
-from drf_mcp.tools.endpoints import Endpoint
-from drf_mcp.tools.results import choose_envelope_class, get_output_schema, make_envelope
-from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation.tokens import estimate_tokens
 
 MIN_REQUEST_WIDTH = 24

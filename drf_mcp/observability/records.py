@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from drf_mcp.arguments.errors import escape_unprintable
 from drf_mcp.exceptions import ProtocolError, catch, contain
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.capability import MessageObserver, RequestContext
 from drf_mcp.protocol.constants import CLIENT_INFO_KEY
+from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings
 from drf_mcp.signals import tool_called, tool_failed
-from drf_mcp.tools.arguments.errors import escape_unprintable
-from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
 calls = logging.getLogger("drf_mcp.calls")

@@ -17,9 +17,9 @@ from opentelemetry.trace import Link, Span, SpanKind, StatusCode
 from rest_framework.exceptions import APIException
 
 from drf_mcp import __version__
+from drf_mcp.arguments.errors import escape_unprintable
 from drf_mcp.exceptions import ProtocolError
 from drf_mcp.protocol.capability import RequestContext
-from drf_mcp.tools.arguments.errors import escape_unprintable
 
 CALL, READ, PROMPT = "tools/call", "resources/read", "prompts/get"
 

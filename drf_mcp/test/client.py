@@ -22,8 +22,8 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.protocol.headers import RepeatedArguments
+from drf_mcp.routes import registry
 from drf_mcp.test.results import ToolResult
-from drf_mcp.tools import registry
 
 DEFAULT_PATH = "/mcp"
 

@@ -22,6 +22,7 @@ from drf_mcp.dispatch.content import Content, ContentReader
 from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.introspection.field_selection import FieldSelection
+from drf_mcp.routes import ArgumentsRefused, registry
 from drf_mcp.test.client import MCPClient, MCPRefused
 from drf_mcp.test.requests import (
     CONFIRMATION,
@@ -35,7 +36,6 @@ from drf_mcp.test.requests import (
     sample_arguments,
     to_json_value,
 )
-from drf_mcp.tools import ArgumentsRefused, registry
 from drf_mcp.transports.http_equivalent import EquivalentRequest
 
 REFUSALS = (401, 403)

@@ -12,6 +12,8 @@ from typing import Any, ClassVar, NoReturn
 from django.db import transaction
 from rest_framework.request import Request
 
+from drf_mcp.arguments.call import PATH, Argument
+from drf_mcp.calls.results import make_envelope
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.envelopes import Envelope
@@ -19,9 +21,7 @@ from drf_mcp.exceptions import contain
 from drf_mcp.introspection.field_schema import PNG, TEXT, make_example
 from drf_mcp.introspection.types import ANY, Place, Relation, Upload
 from drf_mcp.outcomes import Outcome
-from drf_mcp.tools import Tool
-from drf_mcp.tools.arguments.call import PATH, Argument
-from drf_mcp.tools.results import make_envelope
+from drf_mcp.routes import Tool
 from drf_mcp.transports.in_process import LocalEndpoint
 
 # The argument that confirms a call.

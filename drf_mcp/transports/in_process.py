@@ -31,10 +31,10 @@ from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_KEY,
     STATELESS_REVISION,
 )
+from drf_mcp.routes.registry import Registry, registry
+from drf_mcp.routes.tool import Tool
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.registry import Registry, registry
-from drf_mcp.tools.tool import Tool
 
 DEFAULT_PATH = "/mcp"
 

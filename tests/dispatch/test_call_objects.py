@@ -16,9 +16,9 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ModelViewSet
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.arguments.call import Call
 from drf_mcp.dispatch.call_objects import CallObject, gets_object, has_cascades, hash_row
-from drf_mcp.tools import registry
-from drf_mcp.tools.arguments.call import Call
+from drf_mcp.routes import registry
 
 pytestmark = pytest.mark.django_db
 

@@ -19,13 +19,13 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.arguments.call import Call
 from drf_mcp.contrib.writes.idempotency import IdempotencyKeyMixin
 from drf_mcp.dispatch.list_probe import ListProbe
 from drf_mcp.dispatch.probe import Intercepted, Probe
 from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.dispatch.visibility import Visibility
-from drf_mcp.tools import registry
-from drf_mcp.tools.arguments.call import Call
+from drf_mcp.routes import registry
 from tests.agents import Agent
 
 pytestmark = pytest.mark.django_db

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types.jsonrpc import JSONRPCResponse
 
+from drf_mcp.calls.results import MAX_DEPTH
 from drf_mcp.json_text import is_nested_deeper, parse_json_text
-from drf_mcp.tools.results import MAX_DEPTH
 from tests.envelopes.conftest import ENVELOPES
 
 NESTED = f"it is nested deeper than {MAX_DEPTH} levels"

@@ -10,7 +10,7 @@ from rest_framework.viewsets import ViewSet
 
 from drf_mcp import call_context, mcp_viewset
 from drf_mcp.outcomes import Question
-from drf_mcp.tools import mcp_tool
+from drf_mcp.routes import mcp_tool
 
 PAID: set[str] = set()
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.tools import registry
-from drf_mcp.tools.arguments.errors import MASK, shorten_value
+from drf_mcp.arguments.errors import MASK, shorten_value
+from drf_mcp.routes import registry
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

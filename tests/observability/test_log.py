@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.tools.arguments.errors import MAX_NAME, escape_unprintable
+from drf_mcp.arguments.errors import MAX_NAME, escape_unprintable
 from tests.agents import STATELESS
 
 PAGE = Path(__file__).parents[2] / "docs" / "observing.md"

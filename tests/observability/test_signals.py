@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
+from drf_mcp.routes import Tool
 from drf_mcp.signals import tool_called, tool_failed
-from drf_mcp.tools import Tool
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.tools.arguments.errors import MASK
+from drf_mcp.arguments.errors import MASK
 from tests.agents import STATELESS
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"

@@ -21,13 +21,13 @@ from jsonschema import Draft202012Validator
 from mcp_types import methods
 from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
 
+from drf_mcp.calls.capability import ToolsCapability
+from drf_mcp.calls.results import get_output_schema, make_envelope
 from drf_mcp.envelopes import Envelope, ResponseV2Envelope
 from drf_mcp.protocol import select_era
 from drf_mcp.renderers import EnvelopeJSONRenderer
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.capability import ToolsCapability
-from drf_mcp.tools.results import get_output_schema, make_envelope
 from tests.oracles.contract import is_response_v2, judge_response_v2
 from tests.oracles.tasks import judge_task
 

@@ -10,8 +10,8 @@ from django.urls import path, re_path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.tools import mcp_viewset, registry
-from drf_mcp.tools.endpoints import find_endpoints
+from drf_mcp.routes import mcp_viewset, registry
+from drf_mcp.routes.endpoint import find_endpoints
 from tests.parity.probes import Probe
 
 HOSTILE = [

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from django.core.cache import caches
 
-from drf_mcp.archive import CacheArchive, DatabaseArchive
-from tests.archive.conftest import database_file  # noqa: F401
+from drf_mcp.stored import CacheArchive, DatabaseArchive
+from tests.stored.conftest import database_file  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[2]
 ITEMS = [
@@ -28,12 +28,12 @@ def store_elsewhere(owner: str, archive_class: str, **django_settings: Any) -> l
         "settings": {
             "INSTALLED_APPS": ["django.contrib.contenttypes", "django.contrib.auth", "drf_mcp"],
             "USE_TZ": True,
-            "DRF_MCP": {"ARCHIVE_CLASS": f"drf_mcp.archive.{archive_class}"},
+            "DRF_MCP": {"ARCHIVE_CLASS": f"drf_mcp.stored.{archive_class}"},
             **django_settings,
         },
     }
     done = subprocess.run(
-        [sys.executable, "-m", "tests.archive.stored_elsewhere"],
+        [sys.executable, "-m", "tests.stored.stored_elsewhere"],
         input=json.dumps(program_input),
         capture_output=True,
         text=True,

@@ -8,6 +8,7 @@ import pytest
 from django.utils.datastructures import CaseInsensitiveMapping
 from mcp_types import methods
 
+from drf_mcp.calls.capability import ToolsCapability
 from drf_mcp.exceptions import (
     UnsupportedProtocolVersion,
 )
@@ -27,7 +28,6 @@ from drf_mcp.protocol.constants import (
     REVISIONS,
     STATELESS_REVISION,
 )
-from drf_mcp.tools.capability import ToolsCapability
 
 # The methods of every server, and those of the tools capability.
 RESULT_MEMBERS = {

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 from django.urls import path
 
+from drf_mcp.calls.capability import ToolsCapability
 from drf_mcp.protocol import REVISIONS, Capability
 from drf_mcp.server import Server
-from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.views import MCPView
 from tests.agents import Agent
 from tests.server.views import Word

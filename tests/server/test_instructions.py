@@ -13,8 +13,8 @@ from rest_framework.permissions import IsAdminUser
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
-from drf_mcp.tools import Registry
-from drf_mcp.tools.summaries import MAX_INSTRUCTIONS, Instructions
+from drf_mcp.calls.summaries import MAX_INSTRUCTIONS, Instructions
+from drf_mcp.routes import Registry
 from tests.agents import STATELESS, Agent
 from tests.server.views import Word
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from drf_mcp.archive.retrieval import KeepsContent
-from drf_mcp.tools import Registry, Tool
+from drf_mcp.routes import Registry, Tool
+from drf_mcp.stored.retrieval import KeepsContent
 
 
 def urlconf_of(patterns) -> type:

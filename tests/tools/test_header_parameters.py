@@ -21,7 +21,7 @@ from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
 from drf_mcp.protocol.headers import RepeatedArguments
-from drf_mcp.tools import Registry, registry
+from drf_mcp.routes import Registry, registry
 from tests.agents import Agent
 
 TEXT = {"type": "string", "x-mcp-header": "Region"}

@@ -16,8 +16,8 @@ from rest_framework import generics, serializers, viewsets
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from drf_mcp.routes import mcp_tool, mcp_viewset
 from drf_mcp.test.requests import sample_arguments
-from drf_mcp.tools import mcp_tool, mcp_viewset
 from tests.agents import REVISIONS, Agent
 
 SOFA = {"name": "sofa", "places": 3}

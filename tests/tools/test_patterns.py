@@ -9,7 +9,7 @@ from rest_framework import viewsets
 from rest_framework.routers import SimpleRouter
 
 from drf_mcp.option_types.kinds import METHODS, read_pattern
-from drf_mcp.tools import registry
+from drf_mcp.routes import registry
 
 
 class Boxes(viewsets.ModelViewSet):

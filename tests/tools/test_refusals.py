@@ -7,9 +7,9 @@ from django.urls import path
 from rest_framework import generics, serializers
 from rest_framework.views import APIView
 
+from drf_mcp.arguments.errors import MASK
 from drf_mcp.outcomes import MISSING
-from drf_mcp.tools import ArgumentsRefused
-from drf_mcp.tools.arguments.errors import MASK
+from drf_mcp.routes import ArgumentsRefused
 
 
 class LineSerializer(serializers.Serializer):

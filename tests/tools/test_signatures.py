@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from drf_mcp.tools import registry
-from drf_mcp.tools.summaries import Signature, write_type
+from drf_mcp.calls.summaries import Signature, write_type
+from drf_mcp.routes import registry
 
 pytestmark = pytest.mark.django_db
 

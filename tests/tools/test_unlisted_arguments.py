@@ -14,8 +14,8 @@ from rest_framework import generics, serializers
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from drf_mcp.tools import ArgumentsRefused
-from drf_mcp.tools.arguments.errors import MASK
+from drf_mcp.arguments.errors import MASK
+from drf_mcp.routes import ArgumentsRefused
 from tests.tools.test_binding import finite, values
 
 

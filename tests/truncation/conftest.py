@@ -13,7 +13,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from tests.archive.conftest import archive_class  # noqa: F401
+from tests.stored.conftest import archive_class  # noqa: F401
 
 BODY = "\n".join(
     f"Chapter {n}. The harbour of {n} ships, “quoted” — naïve\tcafé. A storm broke the mole."
@@ -106,7 +106,7 @@ def library(expose, monkeypatch) -> Callable[..., None]:
             path("table/", Table.as_view()),
             path("said/", Said.as_view()),
             **{
-                "ARCHIVE_CLASS": "drf_mcp.archive.CacheArchive",
+                "ARCHIVE_CLASS": "drf_mcp.stored.CacheArchive",
                 "MAX_RESULT_TOKENS": LIMIT,
                 **mcp_settings,
             },

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from drf_mcp.archive import Entry
-from drf_mcp.archive.stores import new_archive_id
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.envelopes import Envelope, ResponseV2Envelope
 from drf_mcp.outcomes import Outcome
+from drf_mcp.stored import Entry
+from drf_mcp.stored.stores import new_archive_id
 from drf_mcp.truncation import Budget, Digester, LeadDigester, count_tokens, fit_outcome
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.urls import path
 
-from drf_mcp.tools.results import ToolBudget
+from drf_mcp.calls.results import ToolBudget
 from drf_mcp.truncation import count_tokens
 from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from drf_mcp.views import MCPView
@@ -47,7 +47,7 @@ def test_slices_have_the_limit_of_the_client(library, alice):
 def test_slices_have_the_limit_of_the_endpoint(expose, alice):
     options = {"max_result_tokens": 2000}
     endpoint = MCPView.as_view(tool_options=options)
-    archive = "drf_mcp.archive.CacheArchive"
+    archive = "drf_mcp.stored.CacheArchive"
     expose(path("rows/", Rows.as_view()), path("brief/mcp", endpoint), ARCHIVE_CLASS=archive)
     agent = Agent(alice.http, path="/brief/mcp")
     meta = json.loads(call(agent, "rows", None))["meta"]

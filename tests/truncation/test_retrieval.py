@@ -11,9 +11,9 @@ from django.http import StreamingHttpResponse
 from django.urls import path
 from rest_framework.views import APIView
 
-from drf_mcp.archive import CacheArchive
 from drf_mcp.envelopes import DigestPayload, verify_payload
-from drf_mcp.tools import Registry, mcp_tool
+from drf_mcp.routes import Registry, mcp_tool
+from drf_mcp.stored import CacheArchive
 from drf_mcp.truncation import Digester, canonical_text, count_tokens
 from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from drf_mcp.views import MCPView

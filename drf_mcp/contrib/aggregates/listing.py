@@ -22,9 +22,9 @@ from drf_mcp.dispatch.list_probe import ListProbe
 from drf_mcp.dispatch.stock_lists import find_obstacle, find_queryset_fault, find_view_fault
 from drf_mcp.introspection.parsers import Renaming
 from drf_mcp.outcomes import MISSING
+from drf_mcp.routes.endpoint import Endpoint
+from drf_mcp.routes.route import Route
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.endpoints import Endpoint
-from drf_mcp.tools.routes import Route
 
 MOST_GROUPS = 1000
 DEFAULT_GROUPS = 100

@@ -9,6 +9,8 @@ from typing import Any, cast
 
 from django.core.checks import CheckMessage, Error
 
+from drf_mcp.arguments.call import QUERY, Call
+from drf_mcp.arguments.errors import refuse_many
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.aggregates.columns import AMOUNTS, Column, Columns, NotAColumn
 from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Terms
@@ -25,12 +27,10 @@ from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection, locate_vi
 from drf_mcp.introspection.parsers import rename_schema
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.option_types.spelling import find_nearest, join_alternatives, join_names
-from drf_mcp.tools.arguments.call import QUERY, Call
-from drf_mcp.tools.arguments.errors import refuse_many
-from drf_mcp.tools.descriptions import Subject, speak
-from drf_mcp.tools.endpoints import Endpoint
-from drf_mcp.tools.options import ViewOptions
-from drf_mcp.tools.tool import Tool
+from drf_mcp.routes.descriptions import Subject, speak
+from drf_mcp.routes.endpoint import Endpoint
+from drf_mcp.routes.options import ViewOptions
+from drf_mcp.routes.tool import Tool
 
 REMEDY = "Correct aggregate=, or the serializer. See docs/aggregates.md."
 GROUP: Schema = {"type": "object", "additionalProperties": True}

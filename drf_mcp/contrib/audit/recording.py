@@ -13,6 +13,7 @@ from django.utils import timezone
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.arguments.errors import escape_unprintable
 from drf_mcp.codes import screaming_code, standard_code
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
 from drf_mcp.dispatch.guards import CallRefused
@@ -25,7 +26,6 @@ from drf_mcp.option_types.kinds import Flag, Number
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol.capability import MessageObserver
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.errors import escape_unprintable
 
 logger = logging.getLogger("drf_mcp")
 

@@ -16,6 +16,7 @@ from uuid import UUID
 from rest_framework.exceptions import APIException
 
 from drf_mcp.archives import StoredAnswer
+from drf_mcp.calls.summaries import Signature
 from drf_mcp.contrib.compose import PROGRAM
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
 from drf_mcp.contrib.compose.lists import ONE_PAGE, ListReader
@@ -33,8 +34,7 @@ from drf_mcp.interaction.exchange import Answer as Reply
 from drf_mcp.json_text import hash_json, is_nested_deeper
 from drf_mcp.option_types.spelling import ask_nearest
 from drf_mcp.outcomes import Category, Failure, Outcome, Warning
-from drf_mcp.tools.summaries import Signature
-from drf_mcp.tools.tool import Tool
+from drf_mcp.routes.tool import Tool
 
 FAILED = "PROGRAM_FAILED"
 SIGNATURES, KEPT = OWN_FUNCTIONS = ("signatures", "kept")

@@ -73,7 +73,7 @@ class ComposeFeature(Feature):
         program = PROGRAM.get(call)
         if program is None or not program.is_untrusted:
             return result
-        from drf_mcp.tools.hints import UNTRUSTED_KEY
+        from drf_mcp.routes.hints import UNTRUSTED_KEY
 
         # A program may write what it read anywhere.
         label = {UNTRUSTED_KEY: ["result", "output"]}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drf_mcp.outcomes import PAGE_MEMBERS, Outcome
-from drf_mcp.tools.tool import Tool
+from drf_mcp.routes.tool import Tool
 
 ONE_PAGE = "PAGE_SIZE_LIMITED"
 # The rows of a page where the paginator has no largest size.

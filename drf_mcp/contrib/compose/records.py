@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from drf_mcp.arguments.errors import ArgumentsRefused
 from drf_mcp.contrib.compose import COMPOSE
 from drf_mcp.contrib.compose.calls import (
     CallAnswer,
@@ -23,7 +24,6 @@ from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import ANSWER_SECONDS, get_exchange
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Failure, Outcome, Problem, Question
-from drf_mcp.tools.arguments.errors import ArgumentsRefused
 
 # What an agent can answer instead of the client's user.
 ANSWERABLE = frozenset({"form", "url"})

@@ -45,8 +45,8 @@ from drf_mcp.exceptions import Refused
 from drf_mcp.protocol import Message, select_by_headers
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
+from drf_mcp.routes import Tool
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools import Tool
 
 ERA = select_by_headers({PROTOCOL_VERSION_HEADER: STATELESS_REVISION})
 MAX_NAME_LENGTH = 60

@@ -19,7 +19,7 @@ from drf_mcp.management.tool_reports import (
     encode_definition,
     name_permissions,
 )
-from drf_mcp.tools import Tool, registry
+from drf_mcp.routes import Tool, registry
 
 LOCK_FILE = "mcp-tools.lock.json"
 FORMAT = 1

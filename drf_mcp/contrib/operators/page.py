@@ -31,7 +31,7 @@ from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_KEY,
     STATELESS_REVISION,
 )
-from drf_mcp.tools.tool import Tool
+from drf_mcp.routes.tool import Tool
 from drf_mcp.transports.http import read_body
 from drf_mcp.transports.in_process import LocalEndpoint
 

@@ -15,7 +15,7 @@ from drf_mcp.introspection.findings import attempt
 from drf_mcp.management.screen import Screen
 from drf_mcp.management.tool_reports import ToolReport
 from drf_mcp.option_types.installed import features
-from drf_mcp.tools.tool import Tool
+from drf_mcp.routes.tool import Tool
 
 GUARDED, LACKING, NEEDLESS, UNKNOWN = "yes", "no", "not needed", "not known"
 MARKS = {GUARDED: "yes", LACKING: "no", NEEDLESS: "-", UNKNOWN: "?"}

@@ -23,8 +23,8 @@ from drf_mcp.option_types.kinds import (
 )
 from drf_mcp.protocol import REVISIONS, Capability
 from drf_mcp.protocol.capability import RequestContext
+from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import override_language
-from drf_mcp.tools.tool import Tool
 
 MEDIA_TYPE = "text/html;profile=mcp-app"
 STOCK = {"table": "drf_mcp/pages/table.html", "form": "drf_mcp/pages/form.html"}

@@ -15,6 +15,7 @@ from django.utils.encoding import force_str
 from rest_framework import serializers
 from rest_framework.fields import HiddenField
 
+from drf_mcp.arguments.errors import MASK, shorten_value
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.option_types.kinds import (
@@ -28,7 +29,6 @@ from drf_mcp.option_types.kinds import (
     refuse_wrong_values,
 )
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
-from drf_mcp.tools.arguments.errors import MASK, shorten_value
 
 KINDS: Mapping[str, Kind] = {
     "name": Text(),

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from drf_mcp.access.authentication import make_scope_error
+from drf_mcp.calls.results import ResultWriter
 from drf_mcp.contrib.resources.documents import ANNOTATIONS, Document, Folder
 from drf_mcp.contrib.resources.routes import JSON, RouteResource, URISpace
 from drf_mcp.dispatch.content import encode_data
@@ -28,9 +29,8 @@ from drf_mcp.outcomes import Category, Outcome
 from drf_mcp.protocol import REVISIONS, Capability, Encoded, jsonrpc
 from drf_mcp.protocol.capability import RequestContext, cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS, STATELESS_REVISION
+from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.results import ResultWriter
-from drf_mcp.tools.tool import Tool
 
 _OLD = frozenset({"uri", "uriTemplate", "name", "description", "mimeType", "annotations", "size"})
 _TITLED = _OLD | {"title", "_meta"}

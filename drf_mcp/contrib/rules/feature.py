@@ -44,7 +44,7 @@ from drf_mcp.features import (
 from drf_mcp.interaction.exchange import find_call
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import jsonrpc
-from drf_mcp.tools.server_tools import ServerTool, ServerToolView
+from drf_mcp.routes.server_tool import ServerTool, ServerToolView
 
 
 class RulesFeature(Feature):
@@ -105,7 +105,7 @@ class RulesFeature(Feature):
         if row is None:
             return result
         # The answer is given later only under the rights that its caller has now.
-        answer = call.dispatcher.get_stored_answer(call)
+        answer = StoredAnswer.of_call(call)
         store, terms = ProposalStore(), answer.note_terms(failed=outcome.failure is not None)
         if getattr(call.caller.request, "mcp_proposal", None) is None:
             members = json.loads(jsonrpc.encode_result(None, result))["result"]

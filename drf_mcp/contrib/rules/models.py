@@ -18,7 +18,7 @@ from drf_mcp.contrib.rules.ruling import ALLOW, APPROVE, REFUSE, RuledRequest, R
 from drf_mcp.exceptions import Conflict
 from drf_mcp.option_types.kinds import read_pattern
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
-from drf_mcp.tools.registry import registry
+from drf_mcp.routes.registry import registry
 
 
 class CallRule(models.Model):

@@ -13,7 +13,8 @@ from django.utils.crypto import get_random_string
 from rest_framework.exceptions import PermissionDenied, Throttled
 
 from drf_mcp.access.scopes import get_tenant_key, get_user_key
-from drf_mcp.archives import can_be_asked
+from drf_mcp.archives import StoredAnswer, can_be_asked
+from drf_mcp.arguments.call import Call
 from drf_mcp.contrib.rules.proposal_store import (
     APPROVED,
     FAILED,
@@ -45,9 +46,8 @@ from drf_mcp.interaction.call_context import DEFERRAL
 from drf_mcp.interaction.exchange import Asked
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem
+from drf_mcp.routes.registry import registry
 from drf_mcp.settings import override_language
-from drf_mcp.tools.arguments.call import Call
-from drf_mcp.tools.registry import registry
 from drf_mcp.transports.in_process import LocalEndpoint
 
 MADE = (
@@ -117,7 +117,7 @@ class RulesGuard(Guard):
         found = (guard.find_made(call, MADE) for guard in call.guards)
         if (made := next(filter(None, found), None)) is None:
             return None
-        answer = call.dispatcher.get_stored_answer(call)
+        answer = StoredAnswer.of_call(call)
         return made if contain(lambda: bool(answer.find_rights()), lambda exc: False) else None
 
 
@@ -208,7 +208,7 @@ class CallToApprove:
                 digest=self.digest,
                 named_objects=objects,
                 fingerprint=fingerprint,
-                terms=call.dispatcher.get_stored_answer(call).note_terms(),
+                terms=StoredAnswer.of_call(call).note_terms(),
                 link=find_link(call.caller, proposal_id),
                 **self.asked,
             )

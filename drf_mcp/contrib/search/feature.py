@@ -30,8 +30,8 @@ class SearchFeature(Feature):
     }
 
     def get_definition_members(self, tool: Any) -> Mapping[str, Any]:
+        from drf_mcp.routes.hints import ALWAYS_LOAD
         from drf_mcp.settings import mcp_settings
-        from drf_mcp.tools.hints import ALWAYS_LOAD
 
         is_pinned = tool.options.pinned or tool.matches(mcp_settings.PINNED_TOOLS)
         return {"_meta": {ALWAYS_LOAD: True}} if is_pinned else {}

@@ -26,9 +26,9 @@ from drf_mcp.json_text import JSONPointer
 from drf_mcp.option_types.spelling import ask_nearest
 from drf_mcp.outcomes import Outcome, Problem
 from drf_mcp.protocol.capability import RequestContext
+from drf_mcp.routes.server_tool import RedirectingTool, ServerTool, ServerToolView
+from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.server_tools import RedirectingTool, ServerTool, ServerToolView
-from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
 

@@ -17,6 +17,7 @@ from django.core.handlers.base import BaseHandler
 from django.core.handlers.wsgi import WSGIRequest
 from django.db import Error, connections
 
+from drf_mcp.archives import StoredAnswer
 from drf_mcp.contrib.tasks.credentials import CallerGone, Credential
 from drf_mcp.contrib.tasks.task_store import (
     CANCELLED,
@@ -196,7 +197,7 @@ class Run:
         INPUT_REQUESTS.set(call, TaskInputRequests(self, call.context))
 
     def note_terms(self, outcome: Outcome, call: CallState) -> None:
-        answer = call.dispatcher.get_stored_answer(call)
+        answer = StoredAnswer.of_call(call)
         self.terms = answer.note_terms(failed=outcome.failure is not None)
 
     def perform(self) -> None:

@@ -78,7 +78,7 @@ class WritesFeature(Feature):
 
         if not find_confirmation(tool):
             return {}
-        from drf_mcp.tools.hints import REQUIRES_USER_INTERACTION
+        from drf_mcp.routes.hints import REQUIRES_USER_INTERACTION
 
         return {"_meta": {REQUIRES_USER_INTERACTION: True}}
 

@@ -8,7 +8,10 @@ from typing import Any, ClassVar
 
 from rest_framework.exceptions import APIException
 
-from drf_mcp.archives import MADE
+from drf_mcp.archives import MADE, StoredAnswer
+from drf_mcp.arguments.call import CONTROL, Call
+from drf_mcp.arguments.errors import ArgumentsRefused, missing_argument
+from drf_mcp.calls.results import MAX_DEPTH
 from drf_mcp.contrib.writes.dry_run import is_dry_run
 from drf_mcp.contrib.writes.idempotency import (
     ANONYMOUS,
@@ -28,9 +31,6 @@ from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, parse_json_text
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Warning
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.call import CONTROL, Call
-from drf_mcp.tools.arguments.errors import ArgumentsRefused, missing_argument
-from drf_mcp.tools.results import MAX_DEPTH
 
 IDEMPOTENCY_KEY = "idempotency_key"
 NO_KEY = "An idempotency key has 1 to 255 visible ASCII characters, and no spaces."
@@ -138,7 +138,7 @@ class IdempotencyGuard(Guard):
 
     def make(self, change: IntendedChange, call: CallState, proceed: Proceed) -> Outcome:
         def perform(row: Any) -> Outcome:
-            outcome, stored = proceed(call), call.dispatcher.get_stored_answer(call)
+            outcome, stored = proceed(call), StoredAnswer.of_call(call)
             if outcome.status >= 500:
                 change.undo(row)
             elif outcome.failure is not None or outcome.questions:
@@ -158,7 +158,7 @@ class IdempotencyGuard(Guard):
 
         def replay(answer: str, rights: str, made: datetime) -> Outcome:
             # The handler is not run: a caller who may not call it any more is refused here.
-            if not call.dispatcher.get_stored_answer(call).may_replay(rights, made):
+            if not StoredAnswer.of_call(call).may_replay(rights, made):
                 return describe_made(call, MADE)
             outcome = read_outcome(answer)
             return outcome.changed(meta={**outcome.meta, REPLAYED: True})

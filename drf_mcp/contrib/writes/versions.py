@@ -35,7 +35,7 @@ class Precondition:
     """What distinguishes the versions of a tool's objects.
 
     Args:
-        tool: a `drf_mcp.tools.tool.Tool` with the option ``if_match``.
+        tool: a `drf_mcp.routes.tool.Tool` with the option ``if_match``.
 
     Attributes:
         is_etag: whether the view compares, by the header If-Match.

@@ -20,7 +20,7 @@ from drf_mcp.management.screen import UsageError, count_noun
 from drf_mcp.protocol import REVISIONS
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.protocol.eras import FORM_CAPABILITIES
-from drf_mcp.tools import ArgumentsRefused, Tool
+from drf_mcp.routes import ArgumentsRefused, Tool
 from drf_mcp.transports.client_configs import BASIC
 from drf_mcp.transports.http_equivalent import EquivalentRequest
 from drf_mcp.transports.in_process import InProcessClient

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
 from drf_mcp.management.tool_reports import find_example_call, write_call
-from drf_mcp.tools import registry
+from drf_mcp.routes import registry
 
 
 class NoteSerializer(serializers.Serializer):

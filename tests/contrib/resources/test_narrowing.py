@@ -6,11 +6,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import include, path
 
+from drf_mcp.calls.capability import ToolsCapability
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.guards import Guard
 from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.server import Server
-from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.views import MCPView
 from tests.agents import Agent
 from tests.contrib.tokens.holders import make_holder

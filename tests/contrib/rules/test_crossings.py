@@ -24,9 +24,9 @@ from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.models import CallTask
+from drf_mcp.routes import registry
+from drf_mcp.routes.options import ToolOptions
 from drf_mcp.test import MCPClient
-from drf_mcp.tools import registry
-from drf_mcp.tools.options import ToolOptions
 from example_project.shop.models import Order, Product, Ticket
 from example_project.shop.permissions import IsOwnerOrPermitted
 from example_project.shop.views import OrderViewSet, ProductViewSet

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drf_mcp.calls.summaries import Signature
 from drf_mcp.contrib.search import tool_index
-from drf_mcp.tools import registry
-from drf_mcp.tools.summaries import Signature
+from drf_mcp.routes import registry
 from tests.agents import Agent
 from tests.contrib.search.conftest import SearchAgent, get_name
 

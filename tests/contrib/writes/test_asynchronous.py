@@ -83,7 +83,7 @@ router.register("users", Users, basename="users")
 
 @pytest.fixture
 def agent(expose, alice):
-    writes = {"IDEMPOTENCY_KEYS": True, "ARCHIVE_CLASS": "drf_mcp.archive.DatabaseArchive"}
+    writes = {"IDEMPOTENCY_KEYS": True, "ARCHIVE_CLASS": "drf_mcp.stored.DatabaseArchive"}
     expose(
         path("pay/", Pay.as_view()),
         path("pay-function/", pay_function),

@@ -16,10 +16,10 @@ from rest_framework.parsers import FileUploadParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.test import APIClient
 
+from drf_mcp.arguments.encoders import choose_encoder
+from drf_mcp.arguments.uploads import FileReader
 from drf_mcp.introspection.types import Body, Upload
-from drf_mcp.tools import ArgumentsRefused, registry
-from drf_mcp.tools.arguments.encoders import choose_encoder
-from drf_mcp.tools.arguments.uploads import FileReader
+from drf_mcp.routes import ArgumentsRefused, registry
 from tests.introspection.nasty import files
 from tests.introspection.nasty.files import encoded, png
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from drf_mcp.contrib.writes import confirmation
 from drf_mcp.contrib.writes.models import UsedConfirmation
-from drf_mcp.tools.options import ToolOptions
+from drf_mcp.routes.options import ToolOptions
 from drf_mcp.views import MCPView
 from tests.contrib.writes.confirmation import presses
 from tests.contrib.writes.confirmation.presses import Press

@@ -7,10 +7,10 @@ import threading
 import pytest
 from django.db import connections
 
+from drf_mcp.arguments.call import Call
 from drf_mcp.contrib.writes.confirmation import Confirmation
 from drf_mcp.contrib.writes.models import UsedConfirmation
 from drf_mcp.features import CallState
-from drf_mcp.tools.arguments.call import Call
 from tests.contrib.shared_database import use_shared_database
 
 

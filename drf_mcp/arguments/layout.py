@@ -1,0 +1,335 @@
+"""The names and groups of a tool's arguments, their schema, and the problems of wrong names."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, TypeAlias, TypeVar
+
+from drf_mcp.arguments.call import (
+    ANSWER,
+    BODY,
+    CONTROL,
+    PATH,
+    QUERY,
+    Argument,
+    find_possible_names,
+)
+from drf_mcp.arguments.encoders import choose_encoder
+from drf_mcp.arguments.errors import (
+    find_unknown,
+    missing_argument,
+    not_an_object,
+    put_first,
+)
+from drf_mcp.arguments.fields import FieldsArgument, IdsArgument
+from drf_mcp.introspection.names import make_portable_name
+from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Schema
+from drf_mcp.json_text import JSONPointer, parse_json_text
+from drf_mcp.option_types.spelling import find_synonym
+from drf_mcp.outcomes import MISSING, Problem
+
+Values: TypeAlias = list[tuple[Argument, Any]]
+# The arguments of each place in a call, with the names that belong there; None for all names. A
+# bulk call has two places: around the items, and in an item.
+Places: TypeAlias = Sequence[tuple[Mapping[str, Any], Container[str] | None]]
+ArgumentType = TypeVar("ArgumentType", bound=Argument)
+
+
+class ArgumentLayout:
+    """The arguments of a tool, by the names and groups in which callers send them.
+
+    Attributes:
+        arguments: the arguments that make the request, unlisted ones too.
+        by_group: all arguments by group and name; "" without a group.
+        fields: the argument that selects fields of the answer; None for none.
+        many: the path kwarg for which ``ids`` has several values; "" for none.
+        controls: the arguments that guards read.
+        items: the `Items` of a write that takes several objects at once; None for a single one.
+        groups: the name of the group for each location.
+    """
+
+    groups: ClassVar[Mapping[str, str]] = {}
+    items: Any = None
+
+    def __init__(self, tool: Any) -> None:
+        endpoint: EndpointSchema = tool.schema
+        self.encoder = choose_encoder(
+            tool.view, endpoint.body, is_partial=tool.endpoint.method == "PATCH"
+        )
+        self.keys = endpoint.body.keys
+        self.extra_query: bool = tool.extra_query
+        self.many: str = tool.endpoint.many or ""
+        # A write refuses other fields of its answer as read-only, not as unknown.
+        is_write = endpoint.body.kind in ("object", "either")
+        self.read_only = frozenset(endpoint.output.get("properties", ()) if is_write else ())
+        self.arguments = tuple(self.get_arguments(endpoint))
+        self.by_group: dict[str, dict[str, Argument]] = {
+            group: {} for group in ("", *self.groups.values())
+        }
+        for argument in self.arguments:
+            self.by_group[argument.group][argument.name] = argument
+        fields = FieldsArgument.for_endpoint(endpoint) if tool.takes_fields else None
+        self.fields = fields and self.add_argument(fields, ANSWER)
+        made = (Argument(parameter.name, CONTROL, parameter) for parameter in tool.controls)
+        self.controls = tuple(self.add_argument(control, CONTROL) for control in made)
+        if not self.extra_query:
+            self.by_group = {g: named for g, named in self.by_group.items() if named or not g}
+        # By the view's own names. The body comes before the query, and the query before the path.
+        self.by_own_name: dict[str | int, Argument] = {}
+        for location in (BODY, QUERY, PATH):
+            for argument in self.arguments:
+                if argument.location == location:
+                    self.by_own_name.setdefault(argument.parameter.name, argument)
+        self.names = frozenset(self.by_group[""])
+        self.path_names = [a.name for a in self.arguments if a.required and a.location == PATH]
+        # A key that is named as in answers is accepted under its name in the URL too.
+        self.url_names = {
+            name: argument.name
+            for argument in self.by_group[""].values()
+            if argument.location == PATH and argument.parameter.shown_as == argument.name
+            if (name := make_portable_name(argument.parameter.name)) not in self.by_group[""]
+        }
+        self.uploading = [a for a in self.arguments if a.uploads]
+
+    def get_arguments(self, endpoint: EndpointSchema) -> Iterable[Argument]:
+        raise NotImplementedError
+
+    def make_argument(
+        self, parameter: Parameter, location: str, *, whole: bool = False
+    ) -> Argument:
+        group = "" if whole and location == BODY else self.groups.get(location, "")
+        if location == PATH and parameter.name == self.many:
+            return IdsArgument.for_key(parameter, group)
+        return Argument(parameter.name, location, parameter, whole, group)
+
+    def add_argument(self, argument: ArgumentType, location: str) -> ArgumentType:
+        group = self.groups.get(location, "")
+        named = self.by_group[group]
+        name = get_free_name(argument, named)
+        named[name] = added = replace(argument, name=name, group=group)
+        return added
+
+    # --- Schema -------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def schema(self) -> Schema:
+        if self.items is not None:
+            return dict(self.items.describe())
+        schema = self.get_object_schema([a for a in self.every if a.listed])
+        if self.extra_query and self.groups:
+            schema["properties"].setdefault(self.groups[QUERY], self.get_object_schema(()))
+        return {**schema, "additionalProperties": False}
+
+    @functools.cached_property
+    def full_schema(self) -> Schema:
+        """The schema with unlisted arguments, to mask values by."""
+        properties = self.get_object_schema(self.every)["properties"]
+        if self.extra_query and self.groups:
+            properties[self.groups[QUERY]] = {}
+        return {"properties": {**self.schema["properties"], **properties}}
+
+    @property
+    def every(self) -> Iterator[Argument]:
+        return (argument for named in self.by_group.values() for argument in named.values())
+
+    def get_object_schema(self, arguments: Iterable[Argument]) -> Schema:
+        schema: Schema = {"type": "object", "properties": {}}
+        required: dict[str, None] = {}
+        for argument in arguments:
+            place = schema
+            if argument.group:
+                empty = {"type": "object", "properties": {}}
+                place = schema["properties"].setdefault(argument.group, empty)
+            place["properties"][argument.name] = argument.parameter.schema
+            if argument.required:
+                required[argument.group or argument.name] = None
+                if argument.group:
+                    place.setdefault("required", []).append(argument.name)
+        return {**schema, "required": list(required)} if required else schema
+
+    @functools.cached_property
+    def write_only(self) -> frozenset[str]:
+        """The pointers of the values that no answer may repeat, without the indexes of items."""
+        found: set[str] = set()
+        for argument in self.every:
+            for place, info in argument.parameter.value_info.items():
+                if info.is_secret or (info.upload is not None and info.upload.sure):
+                    names = (name for name in place if name != ANY)
+                    found.add(argument.pointer + JSONPointer.from_path(names))
+        items = () if self.items is None else (f"/{self.items.name}{each}" for each in found)
+        return frozenset((*found, *items))
+
+    # --- Names --------------------------------------------------------------------------------
+
+    def use_own_names(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments with the tool's name of a key in place of its name in the URL."""
+        for name, own in self.url_names.items():
+            if name in arguments:
+                value = arguments[name]
+                if str(arguments.get(own, value)) == str(value):
+                    others = {n: v for n, v in arguments.items() if n != name}
+                    arguments = {own: value, **others}
+        return arguments
+
+    def get_group(self, group: str, arguments: Mapping[str, Any]) -> Any:
+        # Some clients send an object as a string.
+        return parse_json_text(arguments.get(group), dict) if group else arguments
+
+    def find_problems(self, arguments: Mapping[str, Any], places: Places = ()) -> list[Problem]:
+        """Return the problems of the names of arguments.
+
+        The view reports missing arguments itself, unless other problems keep it from being asked.
+
+        Args:
+            places: the arguments of each place, () for a call with one place.
+        """
+        # Nearly every call is without problems, and ends here.
+        if not self.groups and self.names.issuperset(arguments):
+            for name in self.path_names:
+                if name not in arguments or arguments[name] is None:
+                    break
+            else:
+                return []
+        missing = self.find_missing(arguments)
+        unknown = [
+            problem
+            for sent, names in places or ((arguments, None),)
+            for group in self.by_group
+            for problem in self.find_unknown(group, sent, names)
+        ]
+        path = {argument.pointer for argument in self.arguments if argument.location == PATH}
+        in_path = [problem for problem in missing if problem.pointer in path]
+        if not unknown and not in_path:
+            return []
+        first = in_path if self.groups else missing
+        return [*put_first(unknown, first), *(each for each in missing if each not in first)]
+
+    def find_missing(self, arguments: Mapping[str, Any]) -> list[Problem]:
+        missing = []
+        for argument in self.arguments:
+            group = self.get_group(argument.group, arguments) or {}
+            if argument.required and isinstance(group, Mapping) and argument.is_missing_in(group):
+                missing.append(missing_argument(argument.pointer))
+        return missing
+
+    def find_unknown(
+        self, group: str, arguments: Mapping[str, Any], names: Container[str] | None
+    ) -> list[Problem]:
+        """Return the problems of unknown names, which suggest known names among ``names``."""
+        named, sent = self.by_group[group], self.get_group(group, arguments)
+        if sent is not None and not isinstance(sent, Mapping):
+            return [not_an_object(sent, f"/{group}")]
+        sent = sent or {}
+        known = [
+            name
+            for name, argument in named.items()
+            if argument.listed and (names is None or name in names)
+        ]
+        lacking = [a.name for a in named.values() if a.required and a.is_missing_in(sent)]
+        takes_any = self.extra_query and group and group == self.groups[QUERY]
+        has_body = group == self.groups.get(BODY, "")
+        # An argument for a body of any JSON type takes members with any name.
+        open_bodies = (
+            a.name for a in named.values() if a.location == BODY and a.whole and not a.json_type
+        )
+        further = [] if self.items is None else [self.items.name]
+        further = [name for name in further if names is None or name in names]
+        twice = [] if group else [name for name in self.url_names if name in sent]
+        unknown = find_unknown(
+            {name: value for name, value in sent.items() if name not in twice},
+            known if group else [*filter(None, self.by_group), *known, *further],
+            f"/{group}" if group else "",
+            holder="" if self.groups else next(open_bodies, ""),
+            unlisted=sent if takes_any else named.keys() - known,
+            # ``id`` may be read-only in the body, and sent for a missing ``pk``.
+            read_only={n for n in self.read_only if has_body and not find_synonym(n, lacking)},
+            renamed={argument.parameter.name: name for name, argument in named.items()},
+            secret=self.write_only,
+        )
+        return unknown + [self.refuse_other_name(name) for name in twice]
+
+    def refuse_other_name(self, name: str) -> Problem:
+        facts = {"name": self.url_names[name], "other": name}
+        message = "'%(other)s' is another name of '%(name)s', and their values differ."
+        return Problem(
+            code="conflicting",
+            message=message % facts,
+            pointer=JSONPointer.from_path([name]),
+            remediation="Send '{name}' alone.".format(**facts),
+        )
+
+    # --- Values -------------------------------------------------------------------------------
+
+    def merge(self, shared: Mapping[str, Any], item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments of one item, with the arguments that all items share."""
+        merged = {**shared, **item}
+        for group in self.by_group:
+            one, other = shared.get(group), item.get(group)
+            if isinstance(one, Mapping) and isinstance(other, Mapping):
+                merged[group] = {**one, **other}
+        return merged
+
+    def get_values(self, arguments: Mapping[str, Any]) -> Values:
+        values: Values = []
+        if not self.groups:
+            named = self.by_group[""]
+            for name in arguments:
+                if name in named:
+                    values += [(named[name], arguments[name])]
+            return values
+        for group, named in self.by_group.items():
+            sent = self.get_group(group, arguments)
+            for name, value in sent.items() if isinstance(sent, Mapping) else ():
+                if group:
+                    further = Argument(name, QUERY, Parameter(name, {}), group=group)
+                    values.append((named.get(name, further), value))
+                elif name in named and value is not None:
+                    values.append((named[name], value))
+        return values
+
+    def change(
+        self, arguments: Mapping[str, Any], values: Iterable[tuple[Argument, Any]]
+    ) -> dict[str, Any]:
+        """Return the arguments with these values; `MISSING` takes an argument out."""
+        changed = dict(arguments)
+        for argument, value in values:
+            members = changed
+            if argument.group:
+                group = self.get_group(argument.group, changed)
+                members = changed[argument.group] = dict(group or {})
+            members.pop(argument.name, None)
+            if value is not MISSING:
+                members[argument.name] = value
+        return changed
+
+    def replace_query(
+        self, arguments: Mapping[str, Any], query: Mapping[str, str]
+    ) -> Mapping[str, Any] | None:
+        changes: Values = []
+        for argument in self.arguments:
+            if argument.location == QUERY and argument.parameter.name in query:
+                changes += [(argument, argument.from_text(query[argument.parameter.name]))]
+        return self.change(arguments, changes) if changes else None
+
+    def get_control_pointer(self, name: str) -> str:
+        return next((a.pointer for a in self.controls if a.parameter.name == name), "")
+
+    def get_body_pointer(self, step: str | int | None = None) -> str:
+        """Return the pointer of the argument that is the whole body, "" where there is none.
+
+        Args:
+            step: the first step of a path into the body; an integer is the index of an item.
+        """
+        body = [a for a in self.arguments if a.location == BODY]
+        whole = next((a for a in body if a.whole), None)
+        if whole is not None and isinstance(step, int):
+            return whole.pointer
+        listed = [a for a in body if a.listed]
+        return listed[0].pointer if len(listed) == 1 and listed[0].whole else ""
+
+
+def get_free_name(argument: Argument, taken: Container[str]) -> str:
+    names = find_possible_names(argument.name, argument.location)
+    return next(name for name in names if name not in taken)

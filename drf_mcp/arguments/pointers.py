@@ -1,0 +1,197 @@
+"""JSON pointers of the arguments that a view's errors are about."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from django.core.signals import setting_changed
+from django.dispatch import receiver
+
+from drf_mcp.arguments.call import BODY, QUERY, Call
+from drf_mcp.arguments.errors import (
+    MASK,
+    MORE,
+    SHOWN_VALUES,
+    Shortener,
+    find_secret_members,
+    mask_pair,
+    mask_text,
+)
+from drf_mcp.arguments.layout import ArgumentLayout
+from drf_mcp.introspection.field_schema import FILES, FieldSchema
+from drf_mcp.introspection.names import sounds_secret
+from drf_mcp.introspection.text import describe_accepted, describes_choices
+from drf_mcp.introspection.types import ANY
+from drf_mcp.json_text import OBJECTS, JSONPointer
+from drf_mcp.outcomes import MISSING
+
+NUMBER = re.compile(r"\s*-?\d+(\.\d*)?\s*")
+
+
+class ArgumentPointers:
+    def __init__(self, arguments: ArgumentLayout, call: Call) -> None:
+        self.arguments = arguments
+        self.call = call
+        # A cache: several parts of an error have the same value.
+        self.received_values: dict[str, Any] = {}
+
+    def knows(self, name: str | int) -> bool:
+        if isinstance(name, int):
+            return bool(self.arguments.get_body_pointer(name))
+        return self.get_client_path((name,))[0] in self.arguments.by_own_name
+
+    def sends_list(self) -> bool:
+        bodies = (a for a in self.arguments.arguments if a.location == BODY and a.whole)
+        return any(isinstance(a.read(self.received(a.pointer)), list) for a in bodies)
+
+    def get_client_path(self, path: Sequence[str | int]) -> Sequence[str | int]:
+        # The view's names become the clients' where a parser renames keys.
+        keys = self.arguments.keys
+        if not keys:
+            return path
+        place = tuple(ANY if isinstance(part, int) else part for part in path)
+        for length in range(len(path), 0, -1):
+            if place[:length] in keys:
+                pairs = zip(path, keys[place[:length]], strict=False)
+                renamed = [own if isinstance(own, int) else key for own, key in pairs]
+                return (*renamed, *path[length:])
+        return path
+
+    def pointer(self, path: Sequence[str | int]) -> str:
+        """Return the pointer of the argument at a path, "" for the whole request.
+
+        Args:
+            path: the view's names, such as ``("lines", 0, "quantity")``.
+        """
+        arguments = self.arguments
+        if not path:
+            return arguments.get_body_pointer()
+        path = self.get_client_path(path)
+        if argument := arguments.by_own_name.get(path[0]):
+            rest = path[1:]
+            return argument.pointer + JSONPointer.from_path(rest) if rest else argument.pointer
+        if part := self.find_part(str(path[0])):
+            return part
+        body = arguments.get_body_pointer(path[0])
+        return body + JSONPointer.from_path(path) if body else ""
+
+    def find_part(self, name: str) -> str:
+        """Return the pointer of the parameter that a filter refused, "" for none."""
+        # A filter with several parameters reports its errors under one name.
+        sent = [
+            (argument, part, value)
+            for argument in self.arguments.arguments
+            if argument.location == QUERY and (part := argument.parameter.part) is not None
+            if part.filter == name
+            if (value := self.received(argument.pointer)) not in (MISSING, None, "")
+        ]
+        refused = [each for each in sent if each[1].read(each[2]) is None]
+        return next((argument.pointer for argument, _, _ in (*refused, *sent)), "")
+
+    def replace_query(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:
+        return self.arguments.replace_query(self.call.arguments, query)
+
+    def received(self, pointer: str) -> Any:
+        if pointer in self.received_values:
+            return self.received_values[pointer]
+        value = JSONPointer(pointer).find_in(self.call.arguments, MISSING)
+        if value is not MISSING:
+            shown = Shortener(SHOWN_VALUES, silent=True).shorten(value)
+            value = MASK if sounds_secret(pointer) else self.mask(shown, pointer)
+        self.received_values[pointer] = value
+        return value
+
+    def mask(self, value: Any, pointer: str, schema: Any = None) -> Any:
+        """Return a value without secrets.
+
+        Args:
+            schema: the schema of the value, to mask unknown members too: one may be a secret with a
+                mistyped name.
+        """
+        if secret := self.arguments.write_only:
+            place = "/".join(token for token in pointer.split("/") if not token.isdecimal())
+            # A client may send an object with secrets in it as a text.
+            if place in secret or (
+                isinstance(value, str) and any(each.startswith(f"{place}/") for each in secret)
+            ):
+                return MASK
+        if isinstance(value, str):
+            return mask_text(value)
+        schema = schema if isinstance(schema, Mapping) else {}
+        if isinstance(value, list):
+            items = schema.get("items")
+            shown = enumerate(mask_pair(value))
+            return [self.mask(item, f"{pointer}/{i}", items) for i, item in shown]
+        if not isinstance(value, OBJECTS):
+            return value
+        masked, known, hidden = {}, schema.get("properties"), find_secret_members(value)
+        for name, member in value.items():
+            place = JSONPointer.from_parent(pointer, str(name))
+            is_shown = (known is None or name in known or name == MORE) and name not in hidden
+            masked[name] = self.mask(member, place, (known or {}).get(name)) if is_shown else MASK
+        return masked
+
+    def accepted(self, pointer: str) -> str | None:
+        schema = find_schema(self.arguments, pointer)
+        if describes_choices(schema):
+            return describe_accepted(schema, self.received(pointer))
+        return describe_argument(self.arguments, pointer)
+
+    def misfits(self, pointer: str) -> bool:
+        value = self.received(pointer)
+        if not isinstance(value, str) or value == MASK:
+            return False
+        schema = find_schema(self.arguments, pointer)
+        if schema.get("type") in ("integer", "number"):
+            return NUMBER.fullmatch(value) is None
+        pattern = compile_pattern(schema["pattern"]) if "pattern" in schema else None
+        return pattern is not None and pattern.search(value) is None
+
+    def optional(self, pointer: str) -> bool:
+        parent, _, token = pointer.rpartition("/")
+        # Where a list of objects may be sent as well, no field of one object is required.
+        if not parent and any(a.location == BODY and a.whole for a in self.arguments.arguments):
+            return False
+        name, schema = JSONPointer.unescape(token), find_schema(self.arguments, parent)
+        return name in schema.get("properties", {}) and name not in schema.get("required", ())
+
+    def is_file(self, pointer: str) -> bool:
+        return FieldSchema.of(find_schema(self.arguments, pointer)).kind in FILES
+
+
+MOST_DESCRIBED = 1024
+
+
+@functools.lru_cache(MOST_DESCRIBED)
+def compile_pattern(pattern: str) -> re.Pattern[str] | None:
+    # A pattern of ECMAScript may be none of Python.
+    with suppress(re.error):
+        return re.compile(pattern)
+    return None
+
+
+@functools.lru_cache(MOST_DESCRIBED)
+def find_schema(arguments: ArgumentLayout, pointer: str) -> dict[str, Any]:
+    schema: dict[str, Any] = arguments.schema
+    for token in JSONPointer(pointer).path:
+        child = schema.get("properties", {}).get(token)
+        if child is None and token.isdecimal():
+            child = schema.get("items")
+        if not isinstance(child, dict):
+            return {}
+        schema = child
+    return schema
+
+
+@functools.lru_cache(MOST_DESCRIBED)
+def describe_argument(arguments: ArgumentLayout, pointer: str) -> str | None:
+    return describe_accepted(find_schema(arguments, pointer))
+
+
+@receiver(setting_changed)
+def _forget_descriptions(**kwargs: Any) -> None:
+    describe_argument.cache_clear()

@@ -1,0 +1,226 @@
+"""The result of tools/call, and the output schema and definitions of tools/list."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from json.encoder import encode_basestring
+from typing import Any
+
+from rest_framework.settings import api_settings
+
+from drf_mcp import envelopes
+from drf_mcp.access.authentication import Caller
+from drf_mcp.dispatch.content import AnswerEncoder, encode_data
+from drf_mcp.dispatch.error_texts import UNWRITABLE, UNWRITABLE_TRIAL
+from drf_mcp.envelopes import (
+    Envelope,
+)
+from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, to_bytes
+from drf_mcp.outcomes import MISSING, Outcome
+from drf_mcp.protocol import Encoded, Era, jsonrpc
+from drf_mcp.routes.tool import Tool
+from drf_mcp.settings import mcp_settings
+from drf_mcp.stored import CallArchive, can_archive
+from drf_mcp.stored.answers import StoredAnswer, keeps_answers
+from drf_mcp.truncation import RETRIEVAL_TOOL, Budget, fit_outcome, relax_schema
+
+# Of objects and arrays inside one another in an answer. serde_json, which clients in Rust use,
+# reads 127 of a message, the official Python SDK 200, Python's json some 990; a message adds three.
+MAX_DEPTH = 120
+# The characters of an answer whose tokens are counted.
+SAMPLE = 8_000
+
+
+class ResultWriter:
+    def __init__(self, envelope: Envelope, era: Era) -> None:
+        self.envelope = envelope
+        self.era = era
+        self.encoder = AnswerEncoder()
+
+    def write(self, outcome: Outcome, budget: Budget | None = None) -> dict[str, Any]:
+        """Return the members of a result that fits the budget."""
+        envelope = self.envelope
+        outcome, texts = self.write_texts(outcome, budget)
+        blocks: list[bytes] = []
+        for text in texts:
+            blocks += [b'{"type":"text","text":%b}' % to_bytes(encode_basestring(text))]
+        for block in outcome.content:
+            if block["type"] in self.era.content_types:
+                blocks += [jsonrpc.encode(block)]
+        result: dict[str, Any] = {"content": Encoded(b"[%b]" % b",".join(blocks))}
+        if envelope.structured_content:
+            result["structuredContent"] = Encoded(to_bytes(texts[0]))
+        if outcome.failure is not None and outcome.is_error:
+            result["isError"] = True
+        if meta := envelope.result_meta(outcome):
+            result["_meta"] = meta
+        return result
+
+    def write_texts(
+        self, outcome: Outcome, budget: Budget | None = None
+    ) -> tuple[Outcome, list[str]]:
+        """Return the outcome that fits the budget, and the texts of its result."""
+        envelope, encode = self.envelope, self.encoder.encode
+        texts = envelope.texts(outcome, encode)
+        text = "".join(texts)
+        if budget is not None and budget.is_exceeded(outcome, text):
+            answer = encode(envelope.answer(outcome))
+            outcome = outcome.changed(data=json.loads(answer), body=None)
+            sample, length, answer, text = answer[:SAMPLE], len(text), "", ""
+            outcome = fit_outcome(
+                budget, outcome, lambda it: "".join(envelope.texts(it, encode)), length, sample
+            )
+            texts = envelope.texts(outcome, encode)
+        if texts[0][:1] in ("{", "[") and is_nested_deeper(texts[0], MAX_DEPTH):
+            raise NestedTooDeep(MAX_DEPTH)
+        return outcome, texts
+
+    def explain(self, failure: Outcome, outcome: Outcome, exc: Exception) -> Outcome:
+        # A lazy answer that failed while it was read is not read again to look for a fault.
+        if failure.failure is None or self.encoder.unread is not None:
+            return failure
+        if isinstance(exc, (NestedTooDeep, RecursionError)):
+            # To find the place, the value would be encoded again at each level.
+            fault = self.describe_fault("The answer", "", str(NestedTooDeep(MAX_DEPTH)))
+        else:
+            fault = next(self.find_faults(outcome), "")
+        if not fault:
+            return failure
+        advice = UNWRITABLE_TRIAL if outcome.is_trial else UNWRITABLE
+        explained = replace(
+            failure.failure,
+            message=f"{fault}. It was logged under the id {failure.request_id}.",
+            remediation=advice.remediation,
+            recoverable=advice.recoverable,
+        )
+        return replace(failure, failure=explained)
+
+    def find_faults(self, outcome: Outcome) -> Iterator[str]:
+        of_warning = "The context of the warning %(code)s"
+        parts = [
+            ("The answer", outcome.data),
+            ("The telemetry", outcome.telemetry),
+            ("The meta", outcome.meta),
+            *((of_warning % {"code": w.code}, w.context) for w in outcome.warnings),
+        ]
+        if outcome.failure is not None:
+            parts.append(("The context of the failure", outcome.failure.context))
+        for name, part in parts:
+            found = self.encoder.find_fault(part)
+            if found is not None:
+                yield self.describe_fault(name, *found)
+
+    def describe_fault(self, part: str, pointer: str, fault: str) -> str:
+        whole = "%(part)s cannot be written as JSON: it is %(fault)s"
+        inner = "%(part)s cannot be written as JSON: %(pointer)s is %(fault)s"
+        return (inner if pointer else whole) % {"part": part, "pointer": pointer, "fault": fault}
+
+
+class ToolBudget(Budget):
+    """The budget of one call's result. BUDGET_CLASS names a subclass with other hooks."""
+
+    def __init__(
+        self,
+        tool: Tool,
+        arguments: Any,
+        caller: Caller,
+        registry: Any,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(tool, arguments, encode_data, meta)
+        self.caller = caller
+        self.registry = registry
+
+    def get_archive(self) -> CallArchive | None:
+        tool, endpoint = self.tool, self.tool.endpoint
+        if endpoint.is_built_in or not can_archive() or not keeps_answers(tool):
+            return None
+        urlconf = getattr(self.caller.request, "urlconf", None)
+        if RETRIEVAL_TOOL not in self.registry.tools(urlconf):
+            return None
+        user = self.caller.authenticate().user
+        owner = mcp_settings.ARCHIVE_CLASS().get_owner(user, self.caller.request)
+        return CallArchive(owner, self.note_terms, self.caller.holder)
+
+    def note_terms(self, outcome: Outcome) -> Mapping[str, Any]:
+        return StoredAnswer.of(self.caller, self.tool, outcome.call).note_terms()
+
+    def get_search_arguments(self) -> tuple[str, ...]:
+        return (api_settings.SEARCH_PARAM, *super().get_search_arguments())
+
+    def validate_digest(self, payload: Mapping[str, Any]) -> None:
+        # This loads pydantic, which no other part of a call needs.
+        envelopes.validate_payload_dict(dict(payload))
+
+
+# Keywords with texts for people, and keywords whose members are named by the project.
+WORDS = frozenset({"title", "description", "examples", "default", "$comment"})
+NAMED = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
+
+
+def _make_envelope(envelope_class: Any) -> Envelope:
+    return envelope_class()  # type: ignore[no-any-return]
+
+
+# One instance of each class: envelopes hold no state of a call.
+make_envelope: Callable[[Any], Envelope] = functools.lru_cache(maxsize=256)(_make_envelope)
+
+
+def choose_envelope_class(
+    tool: Tool | None, endpoint_class: type[Envelope] | None = None
+) -> type[Envelope]:
+    own = tool.options.envelope_class if tool else None
+    chosen: type[Envelope] = own or endpoint_class or mcp_settings.ENVELOPE_CLASS
+    return chosen
+
+
+def get_output_schema(tool: Tool, envelope: Envelope) -> Mapping[str, Any] | None:
+    own = tool.options.output_schema
+    kind = mcp_settings.OUTPUT_SCHEMA if own is MISSING else own
+    if kind is None:
+        return None
+    if isinstance(kind, Mapping):
+        return envelope.schema(relax_schema(kind))
+    # Several objects are answered by a list.
+    is_known = kind != "envelope" and not tool.takes_items
+    output = tool.schema.output if is_known else {}
+    if kind == "data":
+        return describe_data(envelope, output) if output else None
+    return envelope.schema(output)
+
+
+def describe_data(envelope: Envelope, output: dict[str, Any]) -> Mapping[str, Any] | None:
+    # The members with the view's data, without descriptions. In a failure they have another object.
+    whole, around = envelope.schema(output), envelope.schema({})
+    if whole is None or around is None:
+        return None
+    known = find_success(around)
+    data = {
+        name: schema if schema.get("type") == "object" else {"anyOf": [schema, {"type": "object"}]}
+        for name, schema in without_words({"properties": find_success(whole)})["properties"].items()
+        if schema != known.get(name)
+    }
+    return {"type": "object", "properties": data}
+
+
+def find_success(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    # An envelope describes its success before its failure.
+    members: Mapping[str, Any] = schema.get("anyOf", [schema])[0].get("properties", {})
+    return members
+
+
+def without_words(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [without_words(each) for each in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {
+        name: {key: without_words(each) for key, each in value.items()}
+        if name in NAMED and isinstance(value, Mapping)
+        else without_words(value)
+        for name, value in schema.items()
+        if name not in WORDS
+    }

@@ -1,0 +1,170 @@
+"""The signature of a tool, and the instructions of a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+from django.utils.translation import ngettext
+
+from drf_mcp.json_text import encode_plain
+from drf_mcp.outcomes import PAGE_MEMBERS
+from drf_mcp.routes.tool import Tool
+
+NAMES = {
+    "array": "list",
+    "boolean": "bool",
+    "integer": "int",
+    "null": "None",
+    "number": "float",
+    "object": "dict",
+    "string": "str",
+}
+UNKNOWN = "Any"
+# Clients cut longer instructions.
+MAX_INSTRUCTIONS = 2048
+# The most levels of objects that are written out, and the most choices of a value.
+MAX_DEPTH, MAX_CHOICES = 3, 12
+
+
+class Signature:
+    """A tool written as a function: ``orders_list(status: str = None) -> [{id: int}]``."""
+
+    def __init__(self, tool: Tool) -> None:
+        self.tool = tool
+
+    def write(self, name: str = "") -> str:
+        """Return the signature, under the tool's own name or another."""
+        return f"{name or self.tool.name}({self.get_arguments()}) -> {self.get_answer()}"
+
+    def get_arguments(self) -> str:
+        # Those that a call needs come first, as in a function.
+        schema = self.tool.input_schema
+        required = schema.get("required", ())
+        properties: Mapping[str, Any] = schema.get("properties", {})
+        ordered = sorted(properties, key=lambda name: name not in required)
+        return ", ".join(
+            f"{name}: {write_type(properties[name])}{'' if name in required else ' = None'}"
+            for name in ordered
+        )
+
+    def get_answer(self) -> str:
+        # Most fields may be null; to say it of each would be half of the text.
+        return write_type(self.find_output()).replace(" | None", "")
+
+    def find_output(self) -> Any:
+        """Return the schema of the data, or of the rows of a page."""
+        own = self.tool.options.output_schema
+        schema = own if isinstance(own, Mapping) else self.tool.schema.output
+        properties = schema.get("properties", {}) if isinstance(schema, Mapping) else {}
+        if "results" in properties and not properties.keys() - PAGE_MEMBERS - {"results"}:
+            return properties["results"]
+        # A call for several items is answered with a list.
+        items = self.tool.arguments.items
+        is_several = items is not None and items.name in self.tool.input_schema.get("required", ())
+        return {"type": "array", "items": schema} if is_several else schema
+
+
+def write_type(schema: Any, depth: int = 0) -> str:
+    """Return the type of the values that a JSON Schema takes."""
+    if not isinstance(schema, Mapping) or not schema:
+        return UNKNOWN
+    choices = [schema["const"]] if "const" in schema else schema.get("enum")
+    if isinstance(choices, list) and 0 < len(choices) <= MAX_CHOICES:
+        return " | ".join("None" if each is None else encode_plain(each) for each in choices)
+    branches = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(branches, list) and branches:
+        return " | ".join(dict.fromkeys(write_type(branch, depth) for branch in branches))
+    types = schema.get("type") or ("object" if "properties" in schema else [])
+    names = types if isinstance(types, list) else [types]
+    return " | ".join(write_one(name, schema, depth) for name in names) or UNKNOWN
+
+
+def write_one(name: Any, schema: Mapping[str, Any], depth: int) -> str:
+    if name == "array" and isinstance(schema.get("items"), Mapping):
+        return f"[{write_type(schema['items'], depth)}]"
+    properties = schema.get("properties")
+    if name == "object" and isinstance(properties, Mapping) and properties and depth < MAX_DEPTH:
+        members = (f"{each}: {write_type(properties[each], depth + 1)}" for each in properties)
+        return f"{{{', '.join(members)}}}"
+    return NAMES.get(str(name), UNKNOWN)
+
+
+class Instructions:
+    """The instructions for the tools of a server, which are written without introspection.
+
+    Args:
+        tools: the tools that a caller sees.
+        retrieval_tool: the name of the tool that fetches what a shortened result left out.
+        hints: sentences before the ones of `get_hints`.
+    """
+
+    def __init__(
+        self, tools: Iterable[Tool], retrieval_tool: str = "", hints: Iterable[str] = ()
+    ) -> None:
+        self.hints = tuple(hints)
+        self.tools = {tool.name: tool for tool in tools}
+        self.retrieval_tool = retrieval_tool if retrieval_tool in self.tools else ""
+
+    @cached_property
+    def groups(self) -> dict[str, list[str]]:
+        """The actions of each noun; a tool without an action in its name is a noun."""
+        groups: dict[str, list[str]] = {}
+        for name, tool in self.tools.items():
+            if name != self.retrieval_tool:
+                action = tool.endpoint.standard_action
+                noun = name.removesuffix(f"_{action}")
+                groups.setdefault(noun, []).extend([action] if action and noun != name else [])
+        return groups
+
+    def get_text(self) -> str:
+        """Return the text, "" without a tool, in 2,048 characters at most.
+
+        It names nouns with their actions, else nouns alone, as many as there is room for.
+        """
+        if not self.groups:
+            return ""
+        hints = " ".join([*self.hints, *self.get_hints()])
+        room = MAX_INSTRUCTIONS - len(hints) - 1
+        groups = {noun: actions for noun, actions in self.groups.items() if actions}
+        if alone := [noun for noun in self.groups if noun not in groups]:
+            groups["Others"] = alone
+        lines = (f"{noun}: {', '.join(members)}" for noun, members in groups.items())
+        text = "\n".join(["Tools by what they are about:", *lines])
+        if len(text) > room:
+            count = len(self.tools)
+            some = ngettext(
+                "%(count)d tool, about: %(nouns)s, and %(rest)d more.",
+                "%(count)d tools, about: %(nouns)s, and %(rest)d more.",
+                count,
+            )
+            every = ngettext(
+                "%(count)d tool, about: %(nouns)s.", "%(count)d tools, about: %(nouns)s.", count
+            )
+            room -= len(some % {"count": count, "nouns": "", "rest": len(self.groups)})
+            ends = accumulate(len(noun) + 2 for noun in self.groups)
+            nouns = [noun for noun, end in zip(self.groups, ends, strict=True) if end <= room]
+            rest = len(self.groups) - len(nouns)
+            facts = {"count": count, "nouns": ", ".join(nouns), "rest": rest}
+            text = (some if rest else every) % facts
+        return f"{text}\n{hints}".strip()
+
+    def get_hints(self) -> Iterator[str]:
+        """Yield sentences about several tools."""
+        tools = self.tools.values()
+        names = (f"{noun}_{action}" for noun in self.groups for action in self.groups[noun])
+        if example := next(names, ""):
+            text = (
+                "Names are noun and action, such as %(name)s: search for both words where not "
+                "every tool is shown."
+            )
+            yield text % {"name": example}
+        if any(tool.endpoint.standard_action == "list" for tool in tools):
+            yield "Long lists come in pages: filter them before you read on."
+        if any(tool.takes_fields for tool in tools):
+            yield "In reads, `fields` names what you need of the answer, nested fields by dots."
+        if self.retrieval_tool:
+            text = "%(tool)s fetches what a shortened result left out."
+            yield text % {"tool": self.retrieval_tool}

@@ -1,0 +1,322 @@
+"""Titles and descriptions of tools: the project's texts, else sentences made of the schema."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from django.db import models
+from rest_framework.views import APIView
+
+from drf_mcp.introspection.field_selection import SelectableFields
+from drf_mcp.introspection.findings import attempt
+from drf_mcp.introspection.inspection import Inspection
+from drf_mcp.introspection.paths import NamedKwarg
+from drf_mcp.introspection.text import clean_text, get_model_name, get_names, get_plural_name
+from drf_mcp.introspection.types import Parameter
+from drf_mcp.option_types.spelling import join_names
+from drf_mcp.routes.endpoint import Endpoint
+from drf_mcp.routes.tool import Tool
+
+# --- Titles: verb and noun, from the action and the model ------------------------------------
+
+VERBS = {
+    "list": "List {plural}",
+    "retrieve": "Get one {single}",
+    "retrieve_many": "Get several {plural}",
+    "create": "Create {one}",
+    "update": "Replace {one}",
+    "partial_update": "Change fields of {one}",
+    "destroy": "Delete {one}",
+}
+# Verbs with which the name of a GET action may begin; other names, such as "summary", are nouns.
+READ_VERBS = frozenset(
+    re.findall(
+        r"\w+",
+        "calculate check compare count download export fetch find generate get list look lookup "
+        "preview print query render search show suggest test track validate verify view",
+    )
+)
+# Titles of actions whose name is a noun, by method.
+METHOD_VERBS = {
+    "GET": "{name} of {one}",
+    "POST": "Add {name} to {one}",
+    "PUT": "Set the {name} of {one}",
+    "PATCH": "Change the {name} of {one}",
+    "DELETE": "Delete the {name} of {one}",
+}
+# Titles of actions on the caller's own object, by method.
+OWN_VERBS = {
+    "GET": "Get the caller's {single}",
+    "DELETE": "Delete the caller's {single}",
+}
+OWN = frozenset({"me", "mine", "my", "current", "self", "own"})
+PARTICLES = frozenset({"again", "away", "back", "down", "in", "off", "on", "out", "over", "up"})
+PREPOSITIONS = frozenset({"as", "at", "by", "for", "from", "into", "through", "to", "via", "with"})
+# The methods of a view that an action calls if it answers with rows.
+ROWS = frozenset({"filter_queryset", "get_serializer", "paginate_queryset"})
+
+
+class Subject:
+    """The nouns of a view's model and of its parent in the path, and the title made of them."""
+
+    def __init__(self, endpoint: Endpoint, view: APIView) -> None:
+        self.endpoint = endpoint
+        self.view = view
+        self.model = endpoint.model
+
+    @property
+    def single(self) -> str:
+        return get_model_name(self.model)
+
+    @property
+    def plural(self) -> str:
+        return get_plural_name(self.model)
+
+    @property
+    def one(self) -> str:
+        return with_article(self.single)
+
+    @property
+    def nouns(self) -> tuple[str, ...]:
+        return () if self.model is None else (*get_names(self.model), self.owner)
+
+    @functools.cached_property
+    def owner(self) -> str:
+        """The noun of the nearest parent in the path with its article, "" for none."""
+        parent: Any = None
+        for kwarg in self.endpoint.route.kwargs.values():
+            named = NamedKwarg(self.view, kwarg, self.model)
+            if not named.names_own_row:
+                parent = getattr(named.parent_relation, "related_model", None) or parent
+        return "" if parent is None else with_article(get_model_name(parent))
+
+    def of_owner(self, noun: str) -> str:
+        return f"{noun} of {self.owner}" if self.owner else noun
+
+    def fill(self, text: str) -> str:
+        """Return a marked text in the active language, with ``single``, ``plural`` and ``one``."""
+        nouns = {"single": self.single, "plural": self.plural, "one": self.one}
+        return text.format(**{name: self.of_owner(noun) for name, noun in nouns.items()})
+
+    def get_title(self) -> str:
+        """Return the title of the endpoint, "" without a model or an action."""
+        endpoint, action = self.endpoint, self.endpoint.standard_action
+        if self.model is None or not action:
+            return ""
+        if action in VERBS:
+            return self.fill(VERBS["retrieve_many" if endpoint.many else action])
+        words, method = [word for word in action.split("_") if word], endpoint.method
+        objects = self.plural if endpoint.is_of_many else self.one
+        fields = {each.name: each for each in self.model._meta.get_fields()}
+        field, is_shared = fields.get(action), endpoint.action_has_other_methods
+        if action in OWN:
+            text = OWN_VERBS.get(method, "Change the caller's {single}")
+            title = text.format(single=self.single)
+        elif not (field or is_shared) and (method != "GET" or words[0] in READ_VERBS):
+            known = {word for noun in get_names(self.model) for word in noun.lower().split()}
+            verb, *rest = words
+            rest = [word for word in rest if word not in known]
+            text = "{verb} {words} of {objects}"
+            if PARTICLES.issuperset(rest):
+                text = "{verb} {words} {objects}" if rest else "{verb} {objects}"
+            elif rest[0] in PREPOSITIONS:
+                text = "{verb} {objects} {words}"
+            title = text.format(verb=verb, words=" ".join(rest), objects=objects)
+        elif method == "GET" and endpoint.is_of_many and Inspection(self.view, method).calls & ROWS:
+            title = "{name} {plural}".format(name=" ".join(words), plural=self.plural)
+        else:
+            # To a relation with many objects one is added, any other field is set.
+            is_many = getattr(field, "many_to_many", 0) or getattr(field, "one_to_many", 0)
+            if method == "POST" and not is_shared and not is_many:
+                method = "PUT"
+            text = METHOD_VERBS.get(method, METHOD_VERBS["GET"])
+            if isinstance(field, models.FileField) and method in ("POST", "PUT", "PATCH"):
+                text = "Upload the {name} of {one}"
+            title = text.format(name=" ".join(words), one=objects)
+        # `str.capitalize` would lower the other letters.
+        return f"{title[:1].upper()}{title[1:]}"
+
+
+def with_article(noun: str) -> str:
+    text = "an {noun}" if noun[:1].lower() in "aeio" else "a {noun}"
+    return text.format(noun=noun)
+
+
+# --- Descriptions ----------------------------------------------------------------------------
+
+# With several verbs, since people ask in other words than the tool's name.
+SENTENCES = {
+    "list": "Find, show or count {plural}",
+    "retrieve": "Get or show one {single}",
+    "retrieve_many": "Get or show several {plural}",
+    "create": "Add or register a new {single}",
+    "update": "Replace or change {one}",
+    "partial_update": "Change, edit or mark {one}",
+    "destroy": "Delete or remove {one}",
+}
+# How many choices of a filter are named, and in how many characters, for all filters.
+MAX_CHOICES, MAX_CHOICES_LENGTH = 6, 50
+# Fields that need no mention.
+COMMON_FIELDS = frozenset({"id", "pk", "url", "uuid"})
+# Query parameters that change the form of an answer, and select no rows.
+SHAPING = frozenset({"depth", "embed", "exclude", "expand", "fields", "include", "lang", "omit"})
+# Endings of a filter's name that say how it compares.
+LOOKUP = re.compile(
+    r"(?:__(?:i?exact|i?contains|i?startswith|i?endswith|i?regex|gte?|lte?|in|range|isnull|date|"
+    r"year|month|day|search)|_(?:after|before|min|max|gte?|lte?))+\Z"
+)
+# The words of docstrings such as "This viewset automatically provides `list` and `retrieve`
+# actions" and "API endpoint that allows users to be viewed or edited". A sentence says something
+# of the project where it has another word that is neither the model's name nor quoted as code.
+STOCK_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "a action actions additional additionally all allow allows also an and any api are as "
+        "automatic automatically available base based basic be by can class common complete "
+        "create created creates creating crud custom data default defaults delete deleted "
+        "deletes deleting destroy display edit edited editing either endpoint endpoints "
+        "existing extra for from full function functionality generic get gets given handle "
+        "handles handling http implementation in instance instances it item items its list "
+        "listed listing lists manage managed management manages managing method methods model "
+        "models modelviewset modify new object objects of on one only operation operations or "
+        "our partial partially patch perform performing performs post provide provided provides "
+        "providing put queryset read readonly remove removed resource resources rest restful "
+        "retrieve retrieved retrieves retrieving return returns serializer set sets simple "
+        "single some specific standard submit that the their them these this through to update "
+        "updated updates updating use used using various via view viewed viewing views viewset "
+        "viewsets we which with work works write",
+    )
+)
+SENTENCE = re.compile(r"(?<=[.!?:])\s+")
+CODE = re.compile(r"`[^`]*`")
+WORD = re.compile(r"[^\W\d]\w*")
+# A line such as ``list:`` in a view's docstring, which REST framework's own schemas read too: the
+# lines below it are about that action.
+SECTION = re.compile(r"([a-z]\w*):(?:\s+(.*)|)\Z")
+# The most characters of a view's own text in a description.
+MAX_ABOUT = 300
+
+
+class Docstrings:
+    """The texts that a project wrote of one endpoint, in docstrings and annotations."""
+
+    def __init__(self, endpoint: Endpoint, view: APIView) -> None:
+        self.endpoint = endpoint
+        self.view = view
+
+    @functools.cached_property
+    def annotations(self) -> Any:
+        return self.endpoint.find_annotations(self.view)
+
+    def get_summary(self) -> str:
+        return clean_text(getattr(self.annotations, "summary", ""))
+
+    def get_description(self) -> str:
+        """Return the text of the endpoint itself, "" for none."""
+        endpoint = self.endpoint
+        declared = getattr(self.annotations, "description", "")
+        docstring = endpoint.find_docstring(endpoint.handler)
+        if declared and declared != docstring:
+            return str(declared)
+        if docstring and endpoint.action_has_other_methods:
+            return f"{endpoint.method.capitalize()}: {docstring}"
+        own = endpoint.route.initkwargs.get("description") if endpoint.extra_path else None
+        sections = self.split_sections(endpoint.find_docstring(endpoint.view_class))
+        docstring = docstring or inspect.cleandoc(str(own or ""))
+        return docstring or sections.get(endpoint.handler_name, "")
+
+    def get_view_description(self) -> str:
+        """Return the text of the view, "" for none."""
+        endpoint = self.endpoint
+        own = attempt(lambda: str(getattr(self.view, "description", None) or ""), "")
+        return inspect.cleandoc(own) or endpoint.find_docstring(endpoint.view_class)
+
+    def get_about(self, nouns: Collection[str]) -> str:
+        """Return the sentences of the view's text that have words of their own."""
+        about = ""
+        for paragraph in self.split_sections(self.get_view_description())[""].split("\n\n"):
+            sentences = SENTENCE.split(" ".join(paragraph.split()))
+            kept = " ".join(each for each in sentences if self.says_more(each, nouns))
+            if about and kept and len(about) + len(kept) > MAX_ABOUT:
+                break
+            about = f"{about} {kept}".strip()
+        return about
+
+    def split_sections(self, text: str) -> dict[str, str]:
+        """Return the sections of the view's text by action; the rest is under ""."""
+        sections, name = {"": ""}, ""
+        for line in text.splitlines():
+            header = SECTION.match(line)
+            if header and callable(getattr(self.endpoint.view_class, header[1], None)):
+                name, line = header[1], header[2] or ""
+            sections[name] = f"{sections.get(name, '')}\n{line}"
+        return {name: inspect.cleandoc(section) for name, section in sections.items()}
+
+    def says_more(self, text: str, nouns: Collection[str]) -> bool:
+        """Return whether a text has other words than the model's, the actions' and stock words."""
+        names = (*nouns, *self.endpoint.route.actions.values())
+        known = {*STOCK_WORDS, *(word for name in names for word in split_text(name))}
+        return not known.issuperset(split_text(CODE.sub("", text)))
+
+
+def describe_tool(tool: Tool) -> str:
+    """Return the description of a tool that has none in its options."""
+    endpoint, texts = tool.endpoint, Docstrings(tool.endpoint, tool.view)
+    subject = Subject(endpoint, tool.view)
+    description = texts.get_description()
+    if not texts.says_more(description, subject.nouns):
+        about = description = texts.get_view_description()
+        is_plain = endpoint.standard_action is None and endpoint.action is None
+        if not (about and is_plain and not endpoint.view_has_other_methods):
+            # Only the first tool of a view has the view's text.
+            is_first = tool.name in tool.related.describing_tools
+            if subject.model is not None:
+                about = texts.get_about(subject.nouns) if is_first else ""
+            description = f"{make_sentence(tool, subject, is_first)} {about}".strip()
+    if getattr(texts.annotations, "is_deprecated", False):
+        description = f"Deprecated. {description}"
+    return description
+
+
+def make_sentence(tool: Tool, subject: Subject, is_first: bool) -> str:
+    endpoint, title, schema = tool.endpoint, tool.title, tool.schema
+    action = endpoint.standard_action
+    if subject.model is not None and action in SENTENCES:
+        title = subject.fill(SENTENCES["retrieve_many" if endpoint.many else action])
+    if action == "retrieve":
+        # The fields are named unless the description of a list has named them as filters.
+        looked_up = {parameter.name for parameter in schema.path} | COMMON_FIELDS
+        row = SelectableFields(schema.output).row.get("properties", {}) if is_first else ()
+        if names := join_names(speak(name) for name in row if name not in looked_up):
+            return f"{title}: {names}."
+    elif endpoint.method == "GET" and (filters := join_names(name_filters(schema.query))):
+        return f"{title} by {filters}."
+    return f"{title}."
+
+
+def name_filters(query: Iterable[Parameter]) -> Iterator[str]:
+    # Only filters: the arguments for search and ordering have descriptions of their own.
+    room = MAX_CHOICES_LENGTH
+    for parameter in query:
+        if parameter.role != "filter" or not parameter.listed or parameter.name in SHAPING:
+            continue
+        name = speak(LOOKUP.sub("", parameter.name)).removeprefix("is ") or parameter.name
+        schema = parameter.schema.get("items", parameter.schema)
+        choices = [choice for choice in schema.get("enum", ()) if isinstance(choice, str)]
+        shown = join_names(choices, MAX_CHOICES)
+        if shown and len(shown) <= room:
+            room -= len(shown)
+            name = f"{name} ({shown})"
+        yield name
+
+
+def speak(name: str) -> str:
+    return " ".join(name.replace("_", " ").split())
+
+
+def split_text(text: str) -> list[str]:
+    return WORD.findall(text.lower().replace("_", " "))

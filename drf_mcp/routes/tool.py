@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rest_framework.views import APIView
+
+from drf_mcp.arguments.binding import Arguments, FlatArguments, GroupedArguments
+from drf_mcp.arguments.call import Argument, Call
+from drf_mcp.arguments.errors import (
+    MASK,
+    ArgumentsRefused,
+    not_an_object,
+    shorten_value,
+)
+from drf_mcp.arguments.fields import DeclaredArguments
+from drf_mcp.arguments.pointers import ArgumentPointers
+from drf_mcp.introspection.field_selection import SelectableFields
+from drf_mcp.introspection.findings import Finding, attempt
+from drf_mcp.introspection.inspection import Inspection, keep_schema
+from drf_mcp.introspection.portable import LONGEST_DESCRIPTION, write_portable
+from drf_mcp.introspection.text import clean_lines
+from drf_mcp.introspection.types import EndpointSchema, Parameter
+from drf_mcp.option_types.installed import features
+from drf_mcp.option_types.spelling import join_alternatives
+from drf_mcp.outcomes import Problem
+from drf_mcp.routes.endpoint import Endpoint
+from drf_mcp.routes.hints import ToolHints
+from drf_mcp.routes.options import KEYWORD, ToolOptions, find_header_parameters
+from drf_mcp.routes.related import ArgumentSources
+from drf_mcp.settings import mcp_settings, override_language
+
+IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
+DESCRIBING = threading.RLock()
+ARGUMENT_STYLES = {
+    "flat": FlatArguments,
+    "grouped": GroupedArguments,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Tool:
+    """One endpoint as a tool. Nothing is introspected before it is needed.
+
+    Attributes:
+        related: the `RelatedTools` of the same registry, which its description may name.
+        origin: the tool of the whole registry, if this tool is one of a narrowed set.
+    """
+
+    name: str
+    endpoint: Endpoint
+    options: ToolOptions
+    related: Any
+    origin: Tool | None = field(default=None, repr=False)
+
+    def for_endpoint(self, endpoint: Endpoint) -> Tool:
+        """Return a tool for another endpoint with the same options, which is not listed."""
+        return replace(self, endpoint=endpoint)
+
+    @functools.cached_property
+    def view(self) -> APIView:
+        """A view instance to introspect, marked so that views know there is no caller."""
+        return self.endpoint.introspected_view()
+
+    @functools.cached_property
+    @override_language()
+    def schema(self) -> EndpointSchema:
+        own = vars(self)
+        # With a cached property alone, two threads could describe the endpoint at the same time.
+        with DESCRIBING:
+            if "schema" not in own:
+                own["schema"] = self.describe()
+            schema: EndpointSchema = own["schema"]
+        return schema
+
+    @property
+    def is_portable(self) -> bool:
+        return self.options.get_flag("portable", mcp_settings.PORTABLE)
+
+    @functools.cached_property
+    def view_schema(self) -> EndpointSchema:
+        # The view is described once, however its tool is narrowed.
+        if self.origin is not None:
+            return self.origin.view_schema
+        write = write_portable if self.is_portable else keep_schema
+        inspection = Inspection(self.view, self.endpoint.method, write_schema=write)
+        describer = mcp_settings.DESCRIBER_CLASS(inspection, self.endpoint.route.kwargs)
+        schema: EndpointSchema = describer.describe()
+        return schema
+
+    def describe(self) -> EndpointSchema:
+        schema = ArgumentSources(self.related, self.endpoint).explain(self.view_schema)
+        schema = DeclaredArguments(self.options, portable=self.is_portable).add_to(schema)
+        return schema.with_many_answers() if self.endpoint.many else schema
+
+    @functools.cached_property
+    @override_language()
+    def arguments(self) -> Arguments:
+        arguments: Arguments = ARGUMENT_STYLES[mcp_settings.ARGUMENTS](self)
+        for feature in features.hooks["finish_arguments"]:
+            feature.finish_arguments(arguments, self)
+        return arguments
+
+    @property
+    def arguments_by_name(self) -> Mapping[str, Argument]:
+        """The arguments that a rule about calls of the tool may name."""
+        return {argument.name: argument for argument in self.arguments.arguments}
+
+    @property
+    def takes_items(self) -> bool:
+        """Whether one call may make several requests, each with arguments of its own."""
+        return self.arguments.items is not None
+
+    @functools.cached_property
+    def slots(self) -> dict[Any, Any]:
+        """What features keep of the tool."""
+        return {}
+
+    @functools.cached_property
+    def controls(self) -> tuple[Parameter, ...]:
+        """The arguments that guards read, each under the guard's name."""
+        guarding = features.hooks["get_controls"]
+        return tuple(each for feature in guarding for each in feature.get_controls(self))
+
+    @property
+    def extra_query(self) -> bool:
+        return self.options.get_flag("extra_query", mcp_settings.EXTRA_QUERY)
+
+    @property
+    def takes_fields(self) -> bool:
+        # In an open query ``fields`` may be a parameter of the view.
+        return (
+            mcp_settings.FIELDS_ARGUMENT
+            and self.endpoint.method == "GET"
+            and not self.endpoint.is_built_in
+            and self.options.input_schema is None
+            and not self.extra_query
+        )
+
+    @functools.cached_property
+    def input_schema(self) -> dict[str, Any]:
+        own = self.options.input_schema
+        return self.hints.add_to_schema(self.arguments.schema) if own is None else dict(own)
+
+    @functools.cached_property
+    def hints(self) -> ToolHints:
+        return ToolHints(self)
+
+    def find_unknown_fields(self, paths: Iterable[str]) -> Iterable[str]:
+        """Yield the paths that lead to no field of the answer."""
+        return SelectableFields(self.schema.output).find_unknown(paths)
+
+    @functools.cached_property
+    def header_parameters(self) -> Mapping[tuple[str, ...], str]:
+        """The headers in which clients repeat arguments, by the paths of the arguments."""
+        if KEYWORD not in str(self.options.declared_schema):
+            return {}
+        return find_header_parameters(self.input_schema)
+
+    @functools.cached_property
+    @override_language()
+    def description(self) -> str:
+        own = str(self.options.description or "")
+        made = own or attempt(self.compose_description, self.title)
+        # OpenAI refuses more, and the examples stay.
+        room = LONGEST_DESCRIPTION - len(self.hints.add_to_description(""))
+        return self.hints.add_to_description(clean_lines(made, max(room, 0)))
+
+    def compose_description(self) -> str:
+        return str(mcp_settings.NAMING_CLASS().get_description(self))
+
+    @functools.cached_property
+    @override_language()
+    def title(self) -> str:
+        title = str(self.options.title or "") or attempt(self.compose_title, "")
+        return title or self.name.replace("_", " ").capitalize()
+
+    def compose_title(self) -> str:
+        return str(mcp_settings.NAMING_CLASS().get_title(self.endpoint, self.view))
+
+    @functools.cached_property
+    def annotations(self) -> dict[str, Any]:
+        # Only a read and a plain create are known to destroy nothing.
+        endpoint, options = self.endpoint, self.options
+        read_only = options.get_flag("read_only", endpoint.method == "GET")
+        creates = endpoint.method == "POST" and endpoint.standard_action == "create"
+        repeatable = read_only or endpoint.method in IDEMPOTENT_METHODS
+        return {
+            "readOnlyHint": read_only,
+            "destructiveHint": options.get_flag("destructive", not (read_only or creates)),
+            "idempotentHint": options.get_flag("idempotent", repeatable),
+            "openWorldHint": options.get_flag("open_world", False),
+        }
+
+    @property
+    def reads(self) -> bool:
+        # Not PUT, PATCH and DELETE, whatever their options say.
+        return self.endpoint.method in ("GET", "POST") and bool(self.annotations["readOnlyHint"])
+
+    @functools.cached_property
+    def is_sliced(self) -> bool:
+        """Whether the view answers with as much as fits into `CallState.result_limit`."""
+        return self.endpoint.is_built_in
+
+    def matches(self, patterns: Iterable[str]) -> bool:
+        """Return whether one of the patterns matches the tool."""
+        return self.endpoint.matches(patterns, self.name, self.options.tags)
+
+    @functools.cached_property
+    def definitions(self) -> dict[Any, bytes]:
+        # The definition as JSON, by revision, envelope class and OUTPUT_SCHEMA.
+        return {}
+
+    @property
+    def list_tool(self) -> str | None:
+        return self.related.get_nearest_list(self.endpoint.route.path)  # type: ignore[no-any-return]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return (*self.schema.findings, *self.hints.findings)
+
+    def definition(self, output_schema: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return the tool as ``tools/list`` shows it (specification, server/tools)."""
+        definition: dict[str, Any] = {
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": self.input_schema,
+            "annotations": self.annotations,
+        }
+        if output_schema is not None:
+            definition["outputSchema"] = output_schema
+        if self.options.icons:
+            definition["icons"] = self.options.icons
+        meta = self.hints.meta
+        for feature in features.hooks["get_definition_members"]:
+            members = dict(feature.get_definition_members(self))
+            meta.update(members.pop("_meta", {}))
+            definition.update(members)
+        for name, own in (self.options.meta or {}).items():
+            brought = meta.get(name)
+            if isinstance(own, Mapping) and isinstance(brought, Mapping):
+                own = {**brought, **own}
+            meta[name] = own
+        if meta:
+            definition["_meta"] = meta
+        return definition
+
+    def advise(self, problem: Problem) -> Problem:
+        """Return a problem with the actions that may change a field which is read-only."""
+        actions = self.related.find_actions(self.endpoint) if problem.code == "read_only" else ()
+        if not actions:
+            return problem
+        text = f"Leave it out. {join_alternatives(actions)} may change it."
+        return replace(problem, remediation=text)
+
+    def bind(self, arguments: Any) -> Call:
+        arguments = {} if arguments is None else arguments
+        if type(arguments) is not dict and not isinstance(arguments, Mapping):
+            raise ArgumentsRefused([not_an_object(arguments)])
+        return self.arguments.bind(arguments)
+
+    def pointers(self, call: Call) -> ArgumentPointers:
+        return ArgumentPointers(self.arguments, call)
+
+    def sanitize_arguments(self, arguments: Any) -> Any:
+        if not isinstance(arguments, Mapping):
+            return None if arguments is None else MASK
+        # Shortened first: to look through all that a caller sent may take seconds.
+        shown = self.arguments.use_own_names(shorten_value(arguments))
+        return self.pointers(Call(shown)).mask(shown, "", self.arguments.full_schema)

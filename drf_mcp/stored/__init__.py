@@ -1,0 +1,25 @@
+"""Keeps what a result had no room for, and the tool that fetches it."""
+
+from __future__ import annotations
+
+from drf_mcp.stored.database import DatabaseArchive
+from drf_mcp.stored.stores import (
+    Archive,
+    ArchiveFull,
+    ArchiveUnavailable,
+    CacheArchive,
+    CallArchive,
+    Entry,
+    can_archive,
+)
+
+__all__ = [
+    "Archive",
+    "ArchiveFull",
+    "ArchiveUnavailable",
+    "CacheArchive",
+    "CallArchive",
+    "DatabaseArchive",
+    "Entry",
+    "can_archive",
+]
