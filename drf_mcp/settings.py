@@ -57,9 +57,9 @@ SETTINGS: dict[str, Setting] = {
     "INCLUDE": Setting([], ListOf(ToolPattern())),
     # Patterns of what is never a tool, whatever exposes it. For endpoints that no agent may use.
     "EXCLUDE": Setting([], ListOf(ToolPattern())),
-    # Decides which endpoints are tools: a drf_mcp.routes.Exposure. See docs/customising.md. For a
+    # Decides which endpoints are tools: a drf_mcp.exposure.Exposure. See docs/customising.md. For a
     # project that marks its endpoints in a way of its own.
-    "EXPOSURE_CLASS": Setting("drf_mcp.routes.Exposure", Class("drf_mcp.routes.Exposure")),
+    "EXPOSURE_CLASS": Setting("drf_mcp.exposure.Exposure", Class("drf_mcp.exposure.Exposure")),
     # --- Access -------------------------------------------------------------
     # Finds out who is calling. None: REST framework's DEFAULT_AUTHENTICATION_CLASSES. See
     # docs/authentication.md. For agents that sign in otherwise than users of the API.
@@ -142,13 +142,13 @@ SETTINGS: dict[str, Setting] = {
     # sees; "" for none. See docs/naming.md. For rules that no description can say.
     "INSTRUCTIONS": Setting(None, Text(lazy=True, empty=True).or_none()),
     # --- Tools ----------------------------------------------------------------
-    # Names, titles and describes tools: a drf_mcp.routes.Naming. See docs/customising.md. For names
+    # Names, titles and describes tools: a drf_mcp.naming.Naming. See docs/customising.md. For names
     # that agents of another server know.
-    "NAMING_CLASS": Setting("drf_mcp.routes.Naming", Class("drf_mcp.routes.Naming")),
-    # Describes arguments and answers: a drf_mcp.introspection.Describer. See docs/customising.md.
+    "NAMING_CLASS": Setting("drf_mcp.naming.Naming", Class("drf_mcp.naming.Naming")),
+    # Describes arguments and answers: a drf_mcp.describers.Describer. See docs/customising.md.
     # For fields or views of your own that nothing else describes.
     "DESCRIBER_CLASS": Setting(
-        "drf_mcp.introspection.Describer", Class("drf_mcp.introspection.Describer")
+        "drf_mcp.describers.Describer", Class("drf_mcp.describers.Describer")
     ),
     # "flat": arguments of path, query and body side by side. "grouped": {"kwargs": {...}, "query":
     # {...}, "body": {...}}. For agents that were written for the groups.
@@ -174,10 +174,10 @@ SETTINGS: dict[str, Setting] = {
     "ENVELOPE_CLASS": Setting(
         "drf_mcp.envelopes.ResponseV2Envelope", Class("drf_mcp.envelopes.Envelope")
     ),
-    # Gives errors their code, type and advice: a drf_mcp.dispatch.errors.ErrorMapper. See
+    # Gives errors their code, type and advice: a drf_mcp.errors.ErrorMapper. See
     # docs/customising.md. For exceptions of your own that need advice.
     "ERROR_MAPPER_CLASS": Setting(
-        "drf_mcp.dispatch.errors.ErrorMapper", Class("drf_mcp.dispatch.errors.ErrorMapper")
+        "drf_mcp.errors.ErrorMapper", Class("drf_mcp.errors.ErrorMapper")
     ),
     # What tools/list says of results: None (nothing), "envelope" (the envelope, its data open),
     # "full" (its data as well) or "data" (its data alone, undescribed). See
@@ -200,22 +200,20 @@ SETTINGS: dict[str, Setting] = {
     "MAX_RESULT_TOKENS": Setting(10000, Number(SMALLEST_BUDGET).or_none()),
     # The same for a failure. For validators with long messages.
     "MAX_ERROR_TOKENS": Setting(2000, Number(SMALLEST_BUDGET).or_none()),
-    # Decides how long a result may be: a drf_mcp.calls.results.ToolBudget. For a length by client,
+    # Decides how long a result may be: a drf_mcp.budgets.ToolBudget. For a length by client,
     # caller or plan.
-    "BUDGET_CLASS": Setting(
-        "drf_mcp.calls.results.ToolBudget", Class("drf_mcp.calls.results.ToolBudget")
-    ),
-    # Makes digests of long texts: a drf_mcp.truncation.Digester. None: their beginnings instead.
+    "BUDGET_CLASS": Setting("drf_mcp.budgets.ToolBudget", Class("drf_mcp.budgets.ToolBudget")),
+    # Makes digests of long texts: a drf_mcp.digests.Digester. None: their beginnings instead.
     # For texts with a structure of their own.
     "DIGESTER_CLASS": Setting(
-        "drf_mcp.truncation.LeadDigester", Class("drf_mcp.truncation.Digester").or_none()
+        "drf_mcp.digests.LeadDigester", Class("drf_mcp.digests.Digester").or_none()
     ),
-    # Keeps what a result had no room for: a drf_mcp.stored.Archive. None: nothing is kept. For
+    # Keeps what a result had no room for: a drf_mcp.archives.Archive. None: nothing is kept. For
     # answers that may not be stored, or not in the database.
     "ARCHIVE_CLASS": Setting(
-        "drf_mcp.stored.DatabaseArchive", Class("drf_mcp.stored.Archive").or_none()
+        "drf_mcp.archives.DatabaseArchive", Class("drf_mcp.archives.Archive").or_none()
     ),
-    # The alias in CACHES that drf_mcp.stored.CacheArchive uses, not the cache of throttles and
+    # The alias in CACHES that drf_mcp.archives.CacheArchive uses, not the cache of throttles and
     # sessions. For an archive in Redis.
     "ARCHIVE_CACHE": Setting("default", CACHE_ALIAS),
     # Seconds for which archived content can be fetched. For rights that change faster, or agents
@@ -243,8 +241,8 @@ DEFAULTS: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.
 ENDPOINT_KINDS: Mapping[str, Kind] = {
     "server_class": Class("drf_mcp.server.Server"),
     "registry": Kind(
-        "an instance of drf_mcp.routes.Registry",
-        lambda value: isinstance(value, import_string("drf_mcp.routes.Registry")),
+        "an instance of drf_mcp.exposure.Registry",
+        lambda value: isinstance(value, import_string("drf_mcp.exposure.Registry")),
     ),
     "tools": ListOf(ToolPattern()).or_none(),
     "read_only": Flag(),

@@ -33,8 +33,8 @@ from drf_mcp.observability.records import report_refusal
 from drf_mcp.option_types.installed import features, find_app
 from drf_mcp.option_types.kinds import refuse_wrong_values
 from drf_mcp.protocol import encode_era_error
-from drf_mcp.routes import Registry, registry
 from drf_mcp.routes.options import check_endpoint_options
+from drf_mcp.routes.registry import Registry, registry
 from drf_mcp.server import Server
 from drf_mcp.settings import ENDPOINT_KINDS, mcp_settings
 from drf_mcp.transports.http import (

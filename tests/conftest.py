@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, settings
 from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
+from drf_mcp.exposure import registry
 from drf_mcp.introspection.shared_fields import SharedFields
-from drf_mcp.routes import registry
 from tests.agents import Agent, make_agent
 from tests.division import Division, Programs, mark_variants, put_slow_modules_first
 from tests.oracles.watching import Watch

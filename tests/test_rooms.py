@@ -35,7 +35,28 @@ BRIDGES = {
     # The package names the decorator `standardized_response`.
     "envelopes",
 }
-ONLOOKERS = {"calls", "observability", "transports", "browsable", "checks", "management", "test"}
+# Flat modules, from which a project imports what it derives its classes from.
+PUBLIC = {
+    "naming",
+    "exposure",
+    "budgets",
+    "describers",
+    "errors",
+    "digests",
+    "archives",
+    "archive",
+    "tools",
+}
+ONLOOKERS = {
+    *PUBLIC,
+    "calls",
+    "observability",
+    "transports",
+    "browsable",
+    "checks",
+    "management",
+    "test",
+}
 
 # The folders that a folder may import besides itself. A folder without a row may import all except
 # those in `READERS`.

@@ -30,7 +30,7 @@ from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.constants import STATELESS_REVISION
-from drf_mcp.routes import registry
+from drf_mcp.routes.registry import registry
 from drf_mcp.routes.tool import Tool
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings

@@ -13,21 +13,3 @@ The modules in the order in which a route becomes a tool::
     server_tool    a tool to which no URL leads
     registry       the tools of a project, by name
 """
-
-from drf_mcp.arguments.errors import ArgumentsRefused
-from drf_mcp.routes.exposure import Exposure
-from drf_mcp.routes.naming import Naming
-from drf_mcp.routes.options import mcp_tool, mcp_viewset
-from drf_mcp.routes.registry import Registry, registry
-from drf_mcp.routes.tool import Tool
-
-__all__ = [
-    "ArgumentsRefused",
-    "Exposure",
-    "Naming",
-    "Registry",
-    "Tool",
-    "mcp_tool",
-    "mcp_viewset",
-    "registry",
-]

@@ -16,7 +16,7 @@ from django.utils.translation import override
 from drf_mcp.contrib.operators.lock import LOCK_FILE, LockFile
 from drf_mcp.dispatch.probe import find_written_databases
 from drf_mcp.outcomes import MISSING
-from drf_mcp.routes import registry
+from drf_mcp.routes.registry import registry
 from drf_mcp.test.client import MCPClient
 from drf_mcp.test.requests import (
     CONFIRMATION,

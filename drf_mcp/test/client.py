@@ -22,7 +22,7 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.protocol.headers import RepeatedArguments
-from drf_mcp.routes import registry
+from drf_mcp.routes.registry import registry
 from drf_mcp.test.results import ToolResult
 
 DEFAULT_PATH = "/mcp"

@@ -18,11 +18,12 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from drf_mcp.arguments.errors import ArgumentsRefused
 from drf_mcp.dispatch.content import Content, ContentReader
 from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.introspection.field_selection import FieldSelection
-from drf_mcp.routes import ArgumentsRefused, registry
+from drf_mcp.routes.registry import registry
 from drf_mcp.test.client import MCPClient, MCPRefused
 from drf_mcp.test.requests import (
     CONFIRMATION,

@@ -21,7 +21,7 @@ from drf_mcp.exceptions import contain
 from drf_mcp.introspection.field_schema import PNG, TEXT, make_example
 from drf_mcp.introspection.types import ANY, Place, Relation, Upload
 from drf_mcp.outcomes import Outcome
-from drf_mcp.routes import Tool
+from drf_mcp.routes.tool import Tool
 from drf_mcp.transports.in_process import LocalEndpoint
 
 # The argument that confirms a call.

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from django.urls import get_script_prefix
 
-from drf_mcp.routes import Tool
+from drf_mcp.routes.tool import Tool
 
 # What `django.urls.reverse` leaves as it is in a path.
 SAFE = "!$&'()*+,;=/~:@"

@@ -6,7 +6,7 @@ The shop's endpoint serves them too, with all other tools of the example project
 from __future__ import annotations
 
 from drf_mcp.envelopes import PlainEnvelope
-from drf_mcp.routes import Registry
+from drf_mcp.exposure import Registry
 from drf_mcp.views import MCPView
 from example_project.library.views import TAG
 

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.access.narrowing import SERVER_READS, get_own_narrowings
-from drf_mcp.routes import mcp_tool
+from drf_mcp.exposure import mcp_tool
 from tests.agents import Agent
 
 

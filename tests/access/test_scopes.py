@@ -17,7 +17,7 @@ from rest_framework.viewsets import ReadOnlyModelViewSet
 
 from drf_mcp.access.resources import BearerChallenge
 from drf_mcp.access.scopes import ScopeDenied
-from drf_mcp.routes import mcp_viewset
+from drf_mcp.exposure import mcp_viewset
 from drf_mcp.transports.in_process import LocalEndpoint
 from drf_mcp.views import MCPView
 from tests.access.conftest import OAUTH

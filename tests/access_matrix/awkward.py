@@ -20,7 +20,7 @@ from django.db.models import CharField, F, Value
 from django.db.models.functions import Cast, Concat
 from django.test import override_settings
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from example_project.shop.models import Customer, Order, OrderLine, Ticket
 from tests.access_matrix import awkward_views
 from tests.access_matrix.awkward_credentials import Credential, make_credentials

@@ -35,7 +35,7 @@ from rest_framework.views import APIView
 from drf_mcp.access.jwt import JWTAuthentication
 from drf_mcp.contrib.prompts import Prompt
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
-from drf_mcp.routes import mcp_tool, mcp_viewset
+from drf_mcp.exposure import mcp_tool, mcp_viewset
 from drf_mcp.views import MCPView
 from example_project.shop.models import Customer, Order, Ticket
 

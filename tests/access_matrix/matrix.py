@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from example_project.library.indexes import current_index
 from example_project.shop.models import Order, Ticket
 from tests.access_matrix.credentials import Credential, make_credentials

@@ -25,7 +25,7 @@ from rest_framework.viewsets import ModelViewSet
 import drf_mcp
 from drf_mcp import mcp_tool
 from drf_mcp.browsable.frame import STATIC_FILES
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from drf_mcp.views import MCPView
 
 static_folder = Path(drf_mcp.__file__).parent / "static"

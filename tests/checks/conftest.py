@@ -9,7 +9,7 @@ from django.core.checks import CheckMessage, run_checks
 from django.urls import path
 
 from drf_mcp.checks.project import Project
-from drf_mcp.routes import Registry
+from drf_mcp.exposure import Registry
 from drf_mcp.views import MCPView
 
 

@@ -9,7 +9,7 @@ from drf_mcp.stored import Archive, CacheArchive, Entry
 from drf_mcp.truncation import Condensed, Digester
 
 BACKENDS = "django.core.cache.backends"
-CACHE = "drf_mcp.stored.CacheArchive"
+CACHE = "drf_mcp.archives.CacheArchive"
 
 
 class WithoutCondense(Digester): ...
@@ -79,7 +79,7 @@ def test_a_shared_or_unused_cache_is_not_reported(warned):
     for backend in ("redis.RedisCache", "db.DatabaseCache", "filebased.FileBasedCache"):
         assert warned(backend) == []
     for unused in (
-        {"ARCHIVE_CLASS": "drf_mcp.stored.DatabaseArchive"},
+        {"ARCHIVE_CLASS": "drf_mcp.archives.DatabaseArchive"},
         {"ARCHIVE_CLASS": None},
         {"MAX_RESULT_TOKENS": None},
     ):
@@ -113,7 +113,7 @@ def test_an_archive_in_the_cache_of_sessions_is_reported(settings, found):
         settings.DRF_MCP = {"ARCHIVE_CLASS": CACHE, "ARCHIVE_CACHE": "shared"}
         (error,) = found("drf_mcp.E006")
         assert "the cache 'shared', which sessions use too" in error.msg
-        for archive in ("drf_mcp.stored.DatabaseArchive", None):
+        for archive in ("drf_mcp.archives.DatabaseArchive", None):
             settings.DRF_MCP = {"ARCHIVE_CLASS": archive}
             assert found("drf_mcp.E006") == []
 

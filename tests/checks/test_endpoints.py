@@ -16,7 +16,7 @@ from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp.access.jwt import JWTAuthentication
-from drf_mcp.routes import mcp_tool
+from drf_mcp.exposure import mcp_tool
 from drf_mcp.views import MCPView
 
 HERE = "tests.checks.middleware"

@@ -13,7 +13,7 @@ from rest_framework.viewsets import ViewSet
 
 from drf_mcp.checks.endpoints import MAX_TOOLS
 from drf_mcp.checks.project import Project
-from drf_mcp.routes import Registry, mcp_tool, mcp_viewset
+from drf_mcp.exposure import Registry, mcp_tool, mcp_viewset
 from drf_mcp.views import MCPView
 
 

@@ -13,7 +13,7 @@ from rest_framework.serializers import ModelSerializer
 from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
 
-from drf_mcp.routes import mcp_viewset, registry
+from drf_mcp.exposure import mcp_viewset, registry
 
 
 class GroupSerializer(ModelSerializer):

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import path
 from rest_framework import generics, serializers
 
-from drf_mcp.routes import mcp_viewset
+from drf_mcp.exposure import mcp_viewset
 from tests.agents import Agent
 from tests.sources import ROOT
 

@@ -28,8 +28,8 @@ from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
+from drf_mcp.exposure import registry
 from drf_mcp.option_types.installed import features
-from drf_mcp.routes import registry
 from drf_mcp.transports.in_process import LocalEndpoint
 from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from drf_mcp.views import MCPView

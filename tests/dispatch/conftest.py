@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import path
 from rest_framework.test import APIClient
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.agents import Agent, Result
 
 

@@ -18,7 +18,7 @@ from rest_framework.viewsets import ModelViewSet
 from drf_mcp.access.authentication import Caller
 from drf_mcp.arguments.call import Call
 from drf_mcp.dispatch.call_objects import CallObject, gets_object, has_cascades, hash_row
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 
 pytestmark = pytest.mark.django_db
 

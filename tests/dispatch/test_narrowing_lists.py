@@ -12,7 +12,7 @@ from rest_framework import serializers
 
 from drf_mcp import mcp_viewset
 from drf_mcp.contrib.prompts import Prompt
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.dispatch.narrowing_lists import WAYS, Groups, HidingPages, Ways, decorate, hide
 
 MIDDLEWARE = "tests.dispatch.narrowing_lists.HidingMiddleware"

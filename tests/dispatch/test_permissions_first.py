@@ -11,7 +11,7 @@ from rest_framework import generics, permissions, serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.views import APIView
 
-from drf_mcp.routes import mcp_tool
+from drf_mcp.exposure import mcp_tool
 
 TOKEN = "rest_framework.authentication.TokenAuthentication"
 

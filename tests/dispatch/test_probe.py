@@ -25,7 +25,7 @@ from drf_mcp.dispatch.list_probe import ListProbe
 from drf_mcp.dispatch.probe import Intercepted, Probe
 from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.dispatch.visibility import Visibility
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.agents import Agent
 
 pytestmark = pytest.mark.django_db

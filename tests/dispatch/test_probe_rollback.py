@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.probe import Probe
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 
 pytestmark = pytest.mark.django_db
 

@@ -13,8 +13,8 @@ from rest_framework.generics import CreateAPIView
 from rest_framework.serializers import ModelSerializer
 
 from drf_mcp.dispatch.dispatcher import Dispatcher
+from drf_mcp.exposure import mcp_tool, registry
 from drf_mcp.features import CallState
-from drf_mcp.routes import mcp_tool, registry
 from drf_mcp.transports.in_process import LocalEndpoint
 from tests.agents import Agent
 

@@ -11,7 +11,7 @@ from rest_framework import generics, serializers
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from example_project.shop.models import Product
 from tests.agents import Agent
 from tests.documentation.pages import DOCS, blocks

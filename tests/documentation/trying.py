@@ -132,7 +132,7 @@ def serve(packages: set[str]) -> None:
     from django.conf import settings
     from django.urls import clear_url_caches, include, path
 
-    from drf_mcp.routes import registry
+    from drf_mcp import registry
 
     module = type("URLConf", (), {})
     module.urlpatterns = [

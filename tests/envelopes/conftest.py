@@ -22,7 +22,7 @@ from drf_mcp.envelopes import (
     StatusEnvelope,
     parse_own_envelope,
 )
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from drf_mcp.views import MCPView
 from tests.agents import Agent, Result
 from tests.dispatch.views import answering

@@ -24,8 +24,8 @@ from drf_mcp.contrib.prompts import Prompt
 from drf_mcp.contrib.rules import Ruling, rule, ruling
 from drf_mcp.contrib.rules.apps import RulesConfig
 from drf_mcp.contrib.rules.models import Proposal
+from drf_mcp.exposure import registry
 from drf_mcp.option_types.installed import features
-from drf_mcp.routes import registry
 from tests.agents import Agent
 
 RAN: list[str] = []

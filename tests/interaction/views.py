@@ -9,8 +9,8 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from drf_mcp import call_context, mcp_viewset
+from drf_mcp.exposure import mcp_tool
 from drf_mcp.outcomes import Question
-from drf_mcp.routes import mcp_tool
 
 PAID: set[str] = set()
 

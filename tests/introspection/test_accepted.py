@@ -12,10 +12,10 @@ from rest_framework import generics
 from rest_framework import serializers as f
 
 from drf_mcp.arguments.call import Call
+from drf_mcp.exposure import registry
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.portable import write_portable
 from drf_mcp.introspection.text import describe_accepted
-from drf_mcp.routes import registry
 from example_project.shop.models import Customer
 
 

@@ -6,10 +6,10 @@ import jsonschema
 import pytest
 from rest_framework import serializers as f
 
+from drf_mcp.exposure import registry
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FORMATS, make_example, make_example_arguments
 from drf_mcp.introspection.portable import write_portable
-from drf_mcp.routes import registry
 
 
 def test_an_example_has_the_type_of_its_schema(subtests):

@@ -9,7 +9,7 @@ from django.urls import path
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.management import library
 
 

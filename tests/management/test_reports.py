@@ -17,7 +17,7 @@ from rest_framework.permissions import (
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 
 pytestmark = pytest.mark.django_db
 

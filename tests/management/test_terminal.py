@@ -11,9 +11,9 @@ from django.core.management.color import no_style
 from django.utils import timezone
 
 from drf_mcp.contrib.tokens.models import AgentToken
+from drf_mcp.exposure import registry
 from drf_mcp.management import screen
 from drf_mcp.management.screen import Screen, show_progress
-from drf_mcp.routes import registry
 
 pytestmark = pytest.mark.django_db
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drf_mcp.arguments.errors import MASK, shorten_value
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
-from drf_mcp.routes import Tool
+from drf_mcp.exposure import Tool
 from drf_mcp.signals import tool_called, tool_failed
 
 

@@ -24,7 +24,7 @@ from rest_framework.views import APIView
 from drf_mcp.access.authentication import Caller
 from drf_mcp.arguments.call import Call
 from drf_mcp.dispatch.probe import REFUSALS
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from drf_mcp.stored.answers import StoredAnswer
 from drf_mcp.test import MCPClient, assert_tool_parity
 from drf_mcp.transports.in_process import LocalEndpoint

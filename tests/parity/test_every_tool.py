@@ -6,7 +6,7 @@ import functools
 
 import pytest
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.parity.answers import (
     assert_same_answer,
     body_of,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from drf_mcp.contrib.writes.models import IdempotencyRecord, UsedConfirmation
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.parity.answers import MODELS, observed, over_http
 from tests.parity.shop_requests import REQUESTS, rows_of_alice
 

@@ -10,7 +10,7 @@ from django.urls import path, re_path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.routes import mcp_viewset, registry
+from drf_mcp.exposure import mcp_viewset, registry
 from drf_mcp.routes.endpoint import find_endpoints
 from tests.parity.probes import Probe
 

@@ -19,7 +19,7 @@ from rest_framework.permissions import (
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from example_project.shop.models import Customer, Product
 from example_project.shop.serializers import ProductSerializer
 from tests.parity.answers import assert_same_answer, observed, over_http

@@ -12,7 +12,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import BasePermission
 from rest_framework.test import APIClient
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.agents import Agent
 from tests.parity.probes import KeyAuthentication, Probe
 

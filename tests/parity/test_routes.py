@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.routers import DefaultRouter, SimpleRouter
 from rest_framework.views import APIView
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.parity.middleware import URLCONFS
 from tests.parity.probes import Probe
 

@@ -11,8 +11,8 @@ import subprocess
 
 import pytest
 
+from drf_mcp.exposure import registry
 from drf_mcp.introspection.names import is_ecmascript
-from drf_mcp.routes import registry
 from tests.introspection.nasty.conftest import nasty  # noqa: F401
 from tests.introspection.test_patterns import SHARED, TRANSLATED
 

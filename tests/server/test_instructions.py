@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
 from drf_mcp.calls.summaries import MAX_INSTRUCTIONS, Instructions
-from drf_mcp.routes import Registry
+from drf_mcp.exposure import Registry
 from tests.agents import STATELESS, Agent
 from tests.server.views import Word
 

@@ -19,7 +19,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, StatusEnvelope
-from drf_mcp.routes import mcp_tool, registry
+from drf_mcp.exposure import mcp_tool, registry
 from drf_mcp.views import MCPView
 from tests.agents import REVISIONS, Agent
 from tests.server.views import Word

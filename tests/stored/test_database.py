@@ -160,7 +160,7 @@ class Counted(APIView):
 def counted(expose) -> None:
     expose(
         path("counted/", Counted.as_view()),
-        ARCHIVE_CLASS="drf_mcp.stored.DatabaseArchive",
+        ARCHIVE_CLASS="drf_mcp.archives.DatabaseArchive",
         EXTRA_QUERY=True,
     )
 

@@ -50,7 +50,7 @@ REFUSALS = {
 def test_what_a_long_failure_leaves_out_can_be_fetched(expose, alice, way, kind, envelope):
     get = REFUSALS[way]
     view = type("Order", (APIView,), {"get": lambda self, request: get(BODIES[kind])})
-    archive = {"ARCHIVE_CLASS": "drf_mcp.stored.DatabaseArchive"}
+    archive = {"ARCHIVE_CLASS": "drf_mcp.archives.DatabaseArchive"}
     names = {"ENVELOPE_CLASS": f"drf_mcp.envelopes.{envelope}", "FIELDS_ARGUMENT": False}
     expose(path("order/", view.as_view()), **archive, **names)
     raw = alice.call("order").raw

@@ -40,7 +40,7 @@ def folder(tmp_path, expose, settings):
     """The folder of a file archive."""
     backend = "django.core.cache.backends.filebased.FileBasedCache"
     settings.CACHES = {**settings.CACHES, "shared": {"BACKEND": backend, "LOCATION": str(tmp_path)}}
-    archive = "drf_mcp.stored.CacheArchive"
+    archive = "drf_mcp.archives.CacheArchive"
     expose(path("rows/", Rows.as_view()), ARCHIVE_CLASS=archive, MAX_RESULT_TOKENS=1000)
     return tmp_path
 

@@ -21,8 +21,8 @@ from rest_framework.serializers import ModelSerializer
 from rest_framework.views import APIView
 
 from drf_mcp.contrib.writes.idempotency import get_records
+from drf_mcp.exposure import mcp_tool
 from drf_mcp.models import ArchivedContent
-from drf_mcp.routes import mcp_tool
 from tests.agents import Agent
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ ROWS = [{"id": number, "text": "x" * 100} for number in range(100)]
 
 
 def serve_rows(expose, *patterns, **settings) -> None:
-    archive = {"ARCHIVE_CLASS": "drf_mcp.stored.DatabaseArchive", "MAX_RESULT_TOKENS": 1000}
+    archive = {"ARCHIVE_CLASS": "drf_mcp.archives.DatabaseArchive", "MAX_RESULT_TOKENS": 1000}
     expose(*patterns, **archive, **settings)
 
 

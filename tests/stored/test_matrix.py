@@ -16,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from drf_mcp import envelopes
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from drf_mcp.truncation import count_tokens
 from tests.stored.answers import (
     HANDLERS,
@@ -46,7 +46,7 @@ def test_an_answer_arrives_whole(expose, alice, way, shape, handler, envelope, b
     expose(
         make_handlers(lambda: give(value))[handler],
         ENVELOPE_CLASS=f"drf_mcp.envelopes.{envelope}",
-        ARCHIVE_CLASS="drf_mcp.stored.DatabaseArchive",
+        ARCHIVE_CLASS="drf_mcp.archives.DatabaseArchive",
         MAX_RESULT_TOKENS=budget,
         MAX_ERROR_TOKENS=budget,
         MAX_KEPT_RESULTS=10_000,

@@ -21,7 +21,7 @@ from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
-CACHE = "drf_mcp.stored.CacheArchive"
+CACHE = "drf_mcp.archives.CacheArchive"
 ROWS = [{"id": number, "text": "x" * 100} for number in range(100)]
 members: set[str] = set()
 

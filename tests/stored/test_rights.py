@@ -16,11 +16,11 @@ from rest_framework.serializers import ModelSerializer, SerializerMethodField
 from rest_framework.views import APIView
 
 from drf_mcp.access.narrowing import Narrowing
+from drf_mcp.exposure import mcp_tool
 from drf_mcp.models import ArchivedContent
-from drf_mcp.routes import mcp_tool
 
 pytestmark = pytest.mark.django_db
-DATABASE = "drf_mcp.stored.DatabaseArchive"
+DATABASE = "drf_mcp.archives.DatabaseArchive"
 
 
 class PersonSerializer(ModelSerializer):

@@ -97,7 +97,7 @@ class Novel(APIView):
 @pytest.fixture
 def novel_id(expose, alice) -> str:
     """The id of an archived novel."""
-    expose(path("novel/", Novel.as_view()), ARCHIVE_CLASS="drf_mcp.stored.DatabaseArchive")
+    expose(path("novel/", Novel.as_view()), ARCHIVE_CLASS="drf_mcp.archives.DatabaseArchive")
     (archive_id,) = alice.call("novel").envelope["meta"]["content_archive_hashes"]
     return archive_id
 

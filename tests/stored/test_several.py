@@ -37,7 +37,7 @@ def test_what_the_failures_of_some_objects_say_is_kept(expose, alice, envelope, 
     expose(
         path("stocks/<int:pk>/", Stocks.as_view({"get": "retrieve"})),
         ENVELOPE_CLASS=f"drf_mcp.envelopes.{envelope}",
-        ARCHIVE_CLASS="drf_mcp.stored.DatabaseArchive",
+        ARCHIVE_CLASS="drf_mcp.archives.DatabaseArchive",
         MAX_RESULT_TOKENS=budget,
     )
     raw = alice.call("stocks_retrieve", ids=list(range(6))).raw

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from drf_mcp.exposure import registry
 from drf_mcp.models import ArchivedContent
-from drf_mcp.routes import registry
 from drf_mcp.settings import mcp_settings
 from drf_mcp.stored import (
     Archive,
@@ -176,7 +176,7 @@ def test_the_setting_names_the_cache(settings):
     settings.CACHES = {name: {"BACKEND": backend, "LOCATION": name} for name in ("default", "big")}
     settings.DRF_MCP = {
         **settings.DRF_MCP,
-        "ARCHIVE_CLASS": "drf_mcp.stored.CacheArchive",
+        "ARCHIVE_CLASS": "drf_mcp.archives.CacheArchive",
         "ARCHIVE_CACHE": "big",
     }
     made = stored()
@@ -186,7 +186,7 @@ def test_the_setting_names_the_cache(settings):
 
 @pytest.mark.django_db
 def test_the_command_deletes_expired_entries(settings):
-    settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": "drf_mcp.stored.DatabaseArchive"}
+    settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": "drf_mcp.archives.DatabaseArchive"}
     old, new, out = stored(owner="7"), stored(owner="8"), StringIO()
     ArchivedContent.objects.filter(pk=old.archive_id).update(
         expires=timezone.now() - timedelta(seconds=1)
@@ -217,7 +217,7 @@ class Rows(APIView):
 @pytest.mark.django_db
 def test_what_one_process_alone_could_read_is_not_named(expose, alice, settings):
     settings.CACHES = {"default": {"BACKEND": f"{CACHES}.locmem.LocMemCache"}}
-    archive = {"ARCHIVE_CLASS": "drf_mcp.stored.CacheArchive", "ARCHIVE_CACHE": "default"}
+    archive = {"ARCHIVE_CLASS": "drf_mcp.archives.CacheArchive", "ARCHIVE_CACHE": "default"}
     expose(path("rows/", Rows.as_view()), **archive)
     meta = alice.call("rows").envelope["meta"]
     codes = [each["code"] for each in meta["warning_details"]]
@@ -229,7 +229,7 @@ def test_what_one_process_alone_could_read_is_not_named(expose, alice, settings)
 def test_an_endpoint_that_is_routed_alone_fetches_what_it_left_out(settings, alice):
     urls = [path("rows/", Rows.as_view()), path("mcp", MCPView.as_view())]
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": urls})
-    settings.DRF_MCP = {"EXPOSE": "urlconf", "ARCHIVE_CLASS": "drf_mcp.stored.DatabaseArchive"}
+    settings.DRF_MCP = {"EXPOSE": "urlconf", "ARCHIVE_CLASS": "drf_mcp.archives.DatabaseArchive"}
     registry.reload()
     assert set(alice.tools()) == {"rows", "content_retrieve"}
     meta = alice.call("rows").envelope["meta"]

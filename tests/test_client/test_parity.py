@@ -15,8 +15,8 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from drf_mcp.exposure import registry
 from drf_mcp.renderers import EnvelopeJSONRenderer
-from drf_mcp.routes import registry
 from drf_mcp.test import MCPClient, assert_parity, assert_tool_parity
 from drf_mcp.test.requests import VOLATILE, is_equal, keep_stable_value, sample_arguments
 from example_project.shop.models import Order

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from drf_mcp.routes import Registry, Tool
+from drf_mcp.exposure import Registry, Tool
 from drf_mcp.stored.retrieval import KeepsContent
 
 

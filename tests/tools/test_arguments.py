@@ -7,7 +7,7 @@ import json
 import pytest
 from django.urls import path
 
-from drf_mcp.routes import ArgumentsRefused
+from drf_mcp.errors import ArgumentsRefused
 from tests.introspection.test_row_bodies import Bulk
 from tests.tools.boxes import (
     EXTRA,

@@ -16,7 +16,7 @@ from rest_framework import generics, serializers
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.request import Request
 
-from drf_mcp.routes import ArgumentsRefused
+from drf_mcp.errors import ArgumentsRefused
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), max_size=20)
 words = st.from_regex(r"[a-z]{1,5}", fullmatch=True)

@@ -10,7 +10,7 @@ from rest_framework import generics, serializers
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
-from drf_mcp.routes import ArgumentsRefused
+from drf_mcp.errors import ArgumentsRefused
 
 DECLARED = {"token": {"type": "string", "required": True}, "ids": {"type": "array"}}
 

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 
-from drf_mcp.routes import mcp_tool
+from drf_mcp.exposure import mcp_tool
 
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.routers import DefaultRouter, SimpleRouter
 from rest_framework.views import APIView
 
-from drf_mcp.routes import Exposure, Registry, mcp_tool, mcp_viewset
+from drf_mcp.exposure import Exposure, Registry, mcp_tool, mcp_viewset
 
 
 class Boxes(viewsets.ViewSet):

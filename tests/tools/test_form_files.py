@@ -21,7 +21,7 @@ from rest_framework.parsers import (
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from drf_mcp.routes import ArgumentsRefused
+from drf_mcp.errors import ArgumentsRefused
 
 CONTENT = b"%PDF-1.4 a report"
 ENCODED = base64.b64encode(CONTENT).decode()

@@ -20,8 +20,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
+from drf_mcp.exposure import Registry, registry
 from drf_mcp.protocol.headers import RepeatedArguments
-from drf_mcp.routes import Registry, registry
 from tests.agents import Agent
 
 TEXT = {"type": "string", "x-mcp-header": "Region"}

@@ -16,7 +16,7 @@ from rest_framework import generics, serializers, viewsets
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.routes import mcp_tool, mcp_viewset
+from drf_mcp.exposure import mcp_tool, mcp_viewset
 from drf_mcp.test.requests import sample_arguments
 from tests.agents import REVISIONS, Agent
 

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
 from drf_mcp import mcp_tool
-from drf_mcp.routes import ArgumentsRefused
+from drf_mcp.errors import ArgumentsRefused
 
 
 class GroupSerializer(serializers.ModelSerializer):

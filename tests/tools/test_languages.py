@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 from rest_framework.generics import CreateAPIView, ListAPIView
 
-from drf_mcp.routes import mcp_viewset
+from drf_mcp.exposure import mcp_viewset
 
 
 class UserSerializer(serializers.ModelSerializer):

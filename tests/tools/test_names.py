@@ -13,7 +13,8 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 
-from drf_mcp.routes import Naming, mcp_tool
+from drf_mcp.exposure import mcp_tool
+from drf_mcp.naming import Naming
 
 PORTABLE = re.compile(r"[a-z][a-z0-9_]{0,47}\Z")
 

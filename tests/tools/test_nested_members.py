@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework import generics, serializers
 
-from drf_mcp.routes import ArgumentsRefused
+from drf_mcp.errors import ArgumentsRefused
 
 
 class Size(serializers.Serializer):

@@ -11,8 +11,8 @@ from rest_framework.filters import OrderingFilter, SearchFilter
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.response import Response
 
+from drf_mcp.errors import ArgumentsRefused
 from drf_mcp.option_types.spelling import find_nearest
-from drf_mcp.routes import ArgumentsRefused
 
 
 class UserSerializer(serializers.ModelSerializer):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from rest_framework import viewsets
 from rest_framework.routers import SimpleRouter
 
+from drf_mcp.exposure import registry
 from drf_mcp.option_types.kinds import METHODS, read_pattern
-from drf_mcp.routes import registry
 
 
 class Boxes(viewsets.ModelViewSet):

@@ -8,8 +8,8 @@ from rest_framework import generics, serializers
 from rest_framework.views import APIView
 
 from drf_mcp.arguments.errors import MASK
+from drf_mcp.errors import ArgumentsRefused
 from drf_mcp.outcomes import MISSING
-from drf_mcp.routes import ArgumentsRefused
 
 
 class LineSerializer(serializers.Serializer):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from drf_mcp.calls.summaries import Signature, write_type
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 
 pytestmark = pytest.mark.django_db
 

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.test import APIClient
 
 from drf_mcp.arguments.errors import MASK
-from drf_mcp.routes import ArgumentsRefused
+from drf_mcp.errors import ArgumentsRefused
 from tests.tools.test_binding import finite, values
 
 

@@ -14,7 +14,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
 
-from drf_mcp.routes import mcp_tool, mcp_viewset
+from drf_mcp.exposure import mcp_tool, mcp_viewset
 from drf_mcp.routes.options import ToolOptions
 from example_project.shop.models import Customer, Ticket
 from tests.agents import REVISIONS
@@ -58,7 +58,7 @@ def tickets(expose):
     expose(
         tickets_urls(),
         EXPOSE="explicit",
-        ARCHIVE_CLASS="drf_mcp.stored.DatabaseArchive",
+        ARCHIVE_CLASS="drf_mcp.archives.DatabaseArchive",
         MAX_RESULT_TOKENS=1000,
     )
 

@@ -9,7 +9,7 @@ from rest_framework import generics, mixins, serializers, viewsets
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
-from drf_mcp.routes import Exposure, mcp_tool, mcp_viewset, registry
+from drf_mcp.exposure import Exposure, mcp_tool, mcp_viewset, registry
 
 
 class GroupSerializer(serializers.ModelSerializer):

@@ -14,7 +14,7 @@ from rest_framework.renderers import (
 )
 from rest_framework.views import APIView
 
-from drf_mcp.routes import Registry, mcp_tool, mcp_viewset
+from drf_mcp.exposure import Registry, mcp_tool, mcp_viewset
 from tests.tools.test_exposure import Boxes, Decorated, function, make_urls, silent
 
 

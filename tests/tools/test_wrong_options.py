@@ -13,8 +13,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.envelopes import OkEnvelope
+from drf_mcp.exposure import Registry, mcp_tool, mcp_viewset
 from drf_mcp.option_types.installed import features
-from drf_mcp.routes import Registry, mcp_tool, mcp_viewset
 from drf_mcp.routes.options import KINDS, ToolOptions
 from drf_mcp.views import MCPView
 from tests.contrib import collect_wrong_values

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.exceptions import AuthenticationFailed
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from drf_mcp.server import Reply, Server
 from drf_mcp.transports.in_process import LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection, StdioServer, Stopped, Work

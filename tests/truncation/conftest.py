@@ -106,7 +106,7 @@ def library(expose, monkeypatch) -> Callable[..., None]:
             path("table/", Table.as_view()),
             path("said/", Said.as_view()),
             **{
-                "ARCHIVE_CLASS": "drf_mcp.stored.CacheArchive",
+                "ARCHIVE_CLASS": "drf_mcp.archives.CacheArchive",
                 "MAX_RESULT_TOKENS": LIMIT,
                 **mcp_settings,
             },

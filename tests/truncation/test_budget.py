@@ -47,7 +47,7 @@ def test_slices_have_the_limit_of_the_client(library, alice):
 def test_slices_have_the_limit_of_the_endpoint(expose, alice):
     options = {"max_result_tokens": 2000}
     endpoint = MCPView.as_view(tool_options=options)
-    archive = "drf_mcp.stored.CacheArchive"
+    archive = "drf_mcp.archives.CacheArchive"
     expose(path("rows/", Rows.as_view()), path("brief/mcp", endpoint), ARCHIVE_CLASS=archive)
     agent = Agent(alice.http, path="/brief/mcp")
     meta = json.loads(call(agent, "rows", None))["meta"]

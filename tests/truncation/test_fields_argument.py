@@ -18,9 +18,9 @@ from rest_framework.pagination import PageNumberPagination
 
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.exceptions import SoftFailure
+from drf_mcp.exposure import mcp_tool, registry
 from drf_mcp.introspection.field_selection import FieldSelection, SelectableFields
 from drf_mcp.outcomes import Outcome
-from drf_mcp.routes import mcp_tool, registry
 from drf_mcp.test import MCPClient
 from drf_mcp.test.parity import assert_tool_parity
 from drf_mcp.transports.http_equivalent import EquivalentRequest

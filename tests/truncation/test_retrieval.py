@@ -12,7 +12,7 @@ from django.urls import path
 from rest_framework.views import APIView
 
 from drf_mcp.envelopes import DigestPayload, verify_payload
-from drf_mcp.routes import Registry, mcp_tool
+from drf_mcp.exposure import Registry, mcp_tool
 from drf_mcp.stored import CacheArchive
 from drf_mcp.truncation import Digester, canonical_text, count_tokens
 from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 
 PLACEHOLDER = re.compile(r"\{([^}]+)\}")
 

@@ -42,10 +42,10 @@ from drf_mcp.contrib.oauth.models import end_connection, find_connections, find_
 from drf_mcp.dispatch.probe import Identities
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import Refused
+from drf_mcp.exposure import Tool
 from drf_mcp.protocol import Message, select_by_headers
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
-from drf_mcp.routes import Tool
 from drf_mcp.settings import mcp_settings
 
 ERA = select_by_headers({PROTOCOL_VERSION_HEADER: STATELESS_REVISION})

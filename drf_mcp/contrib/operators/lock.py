@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from drf_mcp.exposure import Tool, registry
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.json_text import to_bytes
 from drf_mcp.management.screen import Screen, UsageError, count_noun
@@ -19,7 +20,6 @@ from drf_mcp.management.tool_reports import (
     encode_definition,
     name_permissions,
 )
-from drf_mcp.routes import Tool, registry
 
 LOCK_FILE = "mcp-tools.lock.json"
 FORMAT = 1

@@ -20,7 +20,7 @@ from drf_mcp.contrib.tokens.models import (
     validate_networks,
     validate_patterns,
 )
-from drf_mcp.routes import Tool
+from drf_mcp.exposure import Tool
 
 
 class LinesField(forms.CharField):

@@ -12,6 +12,7 @@ from django.utils.module_loading import import_string
 from rest_framework.exceptions import APIException
 
 from drf_mcp import envelopes
+from drf_mcp.arguments.errors import ArgumentsRefused
 from drf_mcp.dispatch.error_bodies import find_sentence
 from drf_mcp.envelopes import Envelope
 from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand, read_call_arguments
@@ -20,7 +21,7 @@ from drf_mcp.management.screen import UsageError, count_noun
 from drf_mcp.protocol import REVISIONS
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.protocol.eras import FORM_CAPABILITIES
-from drf_mcp.routes import ArgumentsRefused, Tool
+from drf_mcp.routes.tool import Tool
 from drf_mcp.transports.client_configs import BASIC
 from drf_mcp.transports.http_equivalent import EquivalentRequest
 from drf_mcp.transports.in_process import InProcessClient

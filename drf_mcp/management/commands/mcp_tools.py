@@ -13,8 +13,8 @@ from rest_framework.routers import APIRootView
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.screen import Screen, show_progress
 from drf_mcp.management.tool_reports import ToolList, add_reports, encode_definition, find_report
-from drf_mcp.routes import Tool
 from drf_mcp.routes.endpoint import Endpoint, find_endpoints
+from drf_mcp.routes.tool import Tool
 
 
 class Command(MCPCommand):

@@ -14,7 +14,7 @@ from django.utils.decorators import method_decorator
 from rest_framework.response import Response
 
 from drf_mcp import mcp_viewset
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.contrib.aggregates.journeys import JourneySerializer, JourneyViewSet
 
 pytestmark = pytest.mark.usefixtures("journeys")

@@ -7,7 +7,7 @@ from django.urls import path
 from rest_framework import serializers
 
 from drf_mcp import mcp_viewset
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.contrib.aggregates.journeys import FIELDS, Journey, JourneyViewSet, Station
 
 pytestmark = pytest.mark.usefixtures("journeys")

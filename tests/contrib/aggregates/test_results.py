@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.urls import include, path
 from rest_framework.permissions import IsAuthenticated
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.contrib.aggregates.conftest import router
 from tests.contrib.aggregates.journeys import JourneyViewSet
 
@@ -21,7 +21,7 @@ EVERY_DAY = {"group_by": ["left_at_day", "owner", "country"], "limit": 1000, "or
 def archived(journeys, expose):
     expose(
         path("", include(router.urls)),
-        ARCHIVE_CLASS="drf_mcp.stored.DatabaseArchive",
+        ARCHIVE_CLASS="drf_mcp.archives.DatabaseArchive",
         MAX_RESULT_TOKENS=1000,
     )
 

@@ -7,7 +7,7 @@ from django.urls import path
 from rest_framework import filters, permissions, throttling
 
 from drf_mcp import mcp_viewset
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.contrib.aggregates.journeys import Journey, JourneySerializer, JourneyViewSet, Station
 
 pytestmark = pytest.mark.usefixtures("journeys")

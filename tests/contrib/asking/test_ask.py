@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from rest_framework.routers import SimpleRouter
 from rest_framework.test import APIClient
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.agents import Agent
 from tests.interaction import views
 

@@ -18,7 +18,7 @@ from drf_mcp import call_context, mcp_viewset
 from drf_mcp.contrib.asking import open_questions
 from drf_mcp.contrib.asking.models import PendingQuestion
 from drf_mcp.contrib.asking.open_questions import Session
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.contrib.asking.handshake import FORMS, PAGES, Host, accept
 from tests.interaction import views
 

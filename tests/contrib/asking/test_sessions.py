@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.urls import include, path
 
 from drf_mcp.contrib.asking import open_questions
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.contrib.asking.handshake import FORMS, PAGES, Host
 
 VISIBLE = re.compile(r"[\x21-\x7e]{1,300}")

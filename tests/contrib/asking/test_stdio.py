@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.urls import include, path
 from rest_framework.routers import SimpleRouter
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from drf_mcp.server import Server
 from drf_mcp.transports.in_process import LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection

@@ -14,7 +14,7 @@ from rest_framework.authtoken.models import Token
 
 from drf_mcp.contrib.audit.models import AuditedCall
 from drf_mcp.contrib.audit.recording import Audit
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from drf_mcp.routes.options import ToolOptions
 from drf_mcp.server import Server
 from drf_mcp.transports.in_process import InProcessClient, LocalEndpoint

@@ -12,7 +12,7 @@ from rest_framework.authtoken.models import Token
 from drf_mcp.contrib.compose.models import KeptProgram
 from drf_mcp.contrib.compose.sandbox import queue
 from drf_mcp.exceptions import Unavailable
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from example_project.shop.models import Customer
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
 from drf_mcp.exceptions import SoftFailure
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from drf_mcp.truncation import count_tokens
 from example_project.shop.models import Customer
 from example_project.shop.serializers import CustomerSerializer
@@ -132,7 +132,7 @@ def test_what_a_failed_call_says_at_length_is_kept_and_named(expose, agent_of, u
         def get(self, request):
             raise SoftFailure("Not all sources answered.", data=rows)
 
-    kept = {"ARCHIVE_CLASS": "drf_mcp.stored.DatabaseArchive"}
+    kept = {"ARCHIVE_CLASS": "drf_mcp.archives.DatabaseArchive"}
     expose(path("soft/", Soft.as_view()), COMPOSE=True, **kept)
     agent = agent_of(username)
     result = agent.call("tools_compose", program="soft()")

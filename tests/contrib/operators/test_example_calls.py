@@ -11,8 +11,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
+from drf_mcp.exposure import registry
 from drf_mcp.management.tool_reports import find_example_call, write_call
-from drf_mcp.routes import registry
 
 
 class NoteSerializer(serializers.Serializer):

@@ -22,7 +22,7 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from drf_mcp.contrib.operators.permission_trace import PermissionTrace
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.management.library import Hourly
 
 pytestmark = pytest.mark.django_db

@@ -22,7 +22,7 @@ from rest_framework.viewsets import ModelViewSet
 
 from drf_mcp import mcp_tool
 from drf_mcp.contrib.operators.lint import CAUSES, find_all
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from example_project.shop.models import Customer
 
 pytestmark = pytest.mark.django_db

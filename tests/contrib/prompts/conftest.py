@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from django.urls import include, path
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from drf_mcp.views import MCPView
 
 

@@ -10,7 +10,7 @@ from django.urls import include, path
 from rest_framework.throttling import UserRateThrottle
 
 from drf_mcp.contrib.prompts import Prompt
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from example_project.shop.models import Customer
 from example_project.shop.views import CustomerViewSet
 from tests.contrib.prompts.prompts import ComplaintSerializer, CustomersSerializer

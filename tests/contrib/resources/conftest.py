@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from django.urls import path
 
-from drf_mcp.routes import Registry
+from drf_mcp.exposure import Registry
 from drf_mcp.views import MCPView
 from tests.contrib.resources import views
 

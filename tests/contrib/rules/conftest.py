@@ -9,8 +9,8 @@ from django.apps import apps
 from drf_mcp.contrib.rules import ruling
 from drf_mcp.contrib.rules.apps import RulesConfig
 from drf_mcp.contrib.rules.models import CallRule
+from drf_mcp.exposure import registry
 from drf_mcp.option_types.installed import features
-from drf_mcp.routes import registry
 from example_project.shop.models import Order
 
 

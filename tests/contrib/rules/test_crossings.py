@@ -24,7 +24,7 @@ from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.models import CallTask
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from drf_mcp.routes.options import ToolOptions
 from drf_mcp.test import MCPClient
 from example_project.shop.models import Order, Product, Ticket

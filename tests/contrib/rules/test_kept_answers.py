@@ -72,7 +72,7 @@ def shorten(expose, alice):
         path("notes/<int:pk>/", Notes.as_view()),
         path("names/search/", NameSearch.as_view()),
         path("names/", NameMaking.as_view()),
-        ARCHIVE_CLASS="drf_mcp.stored.DatabaseArchive",
+        ARCHIVE_CLASS="drf_mcp.archives.DatabaseArchive",
         MAX_RESULT_TOKENS=2000,
     )
     User.objects.bulk_create(User(username=f"worker {n} {'x' * 99}") for n in range(160))

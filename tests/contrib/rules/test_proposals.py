@@ -25,7 +25,7 @@ from drf_mcp.contrib.rules.proposing import find_shown_fingerprint, run_proposal
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.exceptions import Conflict, Unavailable
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from example_project.shop.models import Order, Ticket
 from example_project.shop.permissions import IsOwnerOrPermitted
 from tests.agents import Agent

@@ -18,7 +18,7 @@ from rest_framework.permissions import BasePermission
 
 from drf_mcp.contrib.rules import RuleCall, Ruling, rule
 from drf_mcp.contrib.rules.models import CallRule
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from example_project.shop.models import Customer, Order
 from example_project.shop.views import OrderViewSet
 

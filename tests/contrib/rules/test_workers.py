@@ -19,7 +19,7 @@ from drf_mcp.contrib.rules.models import Proposal
 from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.agents import Agent
 
 CAPABILITIES = {"extensions": {TASKS_EXTENSION: {}}, "elicitation": {"form": {}}}
@@ -180,7 +180,7 @@ def test_the_job_of_an_approved_call_is_in_the_result_of_the_proposal(approved, 
 
 @pytest.mark.parametrize("approved", ["a worker"], indirect=True)
 def test_the_result_of_a_proposal_is_as_long_as_that_of_the_call(approved, agent, settings):
-    settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": "drf_mcp.stored.DatabaseArchive"}
+    settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": "drf_mcp.archives.DatabaseArchive"}
     row = approved("groups_report")
     result = agent.result("tools/call", name="proposals_retrieve", arguments={"id": row.pk})
     retrieved = result["structuredContent"]

@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings as project
 from django.test import override_settings
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.agents import Agent, Result
 
 SEARCH_TOOLS = {"tools_search", "tools_read", "tools_write"}

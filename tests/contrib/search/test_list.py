@@ -7,7 +7,7 @@ import json
 import pytest
 from django.urls import path
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from drf_mcp.views import MCPView
 from tests.contrib.search.conftest import SEARCH_TOOLS, SearchAgent
 

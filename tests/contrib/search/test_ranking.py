@@ -12,7 +12,7 @@ from drf_mcp.contrib.search.ranking import (
 )
 from drf_mcp.contrib.search.tool_index import ToolIndex
 from drf_mcp.contrib.search.words import READ, get_vocabulary, split_words
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 
 
 def make_tool(name: str, description: str = "", **properties: str) -> dict:

@@ -7,8 +7,8 @@ import uuid
 
 import pytest
 
+from drf_mcp.exposure import registry
 from drf_mcp.observability.records import calls
-from drf_mcp.routes import registry
 from drf_mcp.signals import tool_called
 from example_project.library.indexes import current_index
 from example_project.shop.models import Customer, Order, Ticket

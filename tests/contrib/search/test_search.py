@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from drf_mcp.calls.summaries import Signature
 from drf_mcp.contrib.search import tool_index
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.agents import Agent
 from tests.contrib.search.conftest import SearchAgent, get_name
 

@@ -12,7 +12,7 @@ from django.urls import include, path
 from django_tasks_db.models import DBTaskResult
 from rest_framework.authtoken.models import Token
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.agents import Agent
 from tests.contrib.tasks import views
 

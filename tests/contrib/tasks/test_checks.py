@@ -7,7 +7,7 @@ import dataclasses
 from django.core.checks import run_checks
 from django.urls import path
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.contrib.tasks import views
 
 

@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.contrib.tasks.jobs import UNFINISHED, normalize
 from drf_mcp.contrib.tasks.models import CallTask
-from drf_mcp.routes import mcp_tool, registry
+from drf_mcp.exposure import mcp_tool, registry
 
 
 @mcp_tool(name="exports_start", dry_run=True)

@@ -16,7 +16,7 @@ from rest_framework.routers import SimpleRouter
 
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
 from drf_mcp.contrib.tokens.models import AgentToken
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from drf_mcp.server import Server
 from drf_mcp.transports.in_process import LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection

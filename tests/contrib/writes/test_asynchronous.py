@@ -83,7 +83,7 @@ router.register("users", Users, basename="users")
 
 @pytest.fixture
 def agent(expose, alice):
-    writes = {"IDEMPOTENCY_KEYS": True, "ARCHIVE_CLASS": "drf_mcp.stored.DatabaseArchive"}
+    writes = {"IDEMPOTENCY_KEYS": True, "ARCHIVE_CLASS": "drf_mcp.archives.DatabaseArchive"}
     expose(
         path("pay/", Pay.as_view()),
         path("pay-function/", pay_function),

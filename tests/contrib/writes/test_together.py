@@ -20,7 +20,7 @@ from rest_framework.viewsets import ModelViewSet
 from drf_mcp import call_context
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.writes.models import IdempotencyRecord, UsedConfirmation
-from drf_mcp.routes import mcp_viewset
+from drf_mcp.exposure import mcp_viewset
 from drf_mcp.views import MCPView
 from tests.agents import Agent
 

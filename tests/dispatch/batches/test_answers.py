@@ -17,7 +17,7 @@ from rest_framework.viewsets import ReadOnlyModelViewSet
 
 from drf_mcp import call_context
 from drf_mcp.exceptions import SoftFailure
-from drf_mcp.routes import mcp_tool, mcp_viewset
+from drf_mcp.exposure import mcp_tool, mcp_viewset
 from tests.dispatch.batches.conftest import Groups, GroupSerializer
 from tests.dispatch.batches.partial_results import READERS
 

@@ -11,11 +11,11 @@ from rest_framework.serializers import ModelSerializer, SerializerMethodField
 from rest_framework.views import APIView
 from rest_framework.viewsets import ReadOnlyModelViewSet
 
-from drf_mcp.routes import mcp_tool, mcp_viewset
+from drf_mcp.exposure import mcp_tool, mcp_viewset
 from tests.dispatch.batches.conftest import IsNoSecret
 
 NOWHERE = 10**9
-CACHE = "drf_mcp.stored.CacheArchive"
+CACHE = "drf_mcp.archives.CacheArchive"
 COUNT = 14
 # The first has REST framework's own handler, the second overrides it.
 TOOLS = ("groups_retrieve", "hand_retrieve")

@@ -13,7 +13,7 @@ from rest_framework.routers import DefaultRouter
 from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
 
-from drf_mcp.routes import Registry, mcp_tool, mcp_viewset
+from drf_mcp.exposure import Registry, mcp_tool, mcp_viewset
 from tests.dispatch.batches.conftest import GroupSerializer
 from tests.tools.conftest import urlconf_of
 

@@ -13,7 +13,7 @@ from rest_framework.serializers import CharField, ModelSerializer
 from rest_framework.throttling import AnonRateThrottle
 from rest_framework.viewsets import ModelViewSet
 
-from drf_mcp.routes import mcp_viewset
+from drf_mcp.exposure import mcp_viewset
 from tests.dispatch.batches.conftest import IsNoSecret
 from tests.dispatch.batches.partial_results import READERS
 

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import include, path
 from rest_framework.routers import SimpleRouter
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from drf_mcp.views import MCPView
 from tests.agents import Agent
 from tests.dispatch.narrowing import views

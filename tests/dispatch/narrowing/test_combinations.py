@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drf_mcp.access.narrowing import Narrowing
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from drf_mcp.views import MCPView
 from tests.agents import Agent
 from tests.dispatch.narrowing import views

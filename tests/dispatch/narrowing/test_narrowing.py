@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import path
 
 from drf_mcp.access.narrowing import Narrowing
-from drf_mcp.routes import mcp_tool, registry
+from drf_mcp.exposure import mcp_tool, registry
 from drf_mcp.views import MCPView
 from tests.agents import Agent
 from tests.dispatch.narrowing import views

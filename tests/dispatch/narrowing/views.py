@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
 
 from drf_mcp.access.narrowing import Narrowing
-from drf_mcp.routes import mcp_tool, mcp_viewset
+from drf_mcp.exposure import mcp_tool, mcp_viewset
 
 # The handlers that ran, in order.
 RAN: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as s
 from rest_framework.response import Response
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.introspection.inspected import bare
 from tests.introspection.nasty.views import Plain
 

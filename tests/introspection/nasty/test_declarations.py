@@ -10,7 +10,7 @@ from rest_framework import generics, serializers, viewsets
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
-from drf_mcp.routes import mcp_tool, registry
+from drf_mcp.exposure import mcp_tool, registry
 from tests.agents import Agent
 from tests.introspection.inspected import bare
 from tests.introspection.nasty.views import Plain

@@ -18,8 +18,9 @@ from rest_framework.test import APIClient
 
 from drf_mcp.arguments.encoders import choose_encoder
 from drf_mcp.arguments.uploads import FileReader
+from drf_mcp.errors import ArgumentsRefused
+from drf_mcp.exposure import registry
 from drf_mcp.introspection.types import Body, Upload
-from drf_mcp.routes import ArgumentsRefused, registry
 from tests.introspection.nasty import files
 from tests.introspection.nasty.files import encoded, png
 

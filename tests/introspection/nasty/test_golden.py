@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 
 GOLDEN = Path(__file__).with_name("tools.json")
 ACTUAL = GOLDEN.with_suffix(".actual.json")

@@ -9,7 +9,7 @@ import pytest
 from django.utils.http import urlencode
 from rest_framework.test import APIClient
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.introspection.nasty.endpoints import ENDPOINTS
 from tests.introspection.nasty.samples import NOTHING
 from tests.parity.answers import body_of

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.request import Request
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.introspection.generated import values
 from tests.introspection.nasty import fields
 from tests.introspection.nasty.endpoints import ENDPOINTS

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.test import APIRequestFactory
 from rest_framework.versioning import QueryParameterVersioning
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from example_project.shop.models import Order
 from tests.introspection.query.loans import OrderRows, Pages
 

@@ -8,7 +8,7 @@ from django.core.checks import run_checks
 from django.urls import path
 from rest_framework import serializers
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from example_project.shop.models import Customer, Order
 from tests.introspection.query.loans import NESTED, Orders, OrdersOfCustomer, routes_of
 

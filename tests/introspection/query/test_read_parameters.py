@@ -17,7 +17,7 @@ from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from drf_mcp.contrib.operators.lint import ToolLint
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.introspection.inspected import by_name, described
 
 TEXT = {"type": "string"}

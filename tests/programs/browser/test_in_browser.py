@@ -15,7 +15,7 @@ import sys
 import pytest
 from django.urls import set_script_prefix
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from drf_mcp.transports.http_equivalent import EquivalentRequest
 
 PHONE = {"width": 360, "height": 740}

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from rest_framework.test import APIClient
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.agents import Agent
 from tests.projects.migrating.listing import arguments_of
 from tests.projects.migrating.projects import PROJECTS, SHOWN, Project

@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group
 from django.core import mail
 from django.db import connection
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from drf_mcp.test import MCPClient, assert_dry_run_changes_nothing
 from drf_mcp.test.assertions import Snapshot
 from tests.parity.shop_requests import REQUESTS, rows_of_alice

@@ -20,7 +20,7 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
 
 from drf_mcp import call_context
-from drf_mcp.routes import mcp_tool, mcp_viewset
+from drf_mcp.exposure import mcp_tool, mcp_viewset
 
 
 class ThreeAMinute(SimpleRateThrottle):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.urls import include, path
 
-from drf_mcp.routes import registry
+from drf_mcp.exposure import registry
 from tests.agents import Agent
 from tests.contrib.writes.idempotency import views
 

@@ -17,7 +17,7 @@ from rest_framework.serializers import ModelSerializer
 from rest_framework.viewsets import ModelViewSet
 
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
-from drf_mcp.routes import mcp_viewset
+from drf_mcp.exposure import mcp_viewset
 from drf_mcp.views import MCPView
 from tests.agents import Agent
 from tests.tools.conftest import tool_of, tools_of  # noqa: F401

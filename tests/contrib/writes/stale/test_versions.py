@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from rest_framework.serializers import CharField
 
-from drf_mcp.routes import mcp_viewset
+from drf_mcp.exposure import mcp_viewset
 from tests.contrib.writes.stale.conftest import Users, UserSerializer
 
 UPDATE = "guarded_partial_update"

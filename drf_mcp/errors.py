@@ -1,0 +1,17 @@
+"""What errors say, and the exceptions of guards: see docs/customising.md and docs/features.md."""
+
+from __future__ import annotations
+
+from drf_mcp.arguments.errors import ArgumentsRefused, missing_argument
+from drf_mcp.dispatch.error_texts import PROBLEM_REMEDIES
+from drf_mcp.dispatch.errors import ErrorMapper
+from drf_mcp.dispatch.guards import CallCrashed, CallRefused
+
+__all__ = [
+    "PROBLEM_REMEDIES",
+    "ArgumentsRefused",
+    "CallCrashed",
+    "CallRefused",
+    "ErrorMapper",
+    "missing_argument",
+]

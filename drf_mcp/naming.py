@@ -1,0 +1,9 @@
+"""Names, titles and descriptions of tools: see docs/customising.md."""
+
+from __future__ import annotations
+
+from drf_mcp.routes.naming import Naming
+
+__all__ = [
+    "Naming",
+]
