@@ -18,7 +18,7 @@ PUBLIC_MODULES = ["drf_mcp", "drf_mcp.envelopes", "drf_mcp.test"]
 RAISED = [
     "drf_mcp.exceptions.UnknownTool",
     "drf_mcp.contrib.operators.lock.LockFileError",
-    "drf_mcp.routes.ArgumentsRefused",
+    "drf_mcp.errors.ArgumentsRefused",
 ]
 
 
