@@ -22,12 +22,8 @@ from django.utils.module_loading import import_string
 from drf_mcp.option_types.installed import Setting, features, find_app
 from drf_mcp.option_types.kinds import (
     ANYTHING,
-    CACHE_ALIAS,
     ICON,
-    ISSUER,
-    ORIGIN,
-    RESOURCE_URI,
-    SCOPE,
+    PATTERNS,
     Bound,
     Choice,
     Class,
@@ -35,15 +31,42 @@ from drf_mcp.option_types.kinds import (
     Kind,
     ListOf,
     MappingOf,
+    Match,
     MembersOf,
-    Named,
     Number,
     Text,
-    ToolPattern,
-    is_permission_class,
 )
-from drf_mcp.option_types.kinds import SMALLEST_BUDGET as SMALLEST_BUDGET
 from drf_mcp.option_types.spelling import find_nearest
+
+# In tokens: an envelope that only says what is missing, and how to fetch it, has about so many.
+SMALLEST_BUDGET = 1000
+# An Origin header (RFC 6454, section 7).
+_ORIGIN = Match(
+    r"[a-z][a-z0-9+.-]*://[^\s/?#*@A-Z]+|null",
+    "an origin as browsers send it, such as 'https://app.example.com'",
+)
+# Without a query and a fragment (RFC 8414, section 2, and RFC 9728, section 1.2).
+_URI = r"https?://[^\s/?#@\"\\]+(/[^\s?#\"\\]*)?"
+_RESOURCE_URI = Match(_URI, "the public URL of the endpoint or of a part of its path")
+_ISSUER = Match(
+    rf"{_URI}|/[^\s/?#\"\\][^\s?#\"\\]*",
+    "the URL of an authorization server as it is in its tokens, or a path of this host",
+)
+# RFC 6749, section 3.3.
+_SCOPE = Match(r"[\x21\x23-\x5b\x5d-\x7e]+", "a scope, without spaces and quotes")
+CACHE_ALIAS = Kind(
+    "an alias in CACHES", lambda value: isinstance(value, str) and value in settings.CACHES
+)
+
+
+def _is_permission_class(value: Any) -> bool:
+    # REST framework reads Django's settings when it is imported, so not at the top.
+    from rest_framework.permissions import OperandHolder, SingleOperandHolder
+
+    if isinstance(value, (OperandHolder, SingleOperandHolder)):
+        return True
+    return isinstance(value, type) and callable(getattr(value, "has_permission", None))
+
 
 # The last sentence of a comment says who changes the setting, and when.
 SETTINGS: dict[str, Setting] = {
@@ -54,9 +77,9 @@ SETTINGS: dict[str, Setting] = {
     # Patterns for "urlconf", such as "/api/orders/*", "orders_*", "tag:internal" and "GET /api/*";
     # an empty list includes everything. A pattern that fits a PUT and not the PATCH of the same
     # route asks for that PUT. For a part of a large API.
-    "INCLUDE": Setting([], ListOf(ToolPattern())),
+    "INCLUDE": Setting([], PATTERNS),
     # Patterns of what is never a tool, whatever exposes it. For endpoints that no agent may use.
-    "EXCLUDE": Setting([], ListOf(ToolPattern())),
+    "EXCLUDE": Setting([], PATTERNS),
     # Decides which endpoints are tools: a drf_mcp.exposure.Exposure. See docs/customising.md. For a
     # project that marks its endpoints in a way of its own.
     "EXPOSURE_CLASS": Setting("drf_mcp.exposure.Exposure", Class("drf_mcp.exposure.Exposure")),
@@ -70,23 +93,24 @@ SETTINGS: dict[str, Setting] = {
     # everybody, or to some users only.
     "PERMISSION_CLASSES": Setting(
         ["rest_framework.permissions.IsAuthenticated"],
-        ListOf(Named("a permission class", is_permission_class)),
+        ListOf(Kind("a permission class", _is_permission_class, imports=True)),
     ),
     # The OAuth issuers whose tokens you accept. "/o" is a server on the host of the endpoint. See
     # docs/oauth.md. For people who sign in with their browser.
-    "AUTHORIZATION_SERVERS": Setting([], ListOf(ISSUER)),
+    "AUTHORIZATION_SERVERS": Setting([], ListOf(_ISSUER)),
     # The scopes that every token needs. See docs/oauth.md. For a login whose tokens have scopes.
-    "SCOPES": Setting([], ListOf(SCOPE)),
+    "SCOPES": Setting([], ListOf(_SCOPE)),
     # The address that OAuth tokens are made for, "https://shop.example/mcp". None: the address of
     # the endpoint. See docs/oauth.md. For an issuer that knows the API by another address.
-    "RESOURCE": Setting(None, RESOURCE_URI.or_none()),
+    "RESOURCE": Setting(None, _RESOURCE_URI.or_none()),
     # True leaves only the tools that read. A function, or its dotted path, decides for each
     # request. See docs/toolsets.md. For a trial, or a day of maintenance.
     "READ_ONLY": Setting(
         False,
-        Named(
+        Kind(
             "True, False, or a function of the request or its dotted path",
             lambda value: isinstance(value, bool) or callable(value),
+            imports=True,
         ),
     ),
     # Sets of tools, by name, that a URL or the header MCP-Toolsets can ask for. Each tag is a set
@@ -95,7 +119,7 @@ SETTINGS: dict[str, Setting] = {
         {},
         # Names are in URLs, and in a header with commas between them.
         MappingOf(
-            ListOf(ToolPattern()),
+            PATTERNS,
             "a dict from names to lists of patterns such as {'billing': ['invoices_*']}",
             name=r"[\w.-]+",
         ),
@@ -109,11 +133,11 @@ SETTINGS: dict[str, Setting] = {
     # Middleware that runs around each call with the path of the tool. See docs/middleware.md. For
     # tenants, languages and locks that are found by the path.
     "CALL_MIDDLEWARE": Setting(
-        [], ListOf(Named("the dotted path of middleware", callable), distinct=True)
+        [], ListOf(Kind("the dotted path of middleware", callable, imports=True))
     ),
     # Origins of web pages that may call, besides the endpoint's own: "https://app.example.com". For
     # an agent in a web page of another host.
-    "ALLOWED_ORIGINS": Setting([], ListOf(ORIGIN)),
+    "ALLOWED_ORIGINS": Setting([], ListOf(_ORIGIN)),
     # Largest request body; a larger one is answered 413. DATA_UPLOAD_MAX_MEMORY_SIZE limits it
     # too. For files among the arguments.
     "MAX_BODY_BYTES": Setting(2621440, Number()),
@@ -135,7 +159,7 @@ SETTINGS: dict[str, Setting] = {
         MembersOf(
             "a dict with description (a text), icons (each as that of a tool) and websiteUrl (an "
             "https URL), or some of them",
-            {"description": Text(lazy=True), "icons": ListOf(ICON), "websiteUrl": RESOURCE_URI},
+            {"description": Text(lazy=True), "icons": ListOf(ICON), "websiteUrl": _RESOURCE_URI},
         ),
     ),
     # What a model reads when its client connects. None: written from the tools that the caller
@@ -244,7 +268,7 @@ ENDPOINT_KINDS: Mapping[str, Kind] = {
         "an instance of drf_mcp.exposure.Registry",
         lambda value: isinstance(value, import_string("drf_mcp.exposure.Registry")),
     ),
-    "tools": ListOf(ToolPattern()).or_none(),
+    "tools": PATTERNS.or_none(),
     "read_only": Flag(),
     "tool_options": MappingOf(ANYTHING, "a dict of options of tools").or_none(),
     **{
@@ -281,7 +305,7 @@ class MCPSettings:
             raise AttributeError(self.refuse_name(name))
         if self._project is None:
             project = getattr(settings, "DRF_MCP", {})
-            for fault in self.find_faults(project):
+            for fault in self.find_wrong_names(project):
                 raise ImproperlyConfigured(fault)
             self._project = project
         default, kind = self.table[name][:2]
@@ -299,8 +323,7 @@ class MCPSettings:
         if setting in ("DRF_MCP", "ROOT_URLCONF", "BASE_DIR", "INSTALLED_APPS"):
             self.reload()
 
-    def find_faults(self, project: Any) -> Iterator[str]:
-        # Of the names only: a value is checked when it is read.
+    def find_wrong_names(self, project: Any) -> Iterator[str]:
         if not isinstance(project, Mapping):
             yield f"DRF_MCP must be a dict, not {reprlib.repr(project)}."
             return

@@ -14,11 +14,10 @@ from django.core.exceptions import ImproperlyConfigured
 from rest_framework.request import Request
 
 from drf_mcp.exceptions import Refused
-from drf_mcp.option_types.kinds import ListOf, ToolPattern
+from drf_mcp.option_types.kinds import PATTERNS
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.settings import mcp_settings
 
-PATTERNS = ListOf(ToolPattern()).or_none()
 TOOLSETS_HEADER = "MCP-Toolsets"
 TOOLSETS_META = "HTTP_MCP_TOOLSETS"
 
@@ -49,7 +48,7 @@ class Narrowing:
     names: str = ""
 
     def __post_init__(self) -> None:
-        patterns = PATTERNS.read(self.tools, "Narrowing(tools=...)")
+        patterns = PATTERNS.or_none().read(self.tools, "Narrowing(tools=...)")
         object.__setattr__(self, "tools", None if patterns is None else tuple(patterns))
 
     def allows(self, tool: Any) -> bool:

@@ -62,7 +62,7 @@ class Project:
     @cached_property
     def setting_errors(self) -> list[str]:
         values = getattr(settings, "DRF_MCP", {})
-        errors = [*mcp_settings.find_faults(values)]
+        errors = [*mcp_settings.find_wrong_names(values)]
         values = values if isinstance(values, Mapping) else {}
         for name, (default, kind, _chooses) in mcp_settings.table.items():
             place = f"DRF_MCP[{name!r}]"

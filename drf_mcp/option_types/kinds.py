@@ -1,4 +1,4 @@
-"""The kinds of values that settings and options take."""
+"""The kinds of values that settings and options take, and patterns that choose tools."""
 
 from __future__ import annotations
 
@@ -12,17 +12,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.functional import Promise
 from django.utils.module_loading import import_string
 from django.views.generic import View
 
 # An error shows the beginning of a wrong value, which may be long.
-SHORT = reprlib.Repr()
-SHORT.maxstring = SHORT.maxother = 80
-# In tokens: an envelope that only says what is missing, and how to fetch it, has about so many.
-SMALLEST_BUDGET = 1000
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 80
 
 
 class Kind:
@@ -31,32 +28,21 @@ class Kind:
     Args:
         words: the end of the sentence "must be ...".
         takes: returns whether a value other than None is of the kind.
+        imports: whether a text is the dotted path of the value.
     """
 
     none = False
 
-    def __init__(self, words: str, takes: Callable[[Any], bool] = lambda value: True) -> None:
+    def __init__(
+        self,
+        words: str,
+        takes: Callable[[Any], bool] = lambda value: True,
+        *,
+        imports: bool = False,
+    ) -> None:
         self.words = words
         self.takes = takes
-
-    def resolve(self, value: Any, place: str) -> Any:
-        return value
-
-    def fault(self, value: Any) -> str:
-        """Return the end of a sentence about a wrong value, "" for a right one."""
-        if (value is None and self.none) or (value is not None and self.takes(value)):
-            return ""
-        return f"must be {self.accepted}, not {SHORT.repr(value)}."
-
-    @property
-    def accepted(self) -> str:
-        return f"{self.words}, or None" if self.none else self.words
-
-    def read(self, value: Any, place: str) -> Any:
-        value = self.resolve(value, place)
-        if fault := self.fault(value):
-            raise ImproperlyConfigured(f"{place} {fault}")
-        return value
+        self.imports = imports
 
     def or_none(self) -> Kind:
         """Return the kind whose value may also be None."""
@@ -64,17 +50,37 @@ class Kind:
         kind.none = True
         return kind
 
+    def fault(self, value: Any) -> str:
+        """Return the end of a sentence about a wrong value, "" for a right one."""
+        if (value is None and self.none) or (value is not None and self.takes(value)):
+            return ""
+        return f"must be {self.accepted}, not {_SHORT.repr(value)}."
 
-ANYTHING = Kind("anything").or_none()
+    @property
+    def accepted(self) -> str:
+        return f"{self.words}, or None" if self.none else self.words
+
+    def read(self, value: Any, place: str) -> Any:
+        """Return a setting's value, with what it names imported; a wrong one raises."""
+        value = self.resolve(value, place)
+        if fault := self.fault(value):
+            raise ImproperlyConfigured(f"{place} {fault}")
+        return value
+
+    def resolve(self, value: Any, place: str) -> Any:
+        if not self.imports or not isinstance(value, str):
+            return value
+        try:
+            return import_string(value)
+        except ImportError as exc:
+            text = f"{place} names {value!r}, which cannot be imported: {exc}"
+            raise ImproperlyConfigured(text) from exc
 
 
 def refuse_wrong_values(kinds: Mapping[str, Kind], values: Mapping[str, Any], place: str) -> None:
     for name, value in values.items():
         if name in kinds and (fault := kinds[name].fault(value)):
             raise ImproperlyConfigured(f"{place}: {name} {fault}")
-
-
-# --- Plain values -------------------------------------------------------------------------------
 
 
 class Flag(Kind):
@@ -110,18 +116,15 @@ class Number(Kind):
 
     Args:
         least: the smallest one.
-        most: the largest one, None for any.
         zero: whether 0 is one as well, whatever the smallest one.
     """
 
-    def __init__(self, least: int = 1, most: int | None = None, *, zero: bool = False) -> None:
+    def __init__(self, least: int = 1, *, zero: bool = False) -> None:
         def takes(value: Any) -> bool:
-            if not isinstance(value, int) or isinstance(value, bool):
-                return False
-            return (zero and value == 0) or (value >= least and (most is None or value <= most))
+            is_whole = isinstance(value, int) and not isinstance(value, bool)
+            return is_whole and (value >= least or (zero and value == 0))
 
-        to = f"of {least} or more" if most is None else f"from {least} to {most}"
-        super().__init__(f"{'0 or ' * zero}a whole number {to}", takes)
+        super().__init__(f"{'0 or ' * zero}a whole number of {least} or more", takes)
 
 
 class Bound(Number):
@@ -137,89 +140,34 @@ class Bound(Number):
         self.sentence = sentence
 
 
-# An Origin header (RFC 6454, section 7).
-ORIGIN = Match(
-    r"[a-z][a-z0-9+.-]*://[^\s/?#*@A-Z]+|null",
-    "an origin as browsers send it, such as 'https://app.example.com'",
-)
-# Without a query and a fragment (RFC 8414, section 2, and RFC 9728, section 1.2).
-URI = r"https?://[^\s/?#@\"\\]+(/[^\s?#\"\\]*)?"
-RESOURCE_URI = Match(URI, "the public URL of the endpoint or of a part of its path")
-ISSUER = Match(
-    rf"{URI}|/[^\s/?#\"\\][^\s?#\"\\]*",
-    "the URL of an authorization server as it is in its tokens, or a path of this host",
-)
-# RFC 6749, section 3.3.
-SCOPE = Match(r"[\x21\x23-\x5b\x5d-\x7e]+", "a scope, without spaces and quotes")
-CACHE_ALIAS = Kind(
-    "an alias in CACHES", lambda value: isinstance(value, str) and value in settings.CACHES
-)
-
-
-# --- Classes and functions that a dotted path may name ------------------------------------------
-
-
-class Named(Kind):
-    def resolve(self, value: Any, place: str) -> Any:
-        if not isinstance(value, str):
-            return value
-        try:
-            return import_string(value)
-        except ImportError as exc:
-            raise ImproperlyConfigured(
-                f"{place} names {value!r}, which cannot be imported: {exc}"
-            ) from exc
-
-
-class Class(Named):
+class Class(Kind):
     def __init__(self, base: str) -> None:
         def takes(value: Any) -> bool:
             return isinstance(value, type) and issubclass(value, import_string(base))
 
-        super().__init__(f"a subclass of {base}", takes)
-
-
-def is_permission_class(value: Any) -> bool:
-    # REST framework reads Django's settings when it is imported, so not at the top.
-    from rest_framework.permissions import OperandHolder, SingleOperandHolder
-
-    if isinstance(value, (OperandHolder, SingleOperandHolder)):
-        return True
-    return isinstance(value, type) and callable(getattr(value, "has_permission", None))
-
-
-# --- Lists and dicts ----------------------------------------------------------------------------
+        super().__init__(f"a subclass of {base}", takes, imports=True)
 
 
 class ListOf(Kind):
-    def __init__(self, item: Kind, *, distinct: bool = False) -> None:
+    # Not a text, which would be a list of letters.
+    types = (list, tuple, set, frozenset)
+
+    def __init__(self, item: Kind) -> None:
         super().__init__(f"a list, each item {item.accepted}", lambda value: False)
         self.item = item
-        self.distinct = distinct
 
     def resolve(self, value: Any, place: str) -> Any:
-        if not isinstance(value, (list, tuple)):
+        if not isinstance(value, self.types):
             return value
         return [self.item.resolve(item, place) for item in value]
 
     def fault(self, value: Any) -> str:
-        # A string is refused: it would be a list of letters.
-        if not isinstance(value, (list, tuple)):
+        if not isinstance(value, self.types):
             return super().fault(value)
-        for number, item in enumerate(value):
+        for item in value:
             if self.item.fault(item):
-                return f"holds {SHORT.repr(item)}, which is not {self.item.accepted}."
-            if self.distinct and item in value[:number]:
-                return f"holds {SHORT.repr(item)} twice."
+                return f"holds {_SHORT.repr(item)}, which is not {self.item.accepted}."
         return ""
-
-
-class Words(ListOf):
-    def __init__(self) -> None:
-        super().__init__(Text())
-
-    def fault(self, value: Any) -> str:
-        return super().fault(list(value) if isinstance(value, (set, frozenset)) else value)
 
 
 class MappingOf(Kind):
@@ -257,26 +205,25 @@ class MembersOf(Kind):
         super().__init__(words, takes)
 
 
-class JSONObject(Kind):
-    def __init__(self) -> None:
-        def takes(value: Any) -> bool:
-            if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-                return False
-            try:
-                json.dumps(value, allow_nan=False)
-            except (TypeError, ValueError, RecursionError):
-                return False
-            return True
-
-        super().__init__("a dict of JSON values", takes)
-
-
 class Either(Kind):
     def __init__(self, *kinds: Kind) -> None:
         words = " or ".join(kind.words for kind in kinds)
         super().__init__(words, lambda value: not all(kind.fault(value) for kind in kinds))
 
 
+def _is_json_object(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        return False
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+ANYTHING = Kind("anything").or_none()
+JSON_OBJECT = Kind("a dict of JSON values", _is_json_object)
+WORDS = ListOf(Text())
 ICON = MembersOf(
     "a dict with src (an https URL, or a data URI of an image in base64), and if need be "
     "mimeType ('image/png'), sizes (['48x48'] or ['any']) and theme ('light' or 'dark')",
@@ -331,14 +278,13 @@ def read_pattern(text: str) -> Pattern:
     return Pattern(method, glob)
 
 
-class ToolPattern(Kind):
-    def __init__(self) -> None:
-        def takes(value: Any) -> bool:
-            try:
-                return isinstance(value, str) and bool(read_pattern(value))
-            except ValueError:
-                return False
+def _is_pattern(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and bool(read_pattern(value))
+    except ValueError:
+        return False
 
-        super().__init__(
-            "a pattern such as '/api/*', 'orders_*', 'tag:billing' or 'GET /api/*'", takes
-        )
+
+PATTERNS = ListOf(
+    Kind("a pattern such as '/api/*', 'orders_*', 'tag:billing' or 'GET /api/*'", _is_pattern)
+)

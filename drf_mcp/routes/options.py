@@ -16,27 +16,27 @@ from drf_mcp.option_types.installed import features, find_app
 from drf_mcp.option_types.kinds import (
     ANYTHING,
     ICON,
-    SMALLEST_BUDGET,
+    JSON_OBJECT,
+    WORDS,
     Choice,
     Class,
     Either,
     Flag,
-    JSONObject,
     Kind,
     ListOf,
     MappingOf,
     Number,
     Text,
-    Words,
     refuse_wrong_values,
 )
 from drf_mcp.outcomes import MISSING
+from drf_mcp.settings import SMALLEST_BUDGET
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 JSON_SCHEMA = MappingOf(ANYTHING, "a JSON Schema as a dict")
 SCHEMAS = MappingOf(JSON_SCHEMA, "a dict from names to JSON Schemas")
 BUDGET = Number(SMALLEST_BUDGET, zero=True)
-VIEW_KINDS = {"actions": Words().or_none(), "exclude": Words(), "name": Text().or_none()}
+VIEW_KINDS = {"actions": WORDS.or_none(), "exclude": WORDS, "name": Text().or_none()}
 
 
 def option(kind: Kind, default: Any = None) -> Any:
@@ -126,14 +126,14 @@ class ToolOptions:
     throttle_scope: str | None = option(Text())
     time_limit: int | None = option(Number(0))
     condition: Callable[[], bool] | None = option(Kind("a function", callable))
-    tags: tuple[str, ...] = option(Words(), ())
-    examples: tuple[Mapping[str, Any], ...] = option(ListOf(JSONObject()), ())
-    keywords: tuple[str, ...] = option(Words(), ())
-    untrusted: tuple[str, ...] = option(Words(), ())
+    tags: tuple[str, ...] = option(WORDS, ())
+    examples: tuple[Mapping[str, Any], ...] = option(ListOf(JSON_OBJECT), ())
+    keywords: tuple[str, ...] = option(WORDS, ())
+    untrusted: tuple[str, ...] = option(WORDS, ())
     required_capabilities: Mapping[str, Any] | None = option(
         MappingOf(ANYTHING, "a dict such as {'elicitation': {}}")
     )
-    meta: Mapping[str, Any] | None = option(JSONObject())
+    meta: Mapping[str, Any] | None = option(JSON_OBJECT)
     icons: tuple[Mapping[str, Any], ...] = option(ListOf(ICON), ())
     archive: bool | None = option(Flag())
     features: Mapping[str, Any] = dataclasses.field(default_factory=dict, hash=False)

@@ -13,7 +13,7 @@ from django.urls import Resolver404, ResolverMatch, resolve
 
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.option_types.installed import features
-from drf_mcp.option_types.kinds import ListOf, ToolPattern
+from drf_mcp.option_types.kinds import PATTERNS
 from drf_mcp.routes.exposure import Exposure, Registration, ToolChoice
 from drf_mcp.routes.naming import MAX_LENGTH, NAME
 from drf_mcp.routes.options import ToolOptions, ViewOptions, check_options
@@ -22,7 +22,6 @@ from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings
 
 Kind = TypeVar("Kind")
-PATTERNS = ListOf(ToolPattern())
 # Headers and credentials can narrow in any number of ways.
 MOST_KEPT = 256
 RELOADING_SETTINGS = frozenset({"DRF_MCP", "LANGUAGE_CODE", "REST_FRAMEWORK", "ROOT_URLCONF"})

@@ -71,7 +71,6 @@ WRONG: list[tuple[str, Any, str]] = [
     ("RESOURCE", "https://user@shop.example/mcp", "the public URL"),
     ("CALL_MIDDLEWARE", ["nowhere.Middleware"], "nowhere.Middleware"),
     ("CALL_MIDDLEWARE", ["drf_mcp.settings.SETTINGS"], "middleware"),
-    ("CALL_MIDDLEWARE", ["django.middleware.locale.LocaleMiddleware"] * 2, "twice"),
     ("MAX_BODY_BYTES", -1, "1 or more"),
     ("MAX_BODY_BYTES", True, "a whole number"),
     ("BROWSABLE_PAGE", "no", "True or False, or None"),

@@ -6,7 +6,7 @@ from typing import Any
 
 from drf_mcp.features import Feature
 from drf_mcp.option_types.installed import Setting
-from drf_mcp.option_types.kinds import Bound, Words
+from drf_mcp.option_types.kinds import WORDS, Bound
 
 
 class AggregatesFeature(Feature):
@@ -19,7 +19,7 @@ class AggregatesFeature(Feature):
     tool_options = {
         # The serializer's fields by which a further tool, such as orders_aggregate, counts, sums up
         # and groups the rows of the list. For lists whose figures agents ask for.
-        "aggregate": Setting((), Words(), chooses_tools=True),
+        "aggregate": Setting((), WORDS, chooses_tools=True),
     }
 
     def get_choices(self, exposure: Any, choice: Any) -> Iterator[Any]:

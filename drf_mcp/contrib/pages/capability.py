@@ -13,13 +13,13 @@ from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.features import Feature
 from drf_mcp.option_types.installed import Setting
 from drf_mcp.option_types.kinds import (
+    JSON_OBJECT,
+    WORDS,
     Either,
     Flag,
-    JSONObject,
     MappingOf,
     MembersOf,
     Text,
-    Words,
 )
 from drf_mcp.protocol import REVISIONS, Capability
 from drf_mcp.protocol.capability import RequestContext
@@ -43,8 +43,8 @@ PAGE_DETAILS = MembersOf(
     "permissions, domain and prefersBorder",
     {
         "template": Text(),
-        "csp": MappingOf(Words(), "a dict of lists of origins"),
-        "permissions": JSONObject(),
+        "csp": MappingOf(WORDS, "a dict of lists of origins"),
+        "permissions": JSON_OBJECT,
         "domain": Text(),
         "prefersBorder": Flag(),
     },

@@ -20,12 +20,12 @@ from drf_mcp.exceptions import InvalidParams
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.option_types.kinds import (
     ICON,
+    JSON_OBJECT,
+    WORDS,
     Class,
-    JSONObject,
     Kind,
     ListOf,
     Text,
-    Words,
     refuse_wrong_values,
 )
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
@@ -35,11 +35,11 @@ KINDS: Mapping[str, Kind] = {
     "template": Text().or_none(),
     "text": Text().or_none(),
     "serializer_class": Class("rest_framework.serializers.Serializer").or_none(),
-    "resources": Words(),
+    "resources": WORDS,
     "title": Text(lazy=True).or_none(),
     "description": Text(lazy=True).or_none(),
     "icons": ListOf(ICON),
-    "meta": JSONObject().or_none(),
+    "meta": JSON_OBJECT.or_none(),
 }
 VARIABLE = re.compile(r"\{(\w+)\}")
 

@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from drf_mcp.contrib.resources.routes import URISpace
 from drf_mcp.introspection.described_field import DescribedField
-from drf_mcp.option_types.kinds import ICON, JSONObject, Kind, ListOf, Text, refuse_wrong_values
+from drf_mcp.option_types.kinds import ICON, JSON_OBJECT, Kind, ListOf, Text, refuse_wrong_values
 
 # ISO 8601, as far as it names a moment.
 TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?")
@@ -47,7 +47,7 @@ KINDS: Mapping[str, Kind] = {
     "mime_type": Text().or_none(),
     "annotations": ANNOTATIONS.or_none(),
     "icons": ListOf(ICON),
-    "meta": JSONObject().or_none(),
+    "meta": JSON_OBJECT.or_none(),
 }
 # The types of texts that Python's table knows on some machines alone.
 TYPES = {".md": "text/markdown", ".yaml": "application/yaml", ".yml": "application/yaml"}

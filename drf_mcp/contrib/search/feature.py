@@ -5,7 +5,7 @@ from typing import Any
 
 from drf_mcp.contrib.search import SEARCH_TOOLS
 from drf_mcp.features import CallState, Feature, Setting
-from drf_mcp.option_types.kinds import Flag, ListOf, ToolPattern
+from drf_mcp.option_types.kinds import PATTERNS, Flag
 
 
 class SearchFeature(Feature):
@@ -16,7 +16,7 @@ class SearchFeature(Feature):
         "TOOL_SEARCH": Setting(False, Flag()),
         # Patterns of tools that stay in the list, besides those with the option `pinned=True`. See
         # docs/large_apis.md. For the tools of every day.
-        "PINNED_TOOLS": Setting([], ListOf(ToolPattern())),
+        "PINNED_TOOLS": Setting([], PATTERNS),
     }
     tool_options = {
         # True keeps the tool in the list if TOOL_SEARCH leaves others out. For a tool of every day.
@@ -26,7 +26,7 @@ class SearchFeature(Feature):
         # As TOOL_SEARCH, for one endpoint. For one endpoint with many tools.
         "tool_search": Setting(None, Flag().or_none()),
         # As PINNED_TOOLS, for one endpoint. For one endpoint's tools of every day.
-        "pinned": Setting(None, ListOf(ToolPattern()).or_none()),
+        "pinned": Setting(None, PATTERNS.or_none()),
     }
 
     def get_definition_members(self, tool: Any) -> Mapping[str, Any]:

@@ -27,11 +27,10 @@ from drf_mcp.exceptions import (
 )
 from drf_mcp.features import Bound, Feature, Setting, held
 from drf_mcp.json_text import hash_json
-from drf_mcp.option_types.kinds import CACHE_ALIAS
 from drf_mcp.protocol import Capability, Era
 from drf_mcp.protocol.capability import MessageStream, RequestContext
 from drf_mcp.protocol.constants import STATELESS_REVISION
-from drf_mcp.settings import mcp_settings, say_bound
+from drf_mcp.settings import CACHE_ALIAS, mcp_settings, say_bound
 
 # The member of a filter that asks for the changes of a list, by the list.
 MEMBERS: Mapping[str, str] = {name: f"{name}ListChanged" for name in LISTS}
