@@ -47,10 +47,20 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class MemberNames:
-    """The members of an object that a serializer takes, and the read-only members."""
+    """The members of an object that a serializer takes, and the read-only members.
+
+    Attributes:
+        opened_by: the line of the code that may read other members, such as
+            ``shop/api.py:12 reads initial_data``; "" where all members are known.
+    """
 
     writable: tuple[str, ...]
     read_only: frozenset[str]
+    opened_by: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.opened_by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +233,8 @@ class Body:
             none has one where the view reads any all the same.
         value_info: what is known of the values of a whole body besides their schema, by place.
         keys: the places whose keys the view's parser renames, by the view's own names.
+        opened_by: the line of the code that may read members of an object that are not described,
+            such as ``shop/api.py:12 reads request.data``; "" where all members are known.
     """
 
     kind: str
@@ -230,6 +242,12 @@ class Body:
     schema: Schema | None = None
     value_info: ValueInfos = field(default_factory=dict)
     keys: Mapping[Place, Place] = field(default_factory=dict)
+    opened_by: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an object may have members that are not described."""
+        return bool(self.opened_by)
 
     @property
     def all_value_info(self) -> ValueInfos:
@@ -253,6 +271,7 @@ class Body:
             self,
             fields=tuple(fields),
             value_info=join_value_info(self.value_info, other.value_info),
+            opened_by=self.opened_by or other.opened_by,
         )
 
     def with_rows(self, rows: Body) -> Body:
@@ -262,7 +281,8 @@ class Body:
             words = "Required for one object" if each.required else ""
             fields.append(replace(each, schema=explain(each.schema, words), required=False))
         infos, keys = join_value_info(self.value_info, rows.value_info), {**rows.keys, **self.keys}
-        return Body("either", tuple(fields), rows.schema, infos, keys)
+        opened_by = self.opened_by or rows.opened_by
+        return Body("either", tuple(fields), rows.schema, infos, keys, opened_by)
 
 
 class LostFilters(Finding):
