@@ -242,6 +242,15 @@ def missing_argument(pointer: str) -> Problem:
     )
 
 
+def refuse_other_name(name: str, other: str) -> Problem:
+    return Problem(
+        code="conflicting",
+        message=f"'{other}' is another name of '{name}', and their values differ.",
+        pointer=JSONPointer.from_path([other]),
+        remediation=f"Send '{name}' alone.",
+    )
+
+
 def not_an_object(value: Any, pointer: str = "") -> Problem:
     return Problem(
         code="invalid",

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from django.core.signals import setting_changed
-from django.dispatch import receiver
-
-from drf_mcp.arguments.call import BODY, QUERY, Call
+from drf_mcp.arguments.call import BODY, QUERY, Argument, Call
 from drf_mcp.arguments.errors import (
     MASK,
     MORE,
@@ -21,7 +17,7 @@ from drf_mcp.arguments.errors import (
     mask_pair,
     mask_text,
 )
-from drf_mcp.arguments.layout import ArgumentLayout
+from drf_mcp.arguments.table import ArgumentTable
 from drf_mcp.introspection.field_schema import FILES, FieldSchema
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.text import describe_accepted, describes_choices
@@ -33,7 +29,7 @@ NUMBER = re.compile(r"\s*-?\d+(\.\d*)?\s*")
 
 
 class ArgumentPointers:
-    def __init__(self, arguments: ArgumentLayout, call: Call) -> None:
+    def __init__(self, arguments: ArgumentTable, call: Call) -> None:
         self.arguments = arguments
         self.call = call
         # A cache: several parts of an error have the same value.
@@ -41,12 +37,30 @@ class ArgumentPointers:
 
     def knows(self, name: str | int) -> bool:
         if isinstance(name, int):
-            return bool(self.arguments.get_body_pointer(name))
+            return bool(self.get_body_pointer(name))
         return self.get_client_path((name,))[0] in self.arguments.by_own_name
 
     def sends_list(self) -> bool:
-        bodies = (a for a in self.arguments.arguments if a.location == BODY and a.whole)
-        return any(isinstance(a.read(self.received(a.pointer)), list) for a in bodies)
+        whole = self.arguments.whole_body
+        return whole is not None and isinstance(whole.read(self.received(whole.pointer)), list)
+
+    def get_body_pointer(self, step: str | int | None = None) -> str:
+        """Return the pointer of the argument that is the whole body, "" where there is none.
+
+        Args:
+            step: the first step of a path into the body; an integer is the index of an item.
+        """
+        body = [a for a in self.arguments.arguments if a.location == BODY]
+        if group := self.arguments.groups.get(BODY):
+            return f"/{group}" if body and step is not None else self.get_only_pointer(body)
+        whole = self.arguments.whole_body
+        if whole is not None and isinstance(step, int):
+            return whole.pointer
+        return self.get_only_pointer(body)
+
+    def get_only_pointer(self, body: Sequence[Argument]) -> str:
+        listed = [a for a in body if a.listed]
+        return listed[0].pointer if len(listed) == 1 and listed[0].whole else ""
 
     def get_client_path(self, path: Sequence[str | int]) -> Sequence[str | int]:
         # The view's names become the clients' where a parser renames keys.
@@ -67,16 +81,14 @@ class ArgumentPointers:
         Args:
             path: the view's names, such as ``("lines", 0, "quantity")``.
         """
-        arguments = self.arguments
         if not path:
-            return arguments.get_body_pointer()
+            return self.get_body_pointer()
         path = self.get_client_path(path)
-        if argument := arguments.by_own_name.get(path[0]):
-            rest = path[1:]
-            return argument.pointer + JSONPointer.from_path(rest) if rest else argument.pointer
+        if argument := self.arguments.by_own_name.get(path[0]):
+            return argument.pointer + JSONPointer.from_path(path[1:])
         if part := self.find_part(str(path[0])):
             return part
-        body = arguments.get_body_pointer(path[0])
+        body = self.get_body_pointer(path[0])
         return body + JSONPointer.from_path(path) if body else ""
 
     def find_part(self, name: str) -> str:
@@ -139,7 +151,7 @@ class ArgumentPointers:
         schema = find_schema(self.arguments, pointer)
         if describes_choices(schema):
             return describe_accepted(schema, self.received(pointer))
-        return describe_argument(self.arguments, pointer)
+        return describe_accepted(schema)
 
     def misfits(self, pointer: str) -> bool:
         value = self.received(pointer)
@@ -148,13 +160,15 @@ class ArgumentPointers:
         schema = find_schema(self.arguments, pointer)
         if schema.get("type") in ("integer", "number"):
             return NUMBER.fullmatch(value) is None
-        pattern = compile_pattern(schema["pattern"]) if "pattern" in schema else None
-        return pattern is not None and pattern.search(value) is None
+        # A pattern of ECMAScript may be none of Python.
+        with suppress(re.error):
+            return "pattern" in schema and re.search(schema["pattern"], value) is None
+        return False
 
     def optional(self, pointer: str) -> bool:
         parent, _, token = pointer.rpartition("/")
         # Where a list of objects may be sent as well, no field of one object is required.
-        if not parent and any(a.location == BODY and a.whole for a in self.arguments.arguments):
+        if not parent and self.arguments.whole_body is not None:
             return False
         name, schema = JSONPointer.unescape(token), find_schema(self.arguments, parent)
         return name in schema.get("properties", {}) and name not in schema.get("required", ())
@@ -163,19 +177,7 @@ class ArgumentPointers:
         return FieldSchema.of(find_schema(self.arguments, pointer)).kind in FILES
 
 
-MOST_DESCRIBED = 1024
-
-
-@functools.lru_cache(MOST_DESCRIBED)
-def compile_pattern(pattern: str) -> re.Pattern[str] | None:
-    # A pattern of ECMAScript may be none of Python.
-    with suppress(re.error):
-        return re.compile(pattern)
-    return None
-
-
-@functools.lru_cache(MOST_DESCRIBED)
-def find_schema(arguments: ArgumentLayout, pointer: str) -> dict[str, Any]:
+def find_schema(arguments: ArgumentTable, pointer: str) -> dict[str, Any]:
     schema: dict[str, Any] = arguments.schema
     for token in JSONPointer(pointer).path:
         child = schema.get("properties", {}).get(token)
@@ -185,13 +187,3 @@ def find_schema(arguments: ArgumentLayout, pointer: str) -> dict[str, Any]:
             return {}
         schema = child
     return schema
-
-
-@functools.lru_cache(MOST_DESCRIBED)
-def describe_argument(arguments: ArgumentLayout, pointer: str) -> str | None:
-    return describe_accepted(find_schema(arguments, pointer))
-
-
-@receiver(setting_changed)
-def _forget_descriptions(**kwargs: Any) -> None:
-    describe_argument.cache_clear()

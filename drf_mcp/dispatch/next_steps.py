@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
-from drf_mcp.arguments.binding import find_reversed
 from drf_mcp.arguments.call import PATH, QUERY, Argument, Call
+from drf_mcp.arguments.errors import mask_secrets
+from drf_mcp.arguments.table import Values
 from drf_mcp.codes import HANDLING, Severity
 from drf_mcp.dispatch.error_texts import (
     CODE_REMEDIES,
@@ -17,7 +19,7 @@ from drf_mcp.dispatch.error_texts import (
 )
 from drf_mcp.introspection.text import join_values
 from drf_mcp.json_text import OBJECTS
-from drf_mcp.outcomes import Category, Failure, Outcome, Warning
+from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Warning
 
 EMPTY = "EMPTY_LIST"
 CHOOSING = ("filter", "search")
@@ -58,6 +60,32 @@ def explain_empty_list(tool: Any, call: Call) -> Iterator[Warning]:
         sentences.append(text % {"names": names, "tool": tool.list_tool})
     if sentences := sentences or [*explain_filters([argument for argument, _ in queries])]:
         yield Warning(EMPTY, " ".join(sentences), Severity.INFO)
+
+
+def find_reversed(values: Values) -> Iterator[Problem]:
+    """Yield a problem for each range that ends before it begins."""
+    bounds = [(argument, value) for argument, value in values if argument.parameter.part]
+    for (lower, low), (upper, high) in product(bounds, bounds):
+        start: Any = lower.parameter.part
+        end: Any = upper.parameter.part
+        if not start.bounds_with(end):
+            continue
+        first, last = start.read(low), end.read(high)
+        try:
+            is_after = first is not None and last is not None and bool(first > last)
+        except TypeError:
+            continue  # the filter judges values that cannot be compared
+        if is_after:
+            facts = {"lower": lower.name, "upper": upper.name, "value": high}
+            remediation = "Exchange '%(lower)s' and '%(upper)s', or leave one of them out."
+            yield Problem(
+                code="reversed_range",
+                message="The range ends before it begins, so nothing lies in it.",
+                pointer=lower.pointer,
+                received=mask_secrets(low),
+                accepted="at most {value}, the value of '{upper}'".format(**facts),
+                remediation=remediation % facts,
+            )
 
 
 def explain_filters(arguments: Sequence[Argument]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rest_framework.views import APIView
 
-from drf_mcp.arguments.binding import Arguments, FlatArguments, GroupedArguments
+from drf_mcp.arguments.binding import Arguments
 from drf_mcp.arguments.call import Argument, Call
 from drf_mcp.arguments.errors import (
     MASK,
@@ -16,7 +16,6 @@ from drf_mcp.arguments.errors import (
     not_an_object,
     shorten_value,
 )
-from drf_mcp.arguments.fields import DeclaredArguments
 from drf_mcp.arguments.pointers import ArgumentPointers
 from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.findings import Finding, attempt
@@ -27,6 +26,7 @@ from drf_mcp.introspection.types import EndpointSchema, Parameter
 from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.spelling import join_alternatives
 from drf_mcp.outcomes import Problem
+from drf_mcp.routes.declared import DeclaredArguments
 from drf_mcp.routes.endpoint import Endpoint
 from drf_mcp.routes.hints import ToolHints
 from drf_mcp.routes.options import KEYWORD, ToolOptions, find_header_parameters
@@ -35,10 +35,6 @@ from drf_mcp.settings import mcp_settings, override_language
 
 IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
 DESCRIBING = threading.RLock()
-ARGUMENT_STYLES = {
-    "flat": FlatArguments,
-    "grouped": GroupedArguments,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +95,7 @@ class Tool:
     @functools.cached_property
     @override_language()
     def arguments(self) -> Arguments:
-        arguments: Arguments = ARGUMENT_STYLES[mcp_settings.ARGUMENTS](self)
+        arguments = Arguments(self)
         for feature in features.hooks["finish_arguments"]:
             feature.finish_arguments(arguments, self)
         return arguments

@@ -286,7 +286,7 @@ class SentArguments(ToolPlaces):
         for argument, raw in self.tool.arguments.get_values(arguments):
             if argument.location not in (PATH, QUERY, BODY):
                 continue
-            value = argument.read(raw) if argument.is_parsed else raw
+            value = argument.read(raw)
             if argument.whole and isinstance(value, Mapping):
                 for member, each in value.items():
                     add(named.get((argument.location, member)) or member, each)

@@ -1,11 +1,11 @@
-"""The names and groups of a tool's arguments, their schema, and the problems of wrong names."""
+"""The table of a tool's arguments: each row has a name, a place in the request, and a path."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from drf_mcp.arguments.call import (
     ANSWER,
@@ -22,13 +22,17 @@ from drf_mcp.arguments.errors import (
     missing_argument,
     not_an_object,
     put_first,
+    refuse_other_name,
 )
 from drf_mcp.arguments.fields import FieldsArgument, IdsArgument
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.names import make_portable_name
-from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Schema
+from drf_mcp.introspection.text import join_values
+from drf_mcp.introspection.types import ANY, Body, EndpointSchema, Parameter, Schema
 from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.option_types.spelling import find_synonym
 from drf_mcp.outcomes import MISSING, Problem
+from drf_mcp.settings import mcp_settings
 
 Values: TypeAlias = list[tuple[Argument, Any]]
 # The arguments of each place in a call, with the names that belong there; None for all names. A
@@ -36,80 +40,148 @@ Values: TypeAlias = list[tuple[Argument, Any]]
 Places: TypeAlias = Sequence[tuple[Mapping[str, Any], Container[str] | None]]
 ArgumentType = TypeVar("ArgumentType", bound=Argument)
 
+# ``{"kwargs": {...}, "query": {...}, "body": {...}}``; ``body`` may be a list or any value.
+GROUPS = {PATH: "kwargs", QUERY: "query", BODY: "body", ANSWER: "query", CONTROL: "query"}
+EXTRA_QUERY = "Further query parameters, as name: value."
 
-class ArgumentLayout:
+
+class ArgumentTable:
     """The arguments of a tool, by the names and groups in which callers send them.
 
     Attributes:
+        groups: the name of the group for each location; {} for flat arguments.
         arguments: the arguments that make the request, unlisted ones too.
         by_group: all arguments by group and name; "" without a group.
+        by_own_name: the arguments by the view's own names.
         fields: the argument that selects fields of the answer; None for none.
         many: the path kwarg for which ``ids`` has several values; "" for none.
         controls: the arguments that guards read.
         items: the `Items` of a write that takes several objects at once; None for a single one.
-        groups: the name of the group for each location.
     """
 
-    groups: ClassVar[Mapping[str, str]] = {}
     items: Any = None
 
     def __init__(self, tool: Any) -> None:
         endpoint: EndpointSchema = tool.schema
-        self.encoder = choose_encoder(
-            tool.view, endpoint.body, is_partial=tool.endpoint.method == "PATCH"
-        )
+        is_partial = tool.endpoint.method == "PATCH"
+        self.encoder = choose_encoder(tool.view, endpoint.body, is_partial=is_partial)
         self.keys = endpoint.body.keys
         self.extra_query: bool = tool.extra_query
         self.many: str = tool.endpoint.many or ""
         # A write refuses other fields of its answer as read-only, not as unknown.
         is_write = endpoint.body.kind in ("object", "either")
         self.read_only = frozenset(endpoint.output.get("properties", ()) if is_write else ())
-        self.arguments = tuple(self.get_arguments(endpoint))
+        self.groups: Mapping[str, str] = GROUPS if mcp_settings.ARGUMENTS == "grouped" else {}
+        lay_out = self.lay_out_in_groups if self.groups else self.lay_out_side_by_side
+        self.arguments = tuple(lay_out(endpoint))
         self.by_group: dict[str, dict[str, Argument]] = {
             group: {} for group in ("", *self.groups.values())
         }
+        self.by_own_name: dict[str | int, Argument] = {}
         for argument in self.arguments:
             self.by_group[argument.group][argument.name] = argument
+        # The body wins over the query, and the query over the path.
+        for argument in sorted(
+            self.arguments, key=lambda each: (BODY, QUERY, PATH).index(each.location)
+        ):
+            self.by_own_name.setdefault(argument.parameter.name, argument)
         fields = FieldsArgument.for_endpoint(endpoint) if tool.takes_fields else None
-        self.fields = fields and self.add_argument(fields, ANSWER)
+        self.fields = fields and self.add(fields)
         made = (Argument(parameter.name, CONTROL, parameter) for parameter in tool.controls)
-        self.controls = tuple(self.add_argument(control, CONTROL) for control in made)
+        self.controls = tuple(map(self.add, made))
         if not self.extra_query:
             self.by_group = {g: named for g, named in self.by_group.items() if named or not g}
-        # By the view's own names. The body comes before the query, and the query before the path.
-        self.by_own_name: dict[str | int, Argument] = {}
-        for location in (BODY, QUERY, PATH):
-            for argument in self.arguments:
-                if argument.location == location:
-                    self.by_own_name.setdefault(argument.parameter.name, argument)
-        self.names = frozenset(self.by_group[""])
+        outermost = self.by_group[""]
+        self.names = frozenset(outermost)
         self.path_names = [a.name for a in self.arguments if a.required and a.location == PATH]
         # A key that is named as in answers is accepted under its name in the URL too.
         self.url_names = {
             name: argument.name
-            for argument in self.by_group[""].values()
+            for argument in outermost.values()
             if argument.location == PATH and argument.parameter.shown_as == argument.name
-            if (name := make_portable_name(argument.parameter.name)) not in self.by_group[""]
+            if (name := make_portable_name(argument.parameter.name)) not in outermost
         }
         self.uploading = [a for a in self.arguments if a.uploads]
 
-    def get_arguments(self, endpoint: EndpointSchema) -> Iterable[Argument]:
-        raise NotImplementedError
+    # --- Rows ---------------------------------------------------------------------------------
 
-    def make_argument(
-        self, parameter: Parameter, location: str, *, whole: bool = False
-    ) -> Argument:
+    def make(self, parameter: Parameter, location: str, *, whole: bool = False) -> Argument:
         group = "" if whole and location == BODY else self.groups.get(location, "")
         if location == PATH and parameter.name == self.many:
             return IdsArgument.for_key(parameter, group)
         return Argument(parameter.name, location, parameter, whole, group)
 
-    def add_argument(self, argument: ArgumentType, location: str) -> ArgumentType:
-        group = self.groups.get(location, "")
+    def add(self, argument: ArgumentType) -> ArgumentType:
+        group = self.groups.get(argument.location, "")
         named = self.by_group[group]
         name = get_free_name(argument, named)
         named[name] = added = replace(argument, name=name, group=group)
         return added
+
+    def lay_out_side_by_side(self, endpoint: EndpointSchema) -> Iterable[Argument]:
+        # On a clash the body keeps the name; the others become NAME_path or NAME_query.
+        body = [self.make(p, BODY) for p in endpoint.body.fields]
+        if whole := self.get_whole_body(endpoint.body):
+            body.append(self.make(whole, BODY, whole=True))
+        path = [self.make(p, PATH) for p in endpoint.path]
+        taken = {argument.name for argument in (*body, *path)}
+        for index, argument in enumerate(path):
+            # Callers copy the key from an answer, which has it under this name.
+            shown = argument.parameter.shown_as
+            if shown and shown not in taken and argument.name == argument.parameter.name:
+                path[index] = replace(argument, name=shown)
+        query = [self.make(p, QUERY) for p in endpoint.query]
+        if self.extra_query:
+            extra = Parameter("query", {"type": "object", "description": EXTRA_QUERY})
+            query.append(self.make(extra, QUERY, whole=True))
+        # Arguments that the schema leaves out come last, and get other names on a clash.
+        listed, unlisted = ([a for a in body if a.listed is wanted] for wanted in (True, False))
+        named: dict[str, Argument] = {}
+        for argument in (*listed, *path, *query, *unlisted):
+            name, parameter = get_free_name(argument, named), argument.parameter
+            if argument.location == PATH and name != make_portable_name(argument.name):
+                # The argument of the body is the new value.
+                schema = explain(parameter.schema, f"The present {argument.name}")
+                parameter = replace(parameter, schema=schema)
+            named[name] = replace(argument, name=name, parameter=parameter)
+        # The path and the query come first.
+        return sorted(named.values(), key=lambda argument: argument.location == BODY)
+
+    def lay_out_in_groups(self, endpoint: EndpointSchema) -> Iterable[Argument]:
+        yield from (self.make(p, PATH) for p in endpoint.path)
+        yield from (self.make(p, QUERY) for p in endpoint.query)
+        if whole := self.get_whole_body(endpoint.body):
+            whole = replace(whole, required=False)
+            yield replace(self.make(whole, BODY, whole=True), name=self.groups[BODY])
+        elif endpoint.body.kind in ("object", "none"):
+            yield from (self.make(p, BODY) for p in endpoint.body.fields)
+
+    def get_whole_body(self, body: Body) -> Parameter | None:
+        schema, value_info = body.schema or {}, body.value_info
+        if body.kind == "list":
+            return Parameter("items", schema, required=True, value_info=value_info)
+        if body.kind == "open":
+            schema = {"description": "The request body, any JSON value.", **schema}
+            return Parameter("body", schema, value_info=value_info)
+        if body.kind == "either" and self.groups:
+            names = join_values(parameter.name for parameter in body.fields if parameter.listed)
+            words = f"One object with {names}, or an array of such objects."
+            return Parameter("body", {"description": words}, value_info=body.all_value_info)
+        if body.kind == "either":
+            schema = explain(schema, "Several at once, instead of the fields of one")
+            return Parameter("items", schema, value_info=value_info)
+        if body.schema is None:
+            return None
+        return Parameter("body", schema, value_info=value_info, listed=False)
+
+    @property
+    def every(self) -> Iterator[Argument]:
+        return (argument for named in self.by_group.values() for argument in named.values())
+
+    @functools.cached_property
+    def whole_body(self) -> Argument | None:
+        """The argument that is the whole body, None for none."""
+        return next((a for a in self.arguments if a.location == BODY and a.whole), None)
 
     # --- Schema -------------------------------------------------------------------------------
 
@@ -129,10 +201,6 @@ class ArgumentLayout:
         if self.extra_query and self.groups:
             properties[self.groups[QUERY]] = {}
         return {"properties": {**self.schema["properties"], **properties}}
-
-    @property
-    def every(self) -> Iterator[Argument]:
-        return (argument for named in self.by_group.values() for argument in named.values())
 
     def get_object_schema(self, arguments: Iterable[Argument]) -> Schema:
         schema: Schema = {"type": "object", "properties": {}}
@@ -186,12 +254,9 @@ class ArgumentLayout:
             places: the arguments of each place, () for a call with one place.
         """
         # Nearly every call is without problems, and ends here.
-        if not self.groups and self.names.issuperset(arguments):
-            for name in self.path_names:
-                if name not in arguments or arguments[name] is None:
-                    break
-            else:
-                return []
+        is_known = not self.groups and self.names.issuperset(arguments)
+        if is_known and all(arguments.get(name) is not None for name in self.path_names):
+            return []
         missing = self.find_missing(arguments)
         unknown = [
             problem
@@ -231,9 +296,8 @@ class ArgumentLayout:
         takes_any = self.extra_query and group and group == self.groups[QUERY]
         has_body = group == self.groups.get(BODY, "")
         # An argument for a body of any JSON type takes members with any name.
-        open_bodies = (
-            a.name for a in named.values() if a.location == BODY and a.whole and not a.json_type
-        )
+        whole = self.whole_body
+        holder = "" if self.groups or whole is None or whole.json_type else whole.name
         further = [] if self.items is None else [self.items.name]
         further = [name for name in further if names is None or name in names]
         twice = [] if group else [name for name in self.url_names if name in sent]
@@ -241,24 +305,14 @@ class ArgumentLayout:
             {name: value for name, value in sent.items() if name not in twice},
             known if group else [*filter(None, self.by_group), *known, *further],
             f"/{group}" if group else "",
-            holder="" if self.groups else next(open_bodies, ""),
+            holder=holder,
             unlisted=sent if takes_any else named.keys() - known,
             # ``id`` may be read-only in the body, and sent for a missing ``pk``.
             read_only={n for n in self.read_only if has_body and not find_synonym(n, lacking)},
             renamed={argument.parameter.name: name for name, argument in named.items()},
             secret=self.write_only,
         )
-        return unknown + [self.refuse_other_name(name) for name in twice]
-
-    def refuse_other_name(self, name: str) -> Problem:
-        facts = {"name": self.url_names[name], "other": name}
-        message = "'%(other)s' is another name of '%(name)s', and their values differ."
-        return Problem(
-            code="conflicting",
-            message=message % facts,
-            pointer=JSONPointer.from_path([name]),
-            remediation="Send '{name}' alone.".format(**facts),
-        )
+        return unknown + [refuse_other_name(self.url_names[name], name) for name in twice]
 
     # --- Values -------------------------------------------------------------------------------
 
@@ -272,13 +326,11 @@ class ArgumentLayout:
         return merged
 
     def get_values(self, arguments: Mapping[str, Any]) -> Values:
-        values: Values = []
+        """Return the arguments of the table that a caller sent, with their values."""
+        outermost = self.by_group[""]
         if not self.groups:
-            named = self.by_group[""]
-            for name in arguments:
-                if name in named:
-                    values += [(named[name], arguments[name])]
-            return values
+            return [(outermost[name], arguments[name]) for name in arguments if name in outermost]
+        values: Values = []
         for group, named in self.by_group.items():
             sent = self.get_group(group, arguments)
             for name, value in sent.items() if isinstance(sent, Mapping) else ():
@@ -307,27 +359,37 @@ class ArgumentLayout:
     def replace_query(
         self, arguments: Mapping[str, Any], query: Mapping[str, str]
     ) -> Mapping[str, Any] | None:
-        changes: Values = []
-        for argument in self.arguments:
-            if argument.location == QUERY and argument.parameter.name in query:
-                changes += [(argument, argument.from_text(query[argument.parameter.name]))]
+        """Return the arguments with other values for parameters of the query, None for none."""
+        found = [a for a in self.arguments if a.location == QUERY and a.parameter.name in query]
+        changes = [(a, a.from_text(query[a.parameter.name])) for a in found]
         return self.change(arguments, changes) if changes else None
+
+    def replace_control(self, arguments: Mapping[str, Any], name: str, value: Any) -> Any:
+        """Return the arguments with another value for a guard's argument, by the guard's name."""
+        control = next(each for each in self.controls if each.parameter.name == name)
+        return self.change(arguments, [(control, value)])
 
     def get_control_pointer(self, name: str) -> str:
         return next((a.pointer for a in self.controls if a.parameter.name == name), "")
 
-    def get_body_pointer(self, step: str | int | None = None) -> str:
-        """Return the pointer of the argument that is the whole body, "" where there is none.
+    def get_arguments_of_body(self, body: Any) -> dict[str, Any]:
+        """Return the arguments that make a body, without the members that are no argument."""
+        listed = [a for a in self.arguments if a.location == BODY and a.listed]
+        fields = [a for a in listed if not a.whole]
+        whole = next((a for a in listed if a.whole), None)
+        if whole is not None and (isinstance(body, list) or not fields):
+            is_row = whole.json_type == "array" and not isinstance(body, list)
+            return self.change({}, [(whole, [body] if is_row else body)])
+        members = body if isinstance(body, Mapping) else {}
+        found = [a for a in fields if a.parameter.name in members]
+        return self.change({}, [(a, members[a.parameter.name]) for a in found])
 
-        Args:
-            step: the first step of a path into the body; an integer is the index of an item.
-        """
-        body = [a for a in self.arguments if a.location == BODY]
-        whole = next((a for a in body if a.whole), None)
-        if whole is not None and isinstance(step, int):
-            return whole.pointer
-        listed = [a for a in body if a.listed]
-        return listed[0].pointer if len(listed) == 1 and listed[0].whole else ""
+    def from_request(
+        self, kwargs: Mapping[str, Any], query: Any, body: Any = MISSING
+    ) -> dict[str, Any]:
+        """Return the arguments of the call that would make a request."""
+        found = ((each, each.find_in_request(kwargs, query, body)) for each in self.arguments)
+        return self.change({}, [pair for pair in found if pair[1] is not MISSING])
 
 
 def get_free_name(argument: Argument, taken: Container[str]) -> str:
