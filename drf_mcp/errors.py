@@ -6,6 +6,7 @@ from drf_mcp.arguments.errors import ArgumentsRefused, missing_argument
 from drf_mcp.dispatch.error_texts import PROBLEM_REMEDIES
 from drf_mcp.dispatch.errors import ErrorMapper
 from drf_mcp.dispatch.guards import CallCrashed, CallRefused
+from drf_mcp.option_types.spelling import ask_nearest, find_nearest, join_names
 
 __all__ = [
     "PROBLEM_REMEDIES",
@@ -13,5 +14,8 @@ __all__ = [
     "CallCrashed",
     "CallRefused",
     "ErrorMapper",
+    "ask_nearest",
+    "find_nearest",
+    "join_names",
     "missing_argument",
 ]

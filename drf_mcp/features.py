@@ -14,19 +14,72 @@ from django.utils.functional import cached_property
 from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.access.limits import LimitReached as LimitReached
-from drf_mcp.access.limits import held as held
-from drf_mcp.access.limits import refuse_beyond as refuse_beyond
+from drf_mcp.access.limits import LimitReached, held, refuse_beyond
+from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.arguments.call import Call
 from drf_mcp.arguments.uploads import finding_files
-from drf_mcp.interaction.exchange import Channel, Progress
-from drf_mcp.interaction.exchange import Slot as Slot
-from drf_mcp.option_types.installed import Setting as Setting
-from drf_mcp.option_types.installed import features
-from drf_mcp.option_types.kinds import Bound as Bound
+from drf_mcp.interaction.exchange import Channel, Progress, Slot
+from drf_mcp.option_types.installed import Setting, features
+from drf_mcp.option_types.kinds import (
+    JSON_OBJECT,
+    WORDS,
+    Bound,
+    Choice,
+    Either,
+    Flag,
+    Kind,
+    ListOf,
+    MappingOf,
+    MembersOf,
+    Number,
+    Text,
+)
 from drf_mcp.outcomes import Outcome
-from drf_mcp.protocol.capability import MessageObserver as MessageObserver
-from drf_mcp.protocol.capability import RequestContext
+from drf_mcp.protocol.capability import Capability, MessageObserver, RequestContext
+from drf_mcp.protocol.jsonrpc import Encoded
+from drf_mcp.settings import mcp_settings
+
+# ruff: noqa: RUF022 (in groups)
+__all__ = [
+    # What an app declares.
+    "Feature",
+    "Setting",
+    "Bound",
+    "Choice",
+    "Either",
+    "Flag",
+    "Kind",
+    "ListOf",
+    "MappingOf",
+    "MembersOf",
+    "Number",
+    "Text",
+    "JSON_OBJECT",
+    "WORDS",
+    "mcp_settings",
+    # Around a call.
+    "Call",
+    "Caller",
+    "CallState",
+    "Guard",
+    "Proceed",
+    "Slot",
+    # Who may do what.
+    "Narrowing",
+    "LimitReached",
+    "held",
+    "refuse_beyond",
+    "get_rows",
+    # Messages.
+    "Capability",
+    "Encoded",
+    "MessageObserver",
+    "RequestContext",
+    # What people are shown.
+    "AccessStep",
+    "Example",
+    "Safeguard",
+]
 
 
 class CallState:

@@ -61,7 +61,10 @@ ONLOOKERS = {
 # The folders that a folder may import besides itself. A folder without a row may import all except
 # those in `READERS`.
 MAY_IMPORT: dict[str, set[str]] = {
-    "features": {"access", "interaction", "option_types", "outcomes", "protocol", "arguments"},
+    "features": {
+        *{"access", "arguments", "interaction", "option_types", "outcomes", "protocol"},
+        "settings",
+    },
     "option_types": set(),
     "exceptions": {"option_types"},
     "signals": set(),

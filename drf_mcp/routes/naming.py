@@ -8,10 +8,8 @@ from rest_framework.views import APIView
 
 from drf_mcp.routes.descriptions import Docstrings, Subject, describe_tool
 from drf_mcp.routes.endpoint import GENERIC_ACTIONS, Endpoint
-from drf_mcp.routes.tool import Tool
+from drf_mcp.routes.tool import NAME, Tool
 
-NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
-MAX_LENGTH = 64
 DEFAULT_MAX_LENGTH = 48
 
 # Leading path segments that all tools of an API share.

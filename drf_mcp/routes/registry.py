@@ -15,10 +15,9 @@ from drf_mcp.exceptions import UnknownTool
 from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.kinds import PATTERNS
 from drf_mcp.routes.exposure import Exposure, Registration, ToolChoice
-from drf_mcp.routes.naming import MAX_LENGTH, NAME
 from drf_mcp.routes.options import ToolOptions, ViewOptions, check_options
 from drf_mcp.routes.related import RelatedTools
-from drf_mcp.routes.tool import Tool
+from drf_mcp.routes.tool import MAX_NAME_LENGTH, NAME, Tool
 from drf_mcp.settings import mcp_settings
 
 Kind = TypeVar("Kind")
@@ -216,11 +215,11 @@ class Registry:
                     )
                 tools[tool.name] = tool
         for name, tool in tools.items():
-            if not NAME.match(name) or len(name) > MAX_LENGTH:
+            if not NAME.match(name) or len(name) > MAX_NAME_LENGTH:
                 raise ImproperlyConfigured(
                     f"The tool name {name!r} of {tool.endpoint.place} is not portable: use "
-                    f"lower-case letters, digits and underscores, at most {MAX_LENGTH}, a letter "
-                    "first."
+                    "lower-case letters, digits and underscores, at most "
+                    f"{MAX_NAME_LENGTH}, a letter first."
                 )
         return tools
 

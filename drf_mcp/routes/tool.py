@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,9 @@ from drf_mcp.routes.related import ArgumentSources
 from drf_mcp.settings import mcp_settings, override_language
 
 IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
+# What every client takes as the name of a tool.
+NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+MAX_NAME_LENGTH = 64
 DESCRIBING = threading.RLock()
 
 

@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from drf_mcp.features import Feature
-from drf_mcp.option_types.installed import Setting
-from drf_mcp.option_types.kinds import WORDS, Bound
+from drf_mcp.features import WORDS, Bound, Feature, Setting
 
 
 class AggregatesFeature(Feature):

@@ -9,7 +9,16 @@ from django.core import signing
 from drf_mcp.contrib.asking.open_questions import HEADER, OpenQuestions, Session
 from drf_mcp.contrib.asking.waiting import WaitingGuard
 from drf_mcp.exceptions import InvalidParams
-from drf_mcp.features import Bound, CallState, Feature, Guard, Setting
+from drf_mcp.features import (
+    Bound,
+    CallState,
+    Feature,
+    Guard,
+    Number,
+    RequestContext,
+    Setting,
+    mcp_settings,
+)
 from drf_mcp.interaction.exchange import (
     ANSWER_SECONDS,
     INPUT_REQUESTS,
@@ -18,12 +27,9 @@ from drf_mcp.interaction.exchange import (
     Exchange,
 )
 from drf_mcp.json_text import hash_json
-from drf_mcp.option_types.kinds import Number
 from drf_mcp.outcomes import Outcome, Question
-from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.eras import RESPONSES, STATE, InputRequired, read_modes, read_responses
 from drf_mcp.protocol.jsonrpc import ClientResponse
-from drf_mcp.settings import mcp_settings
 
 # The first revision in which a client declares that its user can be asked.
 FIRST_REVISION = "2025-06-18"

@@ -21,11 +21,10 @@ from django.utils import timezone
 
 from drf_mcp.dispatch.failures import close_idle_connections
 from drf_mcp.exceptions import Refused, contain
-from drf_mcp.features import get_rows
+from drf_mcp.features import get_rows, mcp_settings
 from drf_mcp.json_text import hash_json
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.protocol.eras import read_modes
-from drf_mcp.settings import mcp_settings
 
 HEADER = "Mcp-Session-Id"
 SALT = "drf_mcp.contrib.asking.sessions"

@@ -18,11 +18,11 @@ from drf_mcp.contrib.asking.open_questions import (
     wait_for_answers,
 )
 from drf_mcp.dispatch.failures import close_idle_connections
-from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.features import CallState, Guard, Proceed, mcp_settings
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Answer, Asked, Exchange
 from drf_mcp.outcomes import Failure, Outcome, Question
 from drf_mcp.protocol.eras import InputRequired
-from drf_mcp.settings import mcp_settings, say_bound
+from drf_mcp.settings import say_bound
 
 # A client that answers without its user could be asked without end.
 MOST_ROUNDS = 10

@@ -18,14 +18,13 @@ from weakref import WeakSet
 from django.db import InterfaceError, OperationalError, connections, router, transaction
 from django.utils import timezone
 
-from drf_mcp.access.authentication import Caller
 from drf_mcp.access.limits import get_address
 from drf_mcp.codes import standard_code
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
 from drf_mcp.contrib.audit.recording import CALLS, Audit, fill, report_unwritten
 from drf_mcp.exceptions import catch, contain
+from drf_mcp.features import Caller, mcp_settings
 from drf_mcp.protocol.constants import CLIENT_INFO_KEY
-from drf_mcp.settings import mcp_settings
 
 logger = logging.getLogger("drf_mcp")
 # Rows that one statement deletes.

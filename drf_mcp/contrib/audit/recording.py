@@ -12,20 +12,27 @@ from django.apps import apps
 from django.utils import timezone
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
-from drf_mcp.access.authentication import Caller
 from drf_mcp.arguments.errors import escape_unprintable
 from drf_mcp.codes import screaming_code, standard_code
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
-from drf_mcp.dispatch.guards import CallRefused
+from drf_mcp.errors import CallRefused
 from drf_mcp.exceptions import ProtocolError, Refused, Unavailable, catch, contain
-from drf_mcp.features import CallState, Feature, Guard, Proceed, Safeguard
+from drf_mcp.features import (
+    Caller,
+    CallState,
+    Feature,
+    Flag,
+    Guard,
+    MessageObserver,
+    Number,
+    Proceed,
+    Safeguard,
+    Setting,
+    mcp_settings,
+)
 from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.records import CallRecord
-from drf_mcp.option_types.installed import Setting
-from drf_mcp.option_types.kinds import Flag, Number
 from drf_mcp.outcomes import Outcome
-from drf_mcp.protocol.capability import MessageObserver
-from drf_mcp.settings import mcp_settings
 
 logger = logging.getLogger("drf_mcp")
 

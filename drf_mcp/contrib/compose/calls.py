@@ -26,15 +26,14 @@ from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.error_texts import UNWRITABLE
 from drf_mcp.dispatch.failures import close_broken_connections
 from drf_mcp.dispatch.guards import find_narrowing_refusal
-from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.errors import ask_nearest
 from drf_mcp.exceptions import ProtocolError
+from drf_mcp.exposure import Tool, Visibility
 from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Exchange, Slot
 from drf_mcp.interaction.exchange import Answer as Reply
 from drf_mcp.json_text import hash_json, is_nested_deeper
-from drf_mcp.option_types.spelling import ask_nearest
 from drf_mcp.outcomes import Category, Failure, Outcome, Warning
-from drf_mcp.routes.tool import Tool
 
 FAILED = "PROGRAM_FAILED"
 SIGNATURES, KEPT = OWN_FUNCTIONS = ("signatures", "kept")

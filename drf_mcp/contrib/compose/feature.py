@@ -8,8 +8,18 @@ from django.core.checks import CheckMessage, Error
 
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.compose import COMPOSE, LIMITS, PROGRAM
-from drf_mcp.features import CallState, Feature, Guard, Setting
-from drf_mcp.option_types.kinds import Bound, Choice, Either, Flag, MembersOf, Number
+from drf_mcp.features import (
+    Bound,
+    CallState,
+    Choice,
+    Either,
+    Feature,
+    Flag,
+    Guard,
+    MembersOf,
+    Number,
+    Setting,
+)
 
 PROGRAM_LIMITS = MembersOf(
     f"a dict with some of {', '.join(map(repr, LIMITS))}, each a number of 1 or more",

@@ -12,13 +12,12 @@ from typing import Any
 from django.core import signing
 from django.utils import timezone
 
-from drf_mcp.access.authentication import Caller
 from drf_mcp.access.scopes import get_rights_fingerprint
 from drf_mcp.archives import StoredAnswer
-from drf_mcp.features import get_rows
+from drf_mcp.features import Caller, get_rows, mcp_settings
 from drf_mcp.interaction.exchange import ANSWER_SECONDS
 from drf_mcp.json_text import hash_json
-from drf_mcp.settings import mcp_settings, say_bound
+from drf_mcp.settings import say_bound
 
 SIGNER = "drf_mcp.contrib.compose"
 

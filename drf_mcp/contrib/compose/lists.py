@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drf_mcp.outcomes import PAGE_MEMBERS, Outcome
-from drf_mcp.routes.tool import Tool
 
 ONE_PAGE = "PAGE_SIZE_LIMITED"
 # The rows of a page where the paginator has no largest size.
@@ -19,7 +18,7 @@ PLACES = ("page_query_param", "offset_query_param", "cursor_query_param")
 class ListReader:
     """Reads the list of a tool, whose paginator has parameters for the place and for the size."""
 
-    def __init__(self, tool: Tool) -> None:
+    def __init__(self, tool: Any) -> None:
         self.tool = tool
         endpoint = tool.endpoint
         own = getattr(endpoint.view_class, "pagination_class", None)

@@ -12,8 +12,8 @@ from drf_mcp.contrib.compose.calls import OWN_FUNCTIONS, ProgramCalls, get_requi
 from drf_mcp.contrib.compose.prelude import MODULES, find_loaded_names, write_prelude
 from drf_mcp.contrib.compose.rewriting import TYPES, TYPING, Rewriter, find_bound, write
 from drf_mcp.contrib.compose.sandbox import ProgramFailed, RaisedInProgram
+from drf_mcp.errors import ask_nearest, find_nearest
 from drf_mcp.json_text import JSONPointer
-from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 
 # The name of the value of a program whose last line is no expression.
 VALUE = "result"

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from drf_mcp.access.limits import LimitReached
 from drf_mcp.exceptions import Unavailable
-from drf_mcp.settings import mcp_settings
+from drf_mcp.features import LimitReached, mcp_settings
 
 
 class ProgramQueue:

@@ -10,15 +10,12 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from drf_mcp.arguments.errors import ArgumentsRefused
 from drf_mcp.contrib.compose import COMPOSE
-from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.errors import ArgumentsRefused
+from drf_mcp.exposure import RedirectingTool, ServerTool, ServerToolView, Tool, Visibility
+from drf_mcp.features import RequestContext, mcp_settings
 from drf_mcp.json_text import parse_json_text
 from drf_mcp.outcomes import Problem
-from drf_mcp.protocol.capability import RequestContext
-from drf_mcp.routes.server_tool import RedirectingTool, ServerTool, ServerToolView
-from drf_mcp.routes.tool import Tool
-from drf_mcp.settings import mcp_settings
 
 MAX_PROGRAM = 20_000
 

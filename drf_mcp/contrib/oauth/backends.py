@@ -15,12 +15,12 @@ from oauth2_provider.oauth2_backends import OAuthLibCore
 from oauth2_provider.oauth2_validators import OAuth2Validator, validate_resource_as_url_prefix
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
 
-from drf_mcp.access.authentication import OTHER_AUDIENCE, Caller
+from drf_mcp.access.authentication import OTHER_AUDIENCE
 from drf_mcp.access.resources import FoundEndpoint, WellKnownConverter, is_endpoint
 from drf_mcp.access.scopes import is_gone
 from drf_mcp.contrib.oauth.documents import PERSON, NotNow, reading_for
 from drf_mcp.contrib.oauth.models import HASHED, belongs_to_client, hash_secret, recorder
-from drf_mcp.settings import mcp_settings
+from drf_mcp.features import Caller, mcp_settings
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 # The grants of clients that the project did not add by hand: they need a person.

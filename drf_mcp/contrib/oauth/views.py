@@ -29,7 +29,7 @@ from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
-from drf_mcp.access.authentication import Caller, copy_identity
+from drf_mcp.access.authentication import copy_identity
 from drf_mcp.access.resources import CORS_HEADERS, MAX_AGE, PREFLIGHT_HEADERS, FoundEndpoint
 from drf_mcp.contrib.oauth.backends import (
     LOOPBACK,
@@ -40,13 +40,11 @@ from drf_mcp.contrib.oauth.backends import (
 from drf_mcp.contrib.oauth.documents import PERSON
 from drf_mcp.contrib.oauth.models import end_connection, find_connections, find_scopes
 from drf_mcp.dispatch.probe import Identities
-from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import Refused
-from drf_mcp.exposure import Tool
+from drf_mcp.exposure import Tool, Visibility
+from drf_mcp.features import Caller, RequestContext, mcp_settings
 from drf_mcp.protocol import Message, select_by_headers
-from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
-from drf_mcp.settings import mcp_settings
 
 ERA = select_by_headers({PROTOCOL_VERSION_HEADER: STATELESS_REVISION})
 MAX_NAME_LENGTH = 60

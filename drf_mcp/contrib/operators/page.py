@@ -18,12 +18,13 @@ from django.utils.translation import gettext as _
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import APIException, PermissionDenied, ValidationError
 
-from drf_mcp.access.authentication import Caller
 from drf_mcp.browsable.frame import PagePart
 from drf_mcp.contrib.operators.lint import CAUSES, ToolLint, find_all
 from drf_mcp.contrib.operators.permission_trace import PermissionTrace
 from drf_mcp.dispatch.error_bodies import find_sentence
 from drf_mcp.exceptions import contain
+from drf_mcp.exposure import Tool
+from drf_mcp.features import Caller
 from drf_mcp.observability.records import write_record
 from drf_mcp.protocol.constants import (
     CLIENT_CAPABILITIES_KEY,
@@ -31,7 +32,6 @@ from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_KEY,
     STATELESS_REVISION,
 )
-from drf_mcp.routes.tool import Tool
 from drf_mcp.transports.http import read_body
 from drf_mcp.transports.in_process import LocalEndpoint
 

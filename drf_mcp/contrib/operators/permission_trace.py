@@ -17,20 +17,19 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
 from drf_mcp.access.authentication_reuse import lets_all_in
-from drf_mcp.access.narrowing import Narrowing, get_own_narrowings
+from drf_mcp.access.narrowing import get_own_narrowings
 from drf_mcp.access.throttles import find_quota
-from drf_mcp.arguments.call import Call
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.refusals import is_refusal
 from drf_mcp.dispatch.request import NOTHING_SENT, ToolRequest
 from drf_mcp.exceptions import catch, contain
-from drf_mcp.features import AccessStep
+from drf_mcp.exposure import Tool
+from drf_mcp.features import AccessStep, Call, Narrowing
 from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.management.tool_reports import MODULES, ToolReport, name_permission
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import RateLimit
-from drf_mcp.routes.tool import Tool
 from drf_mcp.transports.in_process import LocalEndpoint
 
 # Periods of a `RateLimit`, which names them in English.

@@ -7,10 +7,10 @@ from itertools import groupby
 from typing import Any
 
 from drf_mcp.contrib.operators.lint import CAUSES, Cause, LintFinding, find_all
+from drf_mcp.errors import join_names
+from drf_mcp.exposure import Tool
 from drf_mcp.management.screen import Screen, count_noun
 from drf_mcp.management.tool_reports import ToolReport
-from drf_mcp.option_types.spelling import join_names
-from drf_mcp.routes.tool import Tool
 
 # How many places of a remedy, and names of tools, the report shows; --json has all.
 MAX_ROWS, MAX_NAMES = 8, 2

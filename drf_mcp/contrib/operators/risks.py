@@ -10,12 +10,12 @@ from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import is_undecorated, lets_all_in
+from drf_mcp.exposure import Tool
 from drf_mcp.features import Safeguard
 from drf_mcp.introspection.findings import attempt
 from drf_mcp.management.screen import Screen
 from drf_mcp.management.tool_reports import ToolReport
 from drf_mcp.option_types.installed import features
-from drf_mcp.routes.tool import Tool
 
 GUARDED, LACKING, NEEDLESS, UNKNOWN = "yes", "no", "not needed", "not known"
 MARKS = {GUARDED: "yes", LACKING: "no", NEEDLESS: "-", UNKNOWN: "?"}

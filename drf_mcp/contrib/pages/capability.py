@@ -9,21 +9,21 @@ from django.template.loader import get_template
 
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.resources.documents import Document
-from drf_mcp.dispatch.visibility import Visibility
-from drf_mcp.features import Feature
-from drf_mcp.option_types.installed import Setting
-from drf_mcp.option_types.kinds import (
+from drf_mcp.exposure import Tool, Visibility
+from drf_mcp.features import (
     JSON_OBJECT,
     WORDS,
+    Capability,
     Either,
+    Feature,
     Flag,
     MappingOf,
     MembersOf,
+    RequestContext,
+    Setting,
     Text,
 )
-from drf_mcp.protocol import REVISIONS, Capability
-from drf_mcp.protocol.capability import RequestContext
-from drf_mcp.routes.tool import Tool
+from drf_mcp.protocol import REVISIONS
 from drf_mcp.settings import override_language
 
 MEDIA_TYPE = "text/html;profile=mcp-app"

@@ -12,20 +12,19 @@ from drf_mcp.access.throttles import count_once
 from drf_mcp.contrib.prompts.completion import ListedRows
 from drf_mcp.contrib.prompts.prompt import Prompt
 from drf_mcp.dispatch.content import encode_data
+from drf_mcp.errors import ask_nearest, find_nearest
 from drf_mcp.exceptions import InvalidParams
-from drf_mcp.features import Feature
+from drf_mcp.features import Capability, Encoded, Feature, RequestContext, mcp_settings
 from drf_mcp.interaction.exchange import NOTHING_ASKED, Exchange
 from drf_mcp.introspection.forms import describe_form
 from drf_mcp.json_text import parse_json_text, to_bytes
 from drf_mcp.observability.records import record_call
 from drf_mcp.option_types.installed import features
-from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.outcomes import Outcome, Question
-from drf_mcp.protocol import REVISIONS, Capability, Encoded
-from drf_mcp.protocol.capability import RequestContext, cut_page
+from drf_mcp.protocol import REVISIONS
+from drf_mcp.protocol.capability import cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.eras import InputRequired
-from drf_mcp.settings import mcp_settings
 
 _OLD = frozenset({"name", "description", "arguments", "required"})
 _TITLED = _OLD | {"title", "_meta"}

@@ -16,19 +16,11 @@ from rest_framework import serializers
 from rest_framework.fields import HiddenField
 
 from drf_mcp.arguments.errors import MASK, shorten_value
+from drf_mcp.errors import ask_nearest, find_nearest
 from drf_mcp.exceptions import InvalidParams
+from drf_mcp.features import JSON_OBJECT, WORDS, Kind, ListOf, Text
 from drf_mcp.introspection.names import sounds_secret
-from drf_mcp.option_types.kinds import (
-    ICON,
-    JSON_OBJECT,
-    WORDS,
-    Class,
-    Kind,
-    ListOf,
-    Text,
-    refuse_wrong_values,
-)
-from drf_mcp.option_types.spelling import ask_nearest, find_nearest
+from drf_mcp.option_types.kinds import ICON, Class, refuse_wrong_values
 
 KINDS: Mapping[str, Kind] = {
     "name": Text(),

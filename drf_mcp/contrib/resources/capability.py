@@ -21,16 +21,26 @@ from drf_mcp.exceptions import (
     ResourceNotFound,
     contain,
 )
-from drf_mcp.features import CallState, Feature, Setting
+from drf_mcp.exposure import Tool
+from drf_mcp.features import (
+    CallState,
+    Capability,
+    Either,
+    Encoded,
+    Feature,
+    Flag,
+    MembersOf,
+    RequestContext,
+    Setting,
+    Text,
+    mcp_settings,
+)
 from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.records import record_call
-from drf_mcp.option_types.kinds import Either, Flag, MembersOf, Text
 from drf_mcp.outcomes import Category, Outcome
-from drf_mcp.protocol import REVISIONS, Capability, Encoded, jsonrpc
-from drf_mcp.protocol.capability import RequestContext, cut_page
+from drf_mcp.protocol import REVISIONS, jsonrpc
+from drf_mcp.protocol.capability import cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS, STATELESS_REVISION
-from drf_mcp.routes.tool import Tool
-from drf_mcp.settings import mcp_settings
 
 _OLD = frozenset({"uri", "uriTemplate", "name", "description", "mimeType", "annotations", "size"})
 _TITLED = _OLD | {"title", "_meta"}

@@ -14,8 +14,9 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from drf_mcp.contrib.resources.routes import URISpace
+from drf_mcp.features import JSON_OBJECT, Kind, ListOf, Text
 from drf_mcp.introspection.described_field import DescribedField
-from drf_mcp.option_types.kinds import ICON, JSON_OBJECT, Kind, ListOf, Text, refuse_wrong_values
+from drf_mcp.option_types.kinds import ICON, refuse_wrong_values
 
 # ISO 8601, as far as it names a moment.
 TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?")

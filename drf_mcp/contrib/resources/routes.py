@@ -12,10 +12,11 @@ from django.utils.datastructures import MultiValueDict
 
 from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.arguments.binding import Arguments
-from drf_mcp.arguments.call import QUERY, Call
+from drf_mcp.arguments.call import QUERY
+from drf_mcp.describers import PathKwarg
+from drf_mcp.exposure import Tool
+from drf_mcp.features import Call
 from drf_mcp.introspection.inspection import find_declared_model
-from drf_mcp.introspection.types import PathKwarg
-from drf_mcp.routes.tool import Tool
 
 # Schemes that mean something else: a server with such a name gets another scheme.
 TAKEN = frozenset({"data", "file", "git", "http", "https", "skill", "ui"})

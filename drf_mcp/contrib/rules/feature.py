@@ -32,6 +32,7 @@ from drf_mcp.contrib.rules.ruling import (
     refuses_always,
 )
 from drf_mcp.exceptions import contain
+from drf_mcp.exposure import ServerTool, ServerToolView
 from drf_mcp.features import (
     AccessStep,
     Bound,
@@ -44,7 +45,6 @@ from drf_mcp.features import (
 from drf_mcp.interaction.exchange import find_call
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import jsonrpc
-from drf_mcp.routes.server_tool import ServerTool, ServerToolView
 
 
 class RulesFeature(Feature):

@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy as _
 from drf_mcp.contrib.rules import conditions
 from drf_mcp.contrib.rules.conditions import ToolPlaces
 from drf_mcp.contrib.rules.ruling import ALLOW, APPROVE, REFUSE, RuledRequest, Ruling
+from drf_mcp.errors import ask_nearest, find_nearest
 from drf_mcp.exceptions import Conflict
+from drf_mcp.exposure import registry
 from drf_mcp.option_types.kinds import read_pattern
-from drf_mcp.option_types.spelling import ask_nearest, find_nearest
-from drf_mcp.routes.registry import registry
 
 
 class CallRule(models.Model):

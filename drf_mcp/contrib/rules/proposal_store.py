@@ -24,8 +24,7 @@ from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tasks import task_store as tasks
 from drf_mcp.contrib.tasks.run import find_backend
 from drf_mcp.exceptions import Conflict, contain
-from drf_mcp.features import LimitReached, get_rows, refuse_beyond
-from drf_mcp.settings import mcp_settings
+from drf_mcp.features import LimitReached, get_rows, mcp_settings, refuse_beyond
 
 logger = logging.getLogger("drf_mcp")
 

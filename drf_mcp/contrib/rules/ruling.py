@@ -18,16 +18,14 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from drf_mcp.archives import can_be_asked
-from drf_mcp.arguments.call import Call
-from drf_mcp.arguments.errors import ArgumentsRefused
 from drf_mcp.contrib.rules.conditions import UNREADABLE, SentArguments
-from drf_mcp.dispatch.guards import CallCrashed
 from drf_mcp.dispatch.request import get_named_object
+from drf_mcp.errors import ArgumentsRefused, CallCrashed
 from drf_mcp.exceptions import catch
-from drf_mcp.features import CallState
+from drf_mcp.exposure import registry
+from drf_mcp.features import Call, CallState
 from drf_mcp.option_types.kinds import read_pattern
 from drf_mcp.outcomes import Outcome, Problem
-from drf_mcp.routes.registry import registry
 
 ALLOW, REFUSE, APPROVE = "allow", "refuse", "approve"
 RULES: list[PythonRule] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.tasks.run import find_framework
-from drf_mcp.settings import mcp_settings
+from drf_mcp.features import mcp_settings
 
 
 @find_framework().task(backend=mcp_settings.TASKS_BACKEND)  # type: ignore[untyped-decorator]

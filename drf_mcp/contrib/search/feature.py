@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drf_mcp.contrib.search import SEARCH_TOOLS
-from drf_mcp.features import CallState, Feature, Setting
-from drf_mcp.option_types.kinds import PATTERNS, Flag
+from drf_mcp.features import CallState, Feature, Flag, Setting
+from drf_mcp.option_types.kinds import PATTERNS
 
 
 class SearchFeature(Feature):
@@ -30,8 +30,8 @@ class SearchFeature(Feature):
     }
 
     def get_definition_members(self, tool: Any) -> Mapping[str, Any]:
+        from drf_mcp.features import mcp_settings
         from drf_mcp.routes.hints import ALWAYS_LOAD
-        from drf_mcp.settings import mcp_settings
 
         is_pinned = tool.options.pinned or tool.matches(mcp_settings.PINNED_TOOLS)
         return {"_meta": {ALWAYS_LOAD: True}} if is_pinned else {}
@@ -67,7 +67,7 @@ class SearchFeature(Feature):
 
 def is_on(view_attributes: Mapping[str, Any]) -> bool:
     """Return whether an endpoint lists few tools and searches the others."""
-    from drf_mcp.settings import mcp_settings
+    from drf_mcp.features import mcp_settings
 
     own = view_attributes.get("tool_search")
     return bool(mcp_settings.TOOL_SEARCH if own is None else own)

@@ -10,10 +10,10 @@ from typing import Any
 
 from drf_mcp.calls.summaries import Signature
 from drf_mcp.contrib.search.words import GUESS, READ, get_vocabulary, split_words
+from drf_mcp.exposure import Tool
 from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.text import get_names
 from drf_mcp.routes.descriptions import SENTENCES
-from drf_mcp.routes.tool import Tool
 
 # The actions of viewsets whose verbs people use for one another.
 ACTIONS = {

@@ -13,22 +13,17 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from drf_mcp.access.authentication import Caller
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.search import READ, SEARCH, SEARCH_TOOLS, WRITE
 from drf_mcp.contrib.search.tool_index import ToolIndex
-from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.errors import ask_nearest
 from drf_mcp.exceptions import contain
-from drf_mcp.features import CallState
+from drf_mcp.exposure import RedirectingTool, ServerTool, ServerToolView, Tool, Visibility
+from drf_mcp.features import Caller, CallState, RequestContext, mcp_settings
 from drf_mcp.interaction.call_context import call_context
 from drf_mcp.interaction.exchange import Slot, find_call
 from drf_mcp.json_text import JSONPointer
-from drf_mcp.option_types.spelling import ask_nearest
 from drf_mcp.outcomes import Outcome, Problem
-from drf_mcp.protocol.capability import RequestContext
-from drf_mcp.routes.server_tool import RedirectingTool, ServerTool, ServerToolView
-from drf_mcp.routes.tool import Tool
-from drf_mcp.settings import mcp_settings
 
 logger = logging.getLogger("drf_mcp")
 

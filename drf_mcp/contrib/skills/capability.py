@@ -15,12 +15,10 @@ from django.core.exceptions import ImproperlyConfigured
 from drf_mcp.contrib.resources.documents import Document, Folder
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.exceptions import InvalidParams
-from drf_mcp.features import Feature
+from drf_mcp.features import Capability, Encoded, Feature, RequestContext, mcp_settings
 from drf_mcp.json_text import to_bytes
-from drf_mcp.protocol import Capability, Encoded
-from drf_mcp.protocol.capability import RequestContext, cut_page
+from drf_mcp.protocol.capability import cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
-from drf_mcp.settings import mcp_settings
 
 MAIN = "SKILL.md"
 FRONTMATTER = re.compile(rb"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.S | re.M)

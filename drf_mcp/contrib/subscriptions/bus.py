@@ -24,7 +24,7 @@ from django.utils.crypto import get_random_string, salted_hmac
 
 from drf_mcp.dispatch.failures import close_idle_connections
 from drf_mcp.exceptions import contain
-from drf_mcp.settings import mcp_settings
+from drf_mcp.features import mcp_settings
 from drf_mcp.signals import subject_changed
 
 logger = logging.getLogger("drf_mcp")

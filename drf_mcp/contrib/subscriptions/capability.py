@@ -25,12 +25,12 @@ from drf_mcp.exceptions import (
     ProtocolError,
     contain,
 )
-from drf_mcp.features import Bound, Feature, Setting, held
+from drf_mcp.features import Bound, Capability, Feature, RequestContext, Setting, held, mcp_settings
 from drf_mcp.json_text import hash_json
-from drf_mcp.protocol import Capability, Era
-from drf_mcp.protocol.capability import MessageStream, RequestContext
+from drf_mcp.protocol import Era
+from drf_mcp.protocol.capability import MessageStream
 from drf_mcp.protocol.constants import STATELESS_REVISION
-from drf_mcp.settings import CACHE_ALIAS, mcp_settings, say_bound
+from drf_mcp.settings import CACHE_ALIAS, say_bound
 
 # The member of a filter that asks for the changes of a list, by the list.
 MEMBERS: Mapping[str, str] = {name: f"{name}ListChanged" for name in LISTS}

@@ -18,9 +18,9 @@ from rest_framework.exceptions import APIException
 from drf_mcp.contrib.subscriptions import bus as news
 from drf_mcp.dispatch.failures import close_idle_connections, report_unexpected
 from drf_mcp.exceptions import ProtocolError, catch
+from drf_mcp.features import RequestContext
 from drf_mcp.json_text import hash_json
 from drf_mcp.protocol import jsonrpc
-from drf_mcp.protocol.capability import RequestContext
 
 SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 # Seconds between two comments that keep the connection open, and after which a stream ends: the

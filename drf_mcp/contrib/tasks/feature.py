@@ -14,18 +14,29 @@ from drf_mcp.contrib.tasks.credentials import Credential, keep_environ
 from drf_mcp.contrib.tasks.jobs import JOB, JobReader, find_url
 from drf_mcp.contrib.tasks.run import find_backend
 from drf_mcp.contrib.tasks.task_store import COMPLETED, FAILED, WORKING, TaskStore
-from drf_mcp.dispatch.guards import CallRefused
+from drf_mcp.errors import CallRefused
 from drf_mcp.exceptions import InternalError, InvalidParams, MissingClientCapability
-from drf_mcp.features import Bound, CallState, Feature, Guard, LimitReached, Proceed, Setting
+from drf_mcp.features import (
+    Bound,
+    CallState,
+    Capability,
+    Choice,
+    Feature,
+    Flag,
+    Guard,
+    LimitReached,
+    Number,
+    Proceed,
+    RequestContext,
+    Setting,
+    Text,
+    mcp_settings,
+)
 from drf_mcp.interaction.call_context import DEFERRAL
 from drf_mcp.interaction.exchange import Deferred, get_exchange
-from drf_mcp.option_types.kinds import Choice, Flag, Number, Text
 from drf_mcp.outcomes import Outcome
-from drf_mcp.protocol import Capability
-from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.eras import RESPONSES, STATE, Unfinished, read_responses
-from drf_mcp.settings import mcp_settings
 
 WORKED = frozenset({"optional", "required"})
 FORBIDDEN = 403

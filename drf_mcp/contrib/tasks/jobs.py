@@ -12,14 +12,11 @@ from urllib.parse import urljoin, urlsplit
 from django.conf import settings
 from django.urls import Resolver404, get_script_prefix, resolve
 
-from drf_mcp.arguments.call import Call
-from drf_mcp.features import CallState
+from drf_mcp.exposure import Tool
+from drf_mcp.features import Call, CallState, Encoded, RequestContext
 from drf_mcp.interaction.exchange import Slot
 from drf_mcp.observability.records import record_call
 from drf_mcp.outcomes import Outcome
-from drf_mcp.protocol import Encoded
-from drf_mcp.protocol.capability import RequestContext
-from drf_mcp.routes.tool import Tool
 
 # The URL of the job, or of its result, that a response names.
 JOB: Slot[str] = Slot()

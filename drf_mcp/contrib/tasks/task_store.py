@@ -14,11 +14,10 @@ from django.db import transaction
 from django.utils import timezone as django_timezone
 
 from drf_mcp.exceptions import InternalError
-from drf_mcp.features import LimitReached, get_rows, refuse_beyond
+from drf_mcp.features import LimitReached, get_rows, mcp_settings, refuse_beyond
 from drf_mcp.interaction.exchange import NOTHING_ASKED, Exchange
 from drf_mcp.outcomes import Question
 from drf_mcp.protocol.eras import InputRequired
-from drf_mcp.settings import mcp_settings
 from drf_mcp.signals import subject_changed
 
 # Milliseconds after which a client asks again.

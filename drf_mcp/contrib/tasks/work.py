@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drf_mcp.contrib.tasks.run import Run, find_framework
-from drf_mcp.settings import mcp_settings
+from drf_mcp.features import mcp_settings
 
 
 @find_framework().task(backend=mcp_settings.TASKS_BACKEND)  # type: ignore[untyped-decorator]

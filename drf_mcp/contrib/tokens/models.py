@@ -21,7 +21,6 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
-from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.access.scopes import is_gone
 from drf_mcp.option_types.kinds import read_pattern
 
@@ -176,8 +175,11 @@ class AgentToken(models.Model):
         return f"mcp_{self.prefix}"
 
     @property
-    def narrowing(self) -> Narrowing:
-        """Which of the user's tools the token opens; the endpoint reads it."""
+    def narrowing(self) -> Any:
+        """The `Narrowing` to the user's tools that the token opens; the endpoint reads it."""
+        # Tokens are loaded before REST framework, whose settings may name this app's classes.
+        from drf_mcp.features import Narrowing
+
         return Narrowing(THIS_TOKEN, tuple(self.tools) or None, self.read_only)
 
     @property

@@ -18,9 +18,9 @@ from drf_mcp.browsable.page import SessionPage
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
 from drf_mcp.contrib.tokens.forms import OwnTokenForm
 from drf_mcp.contrib.tokens.models import AgentToken, get_last_day
-from drf_mcp.dispatch.visibility import Visibility
-from drf_mcp.exposure import Tool, registry
-from drf_mcp.settings import mcp_settings, say_bound
+from drf_mcp.exposure import Tool, Visibility, registry
+from drf_mcp.features import mcp_settings
+from drf_mcp.settings import say_bound
 from drf_mcp.transports.in_process import LocalEndpoint
 
 

@@ -8,8 +8,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.urls import NoReverseMatch, reverse
 
 from drf_mcp.contrib.uploads import PREFIX
-from drf_mcp.features import Bound, CallState, Feature, Setting
-from drf_mcp.option_types.kinds import Kind, Number
+from drf_mcp.features import Bound, CallState, Feature, Kind, Number, Setting
 
 STORAGE_ALIAS = Kind(
     "an alias in STORAGES", lambda value: isinstance(value, str) and value in settings.STORAGES

@@ -15,14 +15,13 @@ from django.utils import timezone
 from rest_framework.exceptions import PermissionDenied, Throttled
 
 from drf_mcp.access.origins import check_origin
-from drf_mcp.arguments.errors import ArgumentsRefused
 from drf_mcp.arguments.uploads import clean_file_name
 from drf_mcp.contrib.uploads import PREFIX
-from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.errors import ArgumentsRefused
 from drf_mcp.exceptions import Refused
-from drf_mcp.features import LimitReached, get_rows
+from drf_mcp.exposure import Visibility
+from drf_mcp.features import LimitReached, get_rows, mcp_settings
 from drf_mcp.outcomes import Problem
-from drf_mcp.settings import mcp_settings
 from drf_mcp.views import MCPView
 
 FOLDER = "mcp_uploads"

@@ -22,11 +22,10 @@ from drf_mcp.dispatch.call_objects import (
     CallObject,
     ShownObject,
 )
-from drf_mcp.features import CallState, Guard, Proceed, get_rows
+from drf_mcp.features import CallState, Guard, Proceed, get_rows, mcp_settings
 from drf_mcp.interaction.exchange import ANSWER_SECONDS, Asked, get_exchange
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Question
-from drf_mcp.settings import mcp_settings
 
 # The key of the client's user's answer, among those to a view's own questions.
 KEY = "confirm_call"

@@ -3,8 +3,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from drf_mcp.features import Bound, CallState, Feature, Guard, Safeguard, Setting
-from drf_mcp.option_types.kinds import Choice, Either, Flag, Number, Text
+from drf_mcp.features import (
+    Bound,
+    CallState,
+    Choice,
+    Either,
+    Feature,
+    Flag,
+    Guard,
+    Number,
+    Safeguard,
+    Setting,
+    Text,
+)
 from drf_mcp.outcomes import Outcome
 
 

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 from rest_framework.exceptions import APIException
 
 from drf_mcp.archives import MADE, StoredAnswer
-from drf_mcp.arguments.call import CONTROL, Call
-from drf_mcp.arguments.errors import ArgumentsRefused, missing_argument
+from drf_mcp.arguments.call import CONTROL
 from drf_mcp.calls.results import MAX_DEPTH
 from drf_mcp.contrib.writes.dry_run import is_dry_run
 from drf_mcp.contrib.writes.idempotency import (
@@ -24,13 +23,12 @@ from drf_mcp.contrib.writes.idempotency import (
     read_outcome,
     write_outcome,
 )
-from drf_mcp.dispatch.guards import CallCrashed, CallRefused
 from drf_mcp.dispatch.probe import Probe
+from drf_mcp.errors import ArgumentsRefused, CallCrashed, CallRefused, missing_argument
 from drf_mcp.exceptions import catch, contain
-from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.features import Call, CallState, Guard, Proceed, mcp_settings
 from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, parse_json_text
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Warning
-from drf_mcp.settings import mcp_settings
 
 IDEMPOTENCY_KEY = "idempotency_key"
 NO_KEY = "An idempotency key has 1 to 255 visible ASCII characters, and no spaces."

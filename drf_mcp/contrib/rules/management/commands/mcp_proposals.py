@@ -11,9 +11,9 @@ from rest_framework.exceptions import APIException
 from drf_mcp.contrib.rules.proposal_store import APPROVED, OPEN, ProposalStore
 from drf_mcp.contrib.rules.proposing import find_shown_fingerprint, run_proposal, show_to
 from drf_mcp.dispatch.error_bodies import find_sentence
+from drf_mcp.errors import ask_nearest, find_nearest
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.screen import Screen, UsageError, find_local_time
-from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 
 store = ProposalStore()
 # The columns that --json and `show` have.

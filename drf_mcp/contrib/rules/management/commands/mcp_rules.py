@@ -5,10 +5,9 @@ from typing import Any
 
 from django.core.management.color import no_style
 
-from drf_mcp.arguments.errors import ArgumentsRefused
 from drf_mcp.contrib.rules.ruling import ViewRefused, decide_call, find_rules
 from drf_mcp.dispatch.dispatcher import Dispatcher
-from drf_mcp.dispatch.guards import CallCrashed
+from drf_mcp.errors import ArgumentsRefused, CallCrashed
 from drf_mcp.features import CallState
 from drf_mcp.management.base import MCPCommand, read_call_arguments
 from drf_mcp.management.screen import Screen, UsageError
