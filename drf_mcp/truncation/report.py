@@ -24,8 +24,7 @@ from drf_mcp.truncation.rows import (
     Reduction,
     find_value,
     format_path,
-    format_positions,
-    get_identifiers,
+    get_identifier,
 )
 
 RETRIEVAL_TOOL = "content_retrieve"
@@ -135,13 +134,13 @@ class Reporter:
                 self._keys[id(whole)] = self._find_keys(whole)
             keys = self._keys[id(whole)] if alone else None
             pointer = JSONPointer.from_path(path)
-            names = keys[start:] if keys else format_positions(path, start, omitted.total)
-            for index, name in enumerate(names, start):
+            for index in range(start, omitted.total):
+                name = keys[index] if keys else format_path((*path, index))
                 yield {"id": name, "pointer": f"{pointer}/{index}", "value": whole[index]}
 
     def _find_keys(self, rows: Sequence[Any]) -> list[str] | None:
         # None if not all rows have keys of their own.
-        keys = [key for key in get_identifiers(rows) if key is not None]
+        keys = [key for key in map(get_identifier, rows) if key is not None]
         members = self.tree if isinstance(self.tree, dict) else ()
         names = {*members, *(each.name for each in self.metadata)}
         is_distinct = len(set(keys)) == len(rows) and names.isdisjoint(keys)

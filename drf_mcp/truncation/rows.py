@@ -5,18 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from drf_mcp.json_text import OBJECTS, JSONPointer, encode_plain, to_bytes
 
-CONTAINERS = frozenset({dict, list})
 # A value at this depth is kept or left out as a whole.
 MAX_DEPTH = 64
-# The entries that are measured at once, if they are small: with so many inner ones, and so many
-# characters of texts. A long answer is not encoded only to be measured.
-RUN, SCALARS, MOST_SMALL, MOST_SMALL_TEXT = 16, 256, 512, 8_000
 # A text with more tokens than this can be cut to its beginning, or digested.
 LONG_TEXT_TOKENS = 400
 # A digest has hashes and counts, too.
@@ -125,18 +121,15 @@ class RowCutter:
         self.keep_members = keep_members
         # Whether one of the texts that were measured is long.
         self.has_long_texts = False
-        # Objects and lists by their ids, and runs of their entries by these and their start, with
-        # their characters, and whether they have no more.
+        # By the ids of objects and lists: these, their characters, and whether they have no more.
         self._sizes: dict[int, tuple[Any, int, bool]] = {}
-        self._runs: dict[tuple[int, int], tuple[Any, int]] = {}
         self._omitted: list[OmittedEntries] = []
         self._reduced: list[Path] = []
 
     def cut(self, tree: Any, room: int) -> tuple[Reduction, int] | None:
         """Return the answer cut to a room and its characters, None if it cannot be cut so far."""
         self._omitted, self._reduced = [], []
-        size = self.measure(tree, room)
-        value = tree
+        value, size = tree, self.measure(tree, room)
         if size > room:
             if not isinstance(tree, (dict, list)):
                 return None
@@ -156,41 +149,25 @@ class RowCutter:
         if is_exact or size > most:
             return size
         size, is_exact = 1 if value else 2, True
-        for characters in self._measure_parts(value, most):
+        for part in self._measure_parts(value, most):
             if size > most:
                 is_exact = False
                 break
-            size += characters
-        # Where one entry has more, so has the whole.
+            size += part
         self._sizes[id(value)] = value, size, is_exact and size <= most
         return size
 
     def _measure_parts(self, value: Any, most: int) -> Iterator[int]:
         # The characters of some entries after others, with their commas.
         if isinstance(value, list):
-            for run, size in self._measure_runs(value):
-                yield size or sum(self.measure(entry, most) + 1 for entry in run)
+            yield from (self.measure(row, most) + 1 for row in value)
             return
-        inner = [item for item in value.items() if item[1].__class__ in CONTAINERS]
-        plain = [item for item in value.items() if item[1].__class__ not in CONTAINERS]
-        for start in range(0, len(plain), SCALARS):
-            members = dict(plain[start : start + SCALARS])
-            if is_small(members):
-                yield len(encode_plain(members)) - 1
-            else:
-                inner += members.items()
-        for name, member in inner:
-            yield len(encode_plain(name)) + self.measure(member, most) + 2
-
-    def _measure_runs(self, rows: list[Any]) -> Iterator[tuple[list[Any], int]]:
-        # The entries of a list that are measured at once, with their characters and commas; 0 where
-        # they are not small.
-        length = RUN if rows and isinstance(rows[0], (dict, list)) else SCALARS
-        for start in range(0, len(rows), length):
-            run, key = rows[start : start + length], (id(rows), start)
-            if key not in self._runs:
-                self._runs[key] = rows, len(encode_plain(run)) - 1 if is_small(run) else 0
-            yield run, self._runs[key][1]
+        plain = {name: member for name, member in value.items() if is_plain(member)}
+        if plain:
+            yield len(encode_plain(plain)) - 1
+        for name, member in value.items():
+            if name not in plain:
+                yield len(encode_plain(name)) + self.measure(member, most) + 2
 
     def _cut_value(
         self, value: Any, path: Path, room: int, *, is_row: bool = False
@@ -208,16 +185,17 @@ class RowCutter:
     def _cut_list(self, rows: list[Any], path: Path, room: int) -> tuple[list[Any], int]:
         kept: list[Any] = []
         long: list[tuple[int, int]] = []
-        used, most = 1, room // 2
-        for run, size in self._measure_rows(rows, room):
-            if size > most and isinstance(run[0], (dict, list)):
-                run = [reduce_row(run[0])]
-                size = self.measure(run[0], most) + 1
+        used, half = 1, room // 2
+        for row in rows:
+            size = self.measure(row, half) + 1
+            if size > half and isinstance(row, (dict, list)):
+                row = reduce_row(row)
+                size = self.measure(row, half) + 1
                 long.append((len(kept), size))
             if used + size > room:
                 break
             used += size
-            kept += run
+            kept.append(row)
         self._omit(rows, path, len(kept))
         long = [entry for entry in long if entry[0] < len(kept)]
         left = room - used
@@ -226,20 +204,6 @@ class RowCutter:
             kept[index], taken = self._fit_row(rows[index], (*path, index), share, left + size)
             left -= taken - size
         return kept, max(room - left, 2)
-
-    def _measure_rows(self, rows: list[Any], room: int) -> Iterator[tuple[list[Any], int]]:
-        # Rows with their characters and commas: many together where none of them can have more than
-        # half of the room, one alone otherwise.
-        used, half = 1, room // 2
-        for run, size in self._measure_runs(rows):
-            if 0 < size <= min(half, room - used):
-                used += size
-                yield run, size
-                continue
-            for row in run:
-                size = self.measure(row, half) + 1
-                used += size
-                yield [row], size
 
     def _fit_row(self, row: Any, path: Path, share: int, left: int) -> tuple[Any, int]:
         # With the characters of the result and a comma.
@@ -302,24 +266,11 @@ class RowCutter:
             self._omitted.append(OmittedEntries(path, start, len(value)))
 
 
-def is_small(value: dict[str, Any] | list[Any]) -> bool:
-    """Return whether a value has few entries, and no text that could be shortened by itself."""
-    left, characters = MOST_SMALL, MOST_SMALL_TEXT
-    waiting: list[Any] = [value]
-    while waiting:
-        inner = waiting.pop()
-        left -= len(inner)
-        if left < 0:
-            return False
-        for member in inner.values() if inner.__class__ is dict else inner:
-            kind = member.__class__
-            if kind is dict or kind is list:
-                waiting.append(member)
-            elif kind is str:
-                characters -= len(member)
-                if characters < 0 or len(member) > LONG_TEXT_TOKENS:
-                    return False
-    return True
+def is_plain(value: Any) -> bool:
+    # Neither an object nor a list, nor a text that could be shortened by itself.
+    if isinstance(value, str):
+        return len(value) <= LONG_TEXT_TOKENS
+    return not isinstance(value, (dict, list))
 
 
 def find_texts(tree: Any, is_long: Callable[[str], bool]) -> Iterator[tuple[Path, str]]:
@@ -380,16 +331,6 @@ def format_path(path: Path) -> str:
     return f"{text[:MAX_NAME_LENGTH]}~{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
-def format_positions(path: Path, start: int, end: int) -> Iterator[str]:
-    """Yield the paths of some entries of a list, as `format_path` writes them."""
-    longest = format_path((*path, end))
-    if len(longest) > MAX_NAME_LENGTH:
-        yield from (format_path((*path, index)) for index in range(start, end))
-    else:
-        before, _, after = longest.rpartition(str(end))
-        yield from (f"{before}{index}{after}" for index in range(start, end))
-
-
 def is_digest(value: Any) -> bool:
     """Return whether a text, or an object, is a digest, which is never shortened."""
     if isinstance(value, str) and len(value) < MAX_DIGEST_LENGTH and "digest/v1" in value:
@@ -408,14 +349,6 @@ def get_identifier(row: Any) -> str | None:
                 text = str(row[name])
                 return text if text.isascii() else to_bytes(text).decode()
     return None
-
-
-def get_identifiers(rows: Sequence[Any]) -> list[str | None]:
-    """Return the primary key of each row, see `get_identifier`."""
-    name = IDENTIFIERS[0]
-    if all(type(row) is dict and type(row.get(name)) is int for row in rows):
-        return [str(row[name]) for row in rows]
-    return list(map(get_identifier, rows))
 
 
 def reduce_row(row: Any) -> Any:
