@@ -302,6 +302,8 @@ class EndpointSchema:
         findings: what could not be described, and how to mend it.
         examples: bodies that people wrote as examples of a request.
         computed_query: the source of names of query parameters that only the running code knows.
+        query_opened_by: the line of the code that may read query parameters that are not described,
+            such as ``shop/api.py:12 passes request.GET to search()``; "" where all are known.
     """
 
     path: tuple[Parameter, ...]
@@ -312,6 +314,7 @@ class EndpointSchema:
     findings: tuple[Finding, ...] = ()
     computed_query: tuple[str, ...] = ()
     examples: tuple[Any, ...] = ()
+    query_opened_by: str = ""
 
     def with_many_answers(self) -> EndpointSchema:
         one = FieldSchema.of(self.output).allow_null() if self.output else {}
