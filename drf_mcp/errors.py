@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from drf_mcp.arguments.errors import ArgumentsRefused, missing_argument
+from drf_mcp.arguments.errors import ArgumentsRefused, missing_argument, not_an_object, refuse_many
+from drf_mcp.dispatch.error_bodies import find_sentence
 from drf_mcp.dispatch.error_texts import PROBLEM_REMEDIES
 from drf_mcp.dispatch.errors import ErrorMapper
 from drf_mcp.dispatch.guards import CallCrashed, CallRefused
-from drf_mcp.option_types.spelling import ask_nearest, find_nearest, join_names
+from drf_mcp.option_types.spelling import ask_nearest, find_nearest, join_alternatives, join_names
 
 __all__ = [
     "PROBLEM_REMEDIES",
@@ -16,6 +17,10 @@ __all__ = [
     "ErrorMapper",
     "ask_nearest",
     "find_nearest",
+    "find_sentence",
+    "join_alternatives",
     "join_names",
     "missing_argument",
+    "not_an_object",
+    "refuse_many",
 ]

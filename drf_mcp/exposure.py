@@ -5,8 +5,9 @@ from __future__ import annotations
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.routes.endpoint import Endpoint
 from drf_mcp.routes.exposure import Exposure, ToolChoice
-from drf_mcp.routes.options import ToolOptions, mcp_tool, mcp_viewset
+from drf_mcp.routes.options import ToolOptions, ViewOptions, mcp_tool, mcp_viewset
 from drf_mcp.routes.registry import Registry, registry
+from drf_mcp.routes.route import Route
 from drf_mcp.routes.server_tool import RedirectingTool, ServerTool, ServerToolView
 from drf_mcp.routes.tool import Tool
 
@@ -15,11 +16,13 @@ __all__ = [
     "Exposure",
     "RedirectingTool",
     "Registry",
+    "Route",
     "ServerTool",
     "ServerToolView",
     "Tool",
     "ToolChoice",
     "ToolOptions",
+    "ViewOptions",
     "Visibility",
     "mcp_tool",
     "mcp_viewset",

@@ -37,7 +37,7 @@ from drf_mcp.option_types.kinds import (
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol.capability import Capability, MessageObserver, RequestContext
 from drf_mcp.protocol.jsonrpc import Encoded
-from drf_mcp.settings import mcp_settings
+from drf_mcp.settings import mcp_settings, override_language
 
 # ruff: noqa: RUF022 (in groups)
 __all__ = [
@@ -57,6 +57,7 @@ __all__ = [
     "JSON_OBJECT",
     "WORDS",
     "mcp_settings",
+    "override_language",
     # Around a call.
     "Call",
     "Caller",

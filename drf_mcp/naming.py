@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from drf_mcp.routes.descriptions import Docstrings, Subject, speak
 from drf_mcp.routes.naming import Naming
 
 __all__ = [
+    "Docstrings",
     "Naming",
+    "Subject",
+    "speak",
 ]

@@ -20,11 +20,10 @@ from drf_mcp.contrib.aggregates.columns import Columns
 from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Figures, Terms
 from drf_mcp.dispatch.list_probe import ListProbe
 from drf_mcp.dispatch.stock_lists import find_obstacle, find_queryset_fault, find_view_fault
-from drf_mcp.exposure import Endpoint
+from drf_mcp.exposure import Endpoint, Route
 from drf_mcp.features import mcp_settings
 from drf_mcp.introspection.parsers import Renaming
 from drf_mcp.outcomes import MISSING
-from drf_mcp.routes.route import Route
 
 MOST_GROUPS = 1000
 DEFAULT_GROUPS = 100

@@ -10,7 +10,6 @@ from typing import Any, cast
 from django.core.checks import CheckMessage, Error
 
 from drf_mcp.arguments.call import QUERY
-from drf_mcp.arguments.errors import refuse_many
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.aggregates.columns import AMOUNTS, Column, Columns, NotAColumn
 from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Terms
@@ -20,18 +19,15 @@ from drf_mcp.contrib.aggregates.listing import (
     AggregateEndpoint,
     find_key_writer,
 )
-from drf_mcp.describers import EndpointSchema, Parameter, Schema
+from drf_mcp.describers import ClosedSet, EndpointSchema, Finding, Inspection, Parameter, Schema
 from drf_mcp.dispatch.stock_lists import find_queryset_fault, find_view_fault
-from drf_mcp.errors import find_nearest, join_names
-from drf_mcp.exposure import Endpoint, Tool
+from drf_mcp.errors import find_nearest, join_alternatives, join_names, refuse_many
+from drf_mcp.exposure import Endpoint, Tool, ViewOptions
 from drf_mcp.features import Call
-from drf_mcp.introspection.closed_sets import ClosedSet
-from drf_mcp.introspection.findings import Finding, attempt
-from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection, locate_view
+from drf_mcp.introspection.findings import attempt
+from drf_mcp.introspection.inspection import RETURN_EARLY, locate_view
 from drf_mcp.introspection.parsers import rename_schema
-from drf_mcp.option_types.spelling import join_alternatives
-from drf_mcp.routes.descriptions import Subject, speak
-from drf_mcp.routes.options import ViewOptions
+from drf_mcp.naming import Subject, speak
 
 REMEDY = "Correct aggregate=, or the serializer. See docs/aggregates.md."
 GROUP: Schema = {"type": "object", "additionalProperties": True}

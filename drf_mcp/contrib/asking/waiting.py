@@ -18,11 +18,10 @@ from drf_mcp.contrib.asking.open_questions import (
     wait_for_answers,
 )
 from drf_mcp.dispatch.failures import close_idle_connections
-from drf_mcp.features import CallState, Guard, Proceed, mcp_settings
+from drf_mcp.features import CallState, Guard, LimitReached, Proceed, mcp_settings
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Answer, Asked, Exchange
 from drf_mcp.outcomes import Failure, Outcome, Question
 from drf_mcp.protocol.eras import InputRequired
-from drf_mcp.settings import say_bound
 
 # A client that answers without its user could be asked without end.
 MOST_ROUNDS = 10
@@ -132,7 +131,7 @@ class WaitingGuard(Guard):
                     raise NoAnswer()
                 opened = OpenQuestions(self.session)
                 if not opened.open(ids, context.message.id, seconds, call.caller.holder):
-                    raise NoAnswer(say_bound("MAX_QUESTIONS"))
+                    raise NoAnswer(str(LimitReached("MAX_QUESTIONS").detail))
                 for question_id, question in zip(ids, questions, strict=True):
                     params = get_params(question, question_id, revision)
                     channel.send("elicitation/create", params, question_id)

@@ -12,12 +12,10 @@ from typing import Any
 from django.core import signing
 from django.utils import timezone
 
-from drf_mcp.access.scopes import get_rights_fingerprint
-from drf_mcp.archives import StoredAnswer
-from drf_mcp.features import Caller, get_rows, mcp_settings
+from drf_mcp.archives import StoredAnswer, get_rights_fingerprint
+from drf_mcp.features import Caller, LimitReached, get_rows, mcp_settings
 from drf_mcp.interaction.exchange import ANSWER_SECONDS
 from drf_mcp.json_text import hash_json
-from drf_mcp.settings import say_bound
 
 SIGNER = "drf_mcp.contrib.compose"
 
@@ -66,7 +64,7 @@ class Keeper:
         row = rows.create(nonce=nonce, state=text, created=now, expires=expires, **who)
         # Counted afterwards, so that calls at the same time do not pass the bound together.
         if rows.filter(holder=holder, expires__gt=now).count() > mcp_settings.MAX_KEPT_PROGRAMS:
-            self.refusal = say_bound("MAX_KEPT_PROGRAMS")
+            self.refusal = str(LimitReached("MAX_KEPT_PROGRAMS").detail)
             row.delete()
             return ""
         return signing.Signer(salt=SIGNER).sign(nonce)

@@ -13,7 +13,7 @@ from drf_mcp.contrib.compose.prelude import MODULES, find_loaded_names, write_pr
 from drf_mcp.contrib.compose.rewriting import TYPES, TYPING, Rewriter, find_bound, write
 from drf_mcp.contrib.compose.sandbox import ProgramFailed, RaisedInProgram
 from drf_mcp.errors import ask_nearest, find_nearest
-from drf_mcp.json_text import JSONPointer
+from drf_mcp.outcomes import JSONPointer
 
 # The name of the value of a program whose last line is no expression.
 VALUE = "result"

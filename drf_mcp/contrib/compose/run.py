@@ -12,6 +12,7 @@ from typing import Any
 from django.utils import timezone
 from rest_framework.exceptions import APIException
 
+from drf_mcp.budgets import describe_retrieval
 from drf_mcp.contrib.compose import COMPOSE, LIMITS, PROGRAM
 from drf_mcp.contrib.compose.calls import (
     FAILED,
@@ -34,9 +35,7 @@ from drf_mcp.errors import ArgumentsRefused, CallRefused
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState, Guard, Proceed, mcp_settings
 from drf_mcp.interaction.exchange import ANSWER_SECONDS, get_exchange
-from drf_mcp.json_text import JSONPointer, encode_plain
-from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Question
-from drf_mcp.truncation.report import describe_retrieval
+from drf_mcp.outcomes import Category, Failure, JSONPointer, Outcome, Problem, Question
 
 CORRECT = "Correct the program, and send it again."
 SAME_RESUME = "Correct the program, and send it with the same 'resume'."
@@ -139,7 +138,7 @@ class ProgramRun:
             return self.explain_silence(outcome)
         context = self.call.context
         budget = self.call.server.tools_capability.get_budget(self.call.tool, context)
-        if not budget.is_exceeded(outcome, encode_plain(data)):
+        if not budget.is_exceeded(outcome, encode_data(data)):
             return outcome
         terms = self.calls.get_result_terms()
         name = self.calls.keeper.keep({"result": value, "terms": terms})

@@ -10,11 +10,10 @@ from typing import Any
 
 from drf_mcp.arguments.call import PATH, Argument
 from drf_mcp.contrib.operators.source_lines import EndpointLines, find_argument
+from drf_mcp.describers import FieldSchema, Finding
 from drf_mcp.exposure import Tool
-from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.findings import Finding
 from drf_mcp.introspection.types import LostFilters
-from drf_mcp.routes.descriptions import Docstrings, Subject
+from drf_mcp.naming import Docstrings, Subject
 from drf_mcp.stored.slices import PassageSearch
 
 # Words of a docstring that models never see.

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from drf_mcp.describers import FieldSchema
 from drf_mcp.exposure import Tool, registry
-from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.json_text import to_bytes
 from drf_mcp.management.screen import Screen, UsageError, count_noun
 from drf_mcp.management.tool_reports import (

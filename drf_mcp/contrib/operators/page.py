@@ -21,7 +21,7 @@ from rest_framework.exceptions import APIException, PermissionDenied, Validation
 from drf_mcp.browsable.frame import PagePart
 from drf_mcp.contrib.operators.lint import CAUSES, ToolLint, find_all
 from drf_mcp.contrib.operators.permission_trace import PermissionTrace
-from drf_mcp.dispatch.error_bodies import find_sentence
+from drf_mcp.errors import find_sentence
 from drf_mcp.exceptions import contain
 from drf_mcp.exposure import Tool
 from drf_mcp.features import Caller

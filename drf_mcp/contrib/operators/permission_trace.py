@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from drf_mcp.access.authentication_reuse import lets_all_in
 from drf_mcp.access.narrowing import get_own_narrowings
 from drf_mcp.access.throttles import find_quota
-from drf_mcp.dispatch.probe import Probe
+from drf_mcp.archives import Probe
 from drf_mcp.dispatch.refusals import is_refusal
 from drf_mcp.dispatch.request import NOTHING_SENT, ToolRequest
 from drf_mcp.exceptions import catch, contain

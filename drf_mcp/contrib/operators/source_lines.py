@@ -11,11 +11,11 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from drf_mcp.arguments.call import BODY, PATH, QUERY, Argument
+from drf_mcp.describers import Inspection
 from drf_mcp.exceptions import contain
 from drf_mcp.exposure import Endpoint, Tool
 from drf_mcp.introspection.findings import attempt, is_project_file, write_line
 from drf_mcp.introspection.input_serializer import InputSerializer
-from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.source.members import unwrap_function
 
 HELP_TEXT = 'Give the field a help_text: help_text="..."'

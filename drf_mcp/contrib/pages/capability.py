@@ -22,9 +22,9 @@ from drf_mcp.features import (
     RequestContext,
     Setting,
     Text,
+    override_language,
 )
 from drf_mcp.protocol import REVISIONS
-from drf_mcp.settings import override_language
 
 MEDIA_TYPE = "text/html;profile=mcp-app"
 STOCK = {"table": "drf_mcp/pages/table.html", "form": "drf_mcp/pages/form.html"}

@@ -10,11 +10,11 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.access.throttles import count_once, refuse_throttled
 from drf_mcp.arguments.call import PATH
+from drf_mcp.describers import ANY
 from drf_mcp.dispatch.list_probe import ask_about_rows
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.exposure import Tool
 from drf_mcp.features import Caller, Capability, RequestContext
-from drf_mcp.introspection.types import ANY
 from drf_mcp.protocol import REVISIONS
 
 Found = TypeVar("Found")

@@ -14,8 +14,8 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from drf_mcp.contrib.resources.routes import URISpace
+from drf_mcp.describers import DescribedField
 from drf_mcp.features import JSON_OBJECT, Kind, ListOf, Text
-from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.option_types.kinds import ICON, refuse_wrong_values
 
 # ISO 8601, as far as it names a moment.

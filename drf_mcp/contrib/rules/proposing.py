@@ -13,7 +13,13 @@ from django.utils.crypto import get_random_string
 from rest_framework.exceptions import PermissionDenied, Throttled
 
 from drf_mcp.access.scopes import get_tenant_key, get_user_key
-from drf_mcp.archives import StoredAnswer, can_be_asked
+from drf_mcp.archives import (
+    CallObject,
+    StoredAnswer,
+    can_be_asked,
+    find_written_databases,
+    hash_row,
+)
 from drf_mcp.contrib.rules.proposal_store import (
     APPROVED,
     FAILED,
@@ -36,17 +42,14 @@ from drf_mcp.contrib.tasks.credentials import CallerGone, Credential, keep_envir
 from drf_mcp.contrib.tasks.run import GONE, answer_again, find_backend, make_error, make_request
 from drf_mcp.contrib.tasks.task_store import CANCELLED
 from drf_mcp.contrib.writes.dry_run import is_dry_run
-from drf_mcp.dispatch.call_objects import CallObject, hash_row
-from drf_mcp.dispatch.probe import find_written_databases
 from drf_mcp.errors import CallRefused
 from drf_mcp.exceptions import Conflict, contain
 from drf_mcp.exposure import registry
-from drf_mcp.features import Call, CallState, Guard, Proceed, Slot
+from drf_mcp.features import Call, CallState, Guard, Proceed, Slot, override_language
 from drf_mcp.interaction.call_context import DEFERRAL
 from drf_mcp.interaction.exchange import Asked
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem
-from drf_mcp.settings import override_language
 from drf_mcp.transports.in_process import LocalEndpoint
 
 MADE = (

@@ -17,9 +17,8 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from drf_mcp.archives import can_be_asked
+from drf_mcp.archives import can_be_asked, get_named_object
 from drf_mcp.contrib.rules.conditions import UNREADABLE, SentArguments
-from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.errors import ArgumentsRefused, CallCrashed
 from drf_mcp.exceptions import catch
 from drf_mcp.exposure import registry

@@ -7,16 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from drf_mcp.arguments.fields import FIELDS
+from drf_mcp.budgets import RETRIEVAL_TOOL
 from drf_mcp.calls.summaries import UNKNOWN, Instructions, Signature, write_type
 from drf_mcp.contrib.search import READ, WRITE
 from drf_mcp.contrib.search.ranking import FieldRanking, describe_for_search
 from drf_mcp.contrib.search.words import split_words
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.exposure import Tool, Visibility
-from drf_mcp.features import Caller
+from drf_mcp.features import Caller, override_language
 from drf_mcp.option_types.spelling import PAGING_NAMES
-from drf_mcp.settings import override_language
-from drf_mcp.truncation import RETRIEVAL_TOOL
 
 # Of one page.
 MOST_HITS, MOST_GROUPS = 5, 300

@@ -22,8 +22,7 @@ from drf_mcp.exposure import RedirectingTool, ServerTool, ServerToolView, Tool, 
 from drf_mcp.features import Caller, CallState, RequestContext, mcp_settings
 from drf_mcp.interaction.call_context import call_context
 from drf_mcp.interaction.exchange import Slot, find_call
-from drf_mcp.json_text import JSONPointer
-from drf_mcp.outcomes import Outcome, Problem
+from drf_mcp.outcomes import JSONPointer, Outcome, Problem
 
 logger = logging.getLogger("drf_mcp")
 

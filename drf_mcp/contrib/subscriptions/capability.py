@@ -25,12 +25,21 @@ from drf_mcp.exceptions import (
     ProtocolError,
     contain,
 )
-from drf_mcp.features import Bound, Capability, Feature, RequestContext, Setting, held, mcp_settings
+from drf_mcp.features import (
+    Bound,
+    Capability,
+    Feature,
+    LimitReached,
+    RequestContext,
+    Setting,
+    held,
+    mcp_settings,
+)
 from drf_mcp.json_text import hash_json
 from drf_mcp.protocol import Era
 from drf_mcp.protocol.capability import MessageStream
 from drf_mcp.protocol.constants import STATELESS_REVISION
-from drf_mcp.settings import CACHE_ALIAS, say_bound
+from drf_mcp.settings import CACHE_ALIAS
 
 # The member of a filter that asks for the changes of a list, by the list.
 MEMBERS: Mapping[str, str] = {name: f"{name}ListChanged" for name in LISTS}
@@ -180,7 +189,7 @@ def read_texts(wanted: Mapping[str, Any], member: str) -> list[str]:
     if not is_list:
         raise InvalidParams(f'"{member}" must be an array of strings.')
     if len(texts) > mcp_settings.MAX_SUBJECTS:
-        raise InvalidParams(say_bound("MAX_SUBJECTS"))
+        raise InvalidParams(str(LimitReached("MAX_SUBJECTS").detail))
     return list(dict.fromkeys(texts))
 
 

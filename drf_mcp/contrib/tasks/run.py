@@ -28,11 +28,10 @@ from drf_mcp.contrib.tasks.task_store import (
     TaskStore,
 )
 from drf_mcp.exceptions import InternalError
-from drf_mcp.features import CallState, RequestContext, mcp_settings
+from drf_mcp.features import CallState, RequestContext, mcp_settings, override_language
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Answer, Channel, Exchange
 from drf_mcp.outcomes import Outcome, Question
 from drf_mcp.protocol.eras import InputRequired, read_modes
-from drf_mcp.settings import override_language
 
 FRAMEWORKS = ("django.tasks", "django_tasks")
 # They run a task within the request, or never.

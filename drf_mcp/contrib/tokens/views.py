@@ -19,8 +19,7 @@ from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
 from drf_mcp.contrib.tokens.forms import OwnTokenForm
 from drf_mcp.contrib.tokens.models import AgentToken, get_last_day
 from drf_mcp.exposure import Tool, Visibility, registry
-from drf_mcp.features import mcp_settings
-from drf_mcp.settings import say_bound
+from drf_mcp.features import LimitReached, mcp_settings
 from drf_mcp.transports.in_process import LocalEndpoint
 
 
@@ -95,7 +94,7 @@ class TokensView(SessionPage):
         if self.get_queryset().count() <= mcp_settings.MAX_TOKENS:
             return key
         form.instance.delete()
-        form.add_error(None, say_bound("MAX_TOKENS"))
+        form.add_error(None, str(LimitReached("MAX_TOKENS").detail))
         return ""
 
     def revoke(self, prefix: str) -> HttpResponse:

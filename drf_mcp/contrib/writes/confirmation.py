@@ -15,13 +15,9 @@ from django.core import signing
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from drf_mcp.archives import CallObject, ShownObject
 from drf_mcp.contrib.writes.dry_run import is_dry_run
-from drf_mcp.dispatch.call_objects import (
-    CASCADES,
-    MOST_MEMBERS,
-    CallObject,
-    ShownObject,
-)
+from drf_mcp.dispatch.call_objects import CASCADES, MOST_MEMBERS
 from drf_mcp.features import CallState, Guard, Proceed, get_rows, mcp_settings
 from drf_mcp.interaction.exchange import ANSWER_SECONDS, Asked, get_exchange
 from drf_mcp.json_text import hash_json

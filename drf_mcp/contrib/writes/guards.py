@@ -25,11 +25,10 @@ from drf_mcp.contrib.writes.idempotency_guard import (
     takes_header,
 )
 from drf_mcp.contrib.writes.versions import IF_MATCH, PreconditionGuard, find_precondition
-from drf_mcp.describers import Parameter
+from drf_mcp.describers import Parameter, ValueInfo
 from drf_mcp.errors import find_nearest
 from drf_mcp.features import Guard, Slot, mcp_settings
 from drf_mcp.introspection.inspection import find_declared_model
-from drf_mcp.introspection.types import ValueInfo
 
 # By the arguments that they read, in the order of a definition. A dry run is made where the call
 # itself would be.

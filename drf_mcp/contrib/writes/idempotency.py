@@ -32,16 +32,24 @@ from rest_framework.utils.encoders import JSONEncoder
 from rest_framework.utils.serializer_helpers import ReturnDict
 
 from drf_mcp.access.limits import get_holder
-from drf_mcp.access.scopes import ask_view_for_rights, get_caller_key, get_rights_fingerprint
+from drf_mcp.access.scopes import ask_view_for_rights, get_caller_key
 from drf_mcp.access.throttles import APPROACHING
-from drf_mcp.archives import MADE, finds_object, is_old
+from drf_mcp.archives import MADE, finds_object, get_rights_fingerprint, is_old
 from drf_mcp.dispatch.response import keep_serializers
 from drf_mcp.exceptions import Conflict, contain
 from drf_mcp.features import LimitReached, get_rows, mcp_settings
 from drf_mcp.interaction.call_context import call_context
 from drf_mcp.interaction.exchange import Block, find_call
-from drf_mcp.json_text import JSONPointer
-from drf_mcp.outcomes import MISSING, Fidelity, Outcome, Pagination, Problem, Severity, Warning
+from drf_mcp.outcomes import (
+    MISSING,
+    Fidelity,
+    JSONPointer,
+    Outcome,
+    Pagination,
+    Problem,
+    Severity,
+    Warning,
+)
 
 Result = TypeVar("Result")
 # 1 to 255 visible characters of ASCII.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from rest_framework.exceptions import APIException
 
-from drf_mcp.archives import MADE, StoredAnswer
+from drf_mcp.archives import MADE, Probe, StoredAnswer
 from drf_mcp.arguments.call import CONTROL
 from drf_mcp.calls.results import MAX_DEPTH
 from drf_mcp.contrib.writes.dry_run import is_dry_run
@@ -23,7 +23,6 @@ from drf_mcp.contrib.writes.idempotency import (
     read_outcome,
     write_outcome,
 )
-from drf_mcp.dispatch.probe import Probe
 from drf_mcp.errors import ArgumentsRefused, CallCrashed, CallRefused, missing_argument
 from drf_mcp.exceptions import catch, contain
 from drf_mcp.features import Call, CallState, Guard, Proceed, mcp_settings

@@ -11,15 +11,14 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, router, transaction
 
 from drf_mcp.arguments.call import BODY, CONTROL, PATH, Argument
-from drf_mcp.arguments.errors import not_an_object
 from drf_mcp.contrib.writes.versions import IF_MATCH
 from drf_mcp.describers import Schema
 from drf_mcp.dispatch.batches import THROTTLED, Batch, is_miss
-from drf_mcp.errors import ArgumentsRefused
+from drf_mcp.errors import ArgumentsRefused, not_an_object
 from drf_mcp.features import Call, CallState
 from drf_mcp.interaction.exchange import Asked
-from drf_mcp.json_text import JSONPointer, parse_json_text
-from drf_mcp.outcomes import Outcome, Problem, Warning
+from drf_mcp.json_text import parse_json_text
+from drf_mcp.outcomes import JSONPointer, Outcome, Problem, Warning
 
 
 class WriteBatch(Batch):

@@ -13,10 +13,9 @@ from django.db import router, transaction
 from django.db.models import IntegerField
 from rest_framework.utils.encoders import JSONEncoder
 
-from drf_mcp.archives import can_be_asked
+from drf_mcp.archives import CallObject, can_be_asked
 from drf_mcp.contrib.writes.dry_run import DRY_RUN, NOTE, is_dry_run, shorten
 from drf_mcp.describers import Parameter
-from drf_mcp.dispatch.call_objects import CallObject
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.features import CallState, Guard, Proceed, Slot
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem

@@ -10,8 +10,7 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.contrib.rules.proposal_store import APPROVED, OPEN, ProposalStore
 from drf_mcp.contrib.rules.proposing import find_shown_fingerprint, run_proposal, show_to
-from drf_mcp.dispatch.error_bodies import find_sentence
-from drf_mcp.errors import ask_nearest, find_nearest
+from drf_mcp.errors import ask_nearest, find_nearest, find_sentence
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.screen import Screen, UsageError, find_local_time
 
