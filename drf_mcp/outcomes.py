@@ -72,6 +72,9 @@ class Failure:
         recoverable: whether the caller can get past it; None for the category's answer.
         details: the ``details`` of a view's own envelope, as the view wrote them.
         data: the ``data`` of a view's own envelope with errors.
+        body: the body of a soft failure as the view wrote it, `MISSING` where no view wrote one,
+            None where the data of the outcome is the body.
+        scopes: the scopes that the caller's token lacks, if the call was refused for one.
     """
 
     code: str
@@ -84,6 +87,8 @@ class Failure:
     recoverable: bool | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     data: Mapping[str, Any] | None = None
+    body: Any = MISSING
+    scopes: tuple[str, ...] = ()
 
     def with_problems(self, problems: tuple[Problem, ...]) -> Failure:
         """Return the failure with the same problems at other pointers, also in its message."""
@@ -189,6 +194,22 @@ class RateLimit:
 
 
 @dataclass(frozen=True)
+class Source:
+    """What an answer was made from.
+
+    Attributes:
+        version: the canonical version of the content, "" where the view does not say.
+        content_hash: the hash of that version.
+    """
+
+    version: str = ""
+    content_hash: str = ""
+
+
+UNVERSIONED = Source()
+
+
+@dataclass(frozen=True)
 class Fidelity:
     """How much of the view's answer is left in a shortened result.
 
@@ -243,7 +264,6 @@ class Outcome:
         status: the HTTP status that the view gave.
         data: the view's own value, as its ``response.data``: any value that REST
             framework's JSON encoder takes. None when there is no body.
-        body: the whole body of a soft failure, whose answer is ``data``.
         failure: None on success.
         request_id: the id under which the log knows this call.
         content: further content blocks of the MCP result (images, resources).
@@ -253,9 +273,7 @@ class Outcome:
         duration_ms: how long the call took, None where it was not measured.
         fidelity: None when nothing was left out.
         meta: further facts about the answer, from guards or a view's own envelope.
-        version: the canonical version of the content, "" where the view does not say.
-        content_hash: the hash of that version.
-        scopes: the scopes of the call, if it was refused because the caller's token lacks one.
+        source: the version of the content.
         call: ``kwargs`` and ``query_string`` of the request to the view, as the archive keeps
             them; empty where the arguments were refused.
         media_type: the media type of the body, "" where the data was read unrendered.
@@ -277,10 +295,7 @@ class Outcome:
     duration_ms: float | None = None
     fidelity: Fidelity | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
-    body: Any = None
-    version: str = ""
-    content_hash: str = ""
-    scopes: tuple[str, ...] = ()
+    source: Source = UNVERSIONED
     call: Mapping[str, Any] = field(default_factory=dict)
     media_type: str = ""
     questions: tuple[Question, ...] = ()

@@ -196,8 +196,8 @@ class ToolsCapability(Capability):
         for feature in features.hooks["finish_result"]:
             result = feature.finish_result(result, outcome, call)
         record_call(call.context, call.tool, outcome, result, started)
-        if outcome.scopes:
-            raise make_scope_error(context.caller, outcome.scopes)
+        if outcome.failure is not None and outcome.failure.scopes:
+            raise make_scope_error(context.caller, outcome.failure.scopes)
         return result
 
     def call_within(self, context: RequestContext, slots: Mapping[Slot[Any], Any]) -> Outcome:

@@ -68,7 +68,11 @@ class ResultWriter:
         text = "".join(texts)
         if budget is not None and budget.is_exceeded(outcome, text):
             answer = encode(envelope.answer(outcome))
-            outcome = outcome.changed(data=json.loads(answer), body=None)
+            failure = outcome.failure
+            if failure is not None and failure.soft:
+                # The body of `PlainEnvelope` is the data from here on.
+                failure = replace(failure, body=None)
+            outcome = outcome.changed(data=json.loads(answer), failure=failure)
             sample, length, answer, text = answer[:SAMPLE], len(text), "", ""
             outcome = fit_outcome(
                 budget, outcome, lambda it: "".join(envelope.texts(it, encode)), length, sample

@@ -11,7 +11,7 @@ from drf_mcp.access.throttles import APPROACHING
 from drf_mcp.arguments.call import Call
 from drf_mcp.codes import WARNING_SEVERITIES, Category
 from drf_mcp.features import CallState
-from drf_mcp.outcomes import Outcome, Problem, Warning
+from drf_mcp.outcomes import MISSING, Outcome, Problem, Source, Warning
 
 PARTIAL = "PARTIAL_FAILURE"
 # Members of ``meta`` that differ by object: the version, and the present values.
@@ -55,7 +55,6 @@ class Batch:
         return base.changed(
             data=[outcome.data if not is_miss(outcome) else None for outcome in self.outcomes],
             failure=None,
-            body=None,
             pagination=None,
             content=tuple(block for outcome in self.distinct for block in outcome.content),
             warnings=(*warnings, self.get_warning()) if self.misses else warnings,
@@ -64,8 +63,7 @@ class Batch:
             telemetry=self.join_telemetry(),
             meta=self.join_meta(),
             fidelity=next(filter(None, (outcome.fidelity for outcome in self.distinct)), None),
-            version=self.get_common("version"),
-            content_hash=self.get_common("content_hash"),
+            source=Source(self.find_common("version"), self.find_common("content_hash")),
         )
 
     def fail(self) -> Outcome:
@@ -80,11 +78,10 @@ class Batch:
         message = self.describe_misses() if len(self.ids) > 1 else main.failure.message
         # Where all fail with the same message, no problems are needed.
         problems = self.misses if several else ()
-        failure = replace(main.failure, message=message, problems=problems, soft=soft)
+        failure = replace(main.failure, message=message, problems=problems, soft=soft, body=MISSING)
         nulls = [None] * len(self.ids) if soft else None
-        body = {"detail": message, "data": nulls} if soft else None
         suggestions = tuple(self.join_suggestions())
-        return main.changed(failure=failure, data=nulls, body=body, suggestions=suggestions)
+        return main.changed(failure=failure, data=nulls, suggestions=suggestions)
 
     @cached_property
     def groups(self) -> Mapping[tuple[str, str], list[Any]]:
@@ -181,8 +178,8 @@ class Batch:
                 joined[name] = sum(both) if is_sum else value
         return joined
 
-    def get_common(self, name: str) -> str:
-        values = {getattr(o, name) for o in self.outcomes if not is_miss(o)}
+    def find_common(self, name: str) -> str:
+        values = {getattr(o.source, name) for o in self.outcomes if not is_miss(o)}
         return values.pop() if len(values) == 1 else ""
 
 

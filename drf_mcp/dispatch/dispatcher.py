@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -291,7 +292,9 @@ class Dispatcher(FailureOutcomes):
             view = answer.view
             # A response that middleware made has no view.
             scopes = view and caller.find_missing_scopes(view, view.request, view.get_permissions())
-            return outcome.changed(scopes=scopes or ())
+            if scopes and outcome.failure is not None:
+                outcome = outcome.changed(failure=replace(outcome.failure, scopes=scopes))
+            return outcome
         selection = tool.arguments.fields
         if bound.fields and selection is not None and outcome.failure is None:
             unanswered = selection.find_unanswered(bound.fields, outcome.data)

@@ -27,7 +27,7 @@ from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import new_request_id
 from drf_mcp.exceptions import InternalError, TimeLimitExceeded, catch
 from drf_mcp.features import CallState
-from drf_mcp.outcomes import Failure, Outcome, RateLimit
+from drf_mcp.outcomes import UNVERSIONED, Failure, Outcome, RateLimit, Source
 from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings
 
@@ -90,7 +90,7 @@ class FailureOutcomes:
             status,
             failure=failure,
             request_id=request_id,
-            version=version if isinstance(version, str) else "",
+            source=Source(version) if version and isinstance(version, str) else UNVERSIONED,
         )
 
     def get_arguments_outcome(self, call: CallState, exc: ArgumentsRefused) -> Outcome:

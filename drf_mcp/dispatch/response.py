@@ -22,7 +22,7 @@ from drf_mcp.exceptions import SoftDetail
 from drf_mcp.interaction.call_context import CallContext, call_context, notes_of
 from drf_mcp.interaction.responses import BlockResponse
 from drf_mcp.json_text import OBJECTS
-from drf_mcp.outcomes import Outcome, Pagination, Warning
+from drf_mcp.outcomes import Outcome, Pagination, Source, Warning
 
 PAGE_SIZE_LIMITED = "PAGE_SIZE_LIMITED"
 Recognizer = Callable[..., "Outcome | None"]
@@ -147,15 +147,16 @@ def build_outcome(
     # The status of an error wins over an envelope of a success.
     if own is not None and own.failure is None and status >= 400:
         own = None
-    failure = pagination = body = None
+    failure = pagination = None
     limited: tuple[Warning, ...] = ()
     if own is not None:
-        data, failure, body, pagination = own.data, own.failure, own.body, own.pagination
+        data, failure, pagination = own.data, own.failure, own.pagination
     elif status >= 400:
         failure = map_errors(get_arguments()).from_response(status, data, response.headers)
     elif response.excepted and status < 300 and data is not None:
-        detail, body = response.soft_detail, data
-        failure, data = map_errors(get_arguments()).from_soft_failure(detail), detail.answer
+        detail = response.soft_detail
+        failure = map_errors(get_arguments()).from_soft_failure(detail)
+        failure, data = replace(failure, body=data), detail.answer
     # The members of REST framework's paginators; an object alone may have "results" as well.
     elif isinstance(data, OBJECTS) and "results" in data and "next" in data:
         # Reading the attribute makes the paginator, so it is read for a page only.
@@ -172,7 +173,6 @@ def build_outcome(
         status=status,
         data=data,
         failure=failure,
-        body=body,
         pagination=pagination,
         content=content.blocks,
         fidelity=content.fidelity or base.fidelity,
@@ -185,7 +185,7 @@ def build_outcome(
         outcome = add_notes(outcome, notes)
     if quota is not None and failure is None:
         outcome = outcome.changed(warnings=(*outcome.warnings, *warn_of_quota(quota)))
-    return outcome if outcome.version else add_version(outcome, notes, view)
+    return outcome if outcome.source.version else add_version(outcome, notes, view)
 
 
 def find_own_outcome(response: ViewResponse, recognize: Recognizer) -> Outcome | None:
@@ -220,7 +220,7 @@ def add_version(outcome: Outcome, notes: CallContext | None, view: Any) -> Outco
         version, content_hash = str(attribute), str(getattr(view, "mcp_content_hash", None) or "")
     if not version and not content_hash:
         return outcome
-    return outcome.changed(version=version, content_hash=outcome.content_hash or content_hash)
+    return outcome.changed(source=Source(version, outcome.source.content_hash or content_hash))
 
 
 def new_request_id() -> str:

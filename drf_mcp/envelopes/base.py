@@ -171,8 +171,8 @@ class ContractEnvelope(Envelope):
         return described
 
     def _describe_source(self, outcome: Outcome) -> dict[str, Any]:
-        source = {"content_version": outcome.version, "content_hash": outcome.content_hash}
-        return drop_empty(source)
+        source = outcome.source
+        return drop_empty({"content_version": source.version, "content_hash": source.content_hash})
 
     def _get_further_meta(self, outcome: Outcome, reserved: Container[str]) -> dict[str, Any]:
         meta = outcome.meta

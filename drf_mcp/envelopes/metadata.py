@@ -19,6 +19,7 @@ from drf_mcp.outcomes import (
     Pagination,
     RateLimit,
     Severity,
+    Source,
     Warning,
     iso_time,
     period_name,
@@ -208,8 +209,7 @@ def parse_meta(meta: Mapping[str, Any], own_names: Container[str] = ()) -> dict[
         "rate_limit": parse_facts(RateLimit, take(meta, "rate_limit", dict), RATE_LIMIT),
         "telemetry": take(meta, "telemetry", dict),
         "fidelity": fidelity,
-        "version": take(meta, "content_version", str),
-        "content_hash": take(meta, "content_hash", str),
+        "source": Source(take(meta, "content_version", str), take(meta, "content_hash", str)),
         "meta": {name: others[name] for name in others if name not in own_names},
     }
 

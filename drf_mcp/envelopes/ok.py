@@ -17,7 +17,6 @@ from drf_mcp.envelopes.metadata import (
     take,
     take_objects,
 )
-from drf_mcp.envelopes.plain import PlainEnvelope
 from drf_mcp.json_text import JSONPointer, content_hash
 from drf_mcp.outcomes import Failure, Outcome, Pagination, Problem
 
@@ -86,12 +85,13 @@ class OkEnvelope(ContractEnvelope):
 
     def _get_meta(self, outcome: Outcome, content: Any) -> dict[str, Any]:
         meta = self._get_further_meta(outcome, META["properties"])
-        if outcome.version:
-            meta["version"] = outcome.version
-        if outcome.content_hash:
-            meta["content_hash"] = outcome.content_hash
+        source = outcome.source
+        if source.version:
+            meta["version"] = source.version
+        if source.content_hash:
+            meta["content_hash"] = source.content_hash
         # Another read of the same version may answer with other data.
-        elif not outcome.version and not outcome.is_error:
+        elif not source.version and not outcome.is_error:
             meta["content_hash"] = content_hash(content)
         if outcome.pagination is not None:
             meta["next_cursor"] = outcome.pagination.cursor
@@ -131,7 +131,8 @@ class OkEnvelope(ContractEnvelope):
         if not isinstance(ok, bool) or not isinstance(meta, Mapping):
             return None
         members = parse_meta(meta, ("version", "next_cursor"))
-        members["version"] = take(meta, "version", str) or members["version"]
+        if version := take(meta, "version", str):
+            members["source"] = replace(members["source"], version=version)
         if "next_cursor" in meta:
             page = members["pagination"] or Pagination(own=True)
             cursor = meta["next_cursor"]
@@ -150,8 +151,7 @@ class OkEnvelope(ContractEnvelope):
                 # ``ok: false`` with a good HTTP status.
                 soft=status < 400,
             )
-        soft_body = PlainEnvelope().translate_soft(failure, data)
-        return Outcome("", status, data=data, failure=failure, body=soft_body, **members)
+        return Outcome("", status, data=data, failure=failure, **members)
 
     def _parse_error(self, error: dict[str, Any]) -> Problem:
         path = take(error, "path", str)

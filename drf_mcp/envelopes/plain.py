@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from drf_mcp.envelopes.base import ContractEnvelope, Encode, drop_empty
-from drf_mcp.outcomes import Category, Failure, Outcome
+from drf_mcp.outcomes import MISSING, Category, Failure, Outcome
 
 PREFIX = "Error executing tool: "
 
@@ -39,8 +39,7 @@ class PlainEnvelope(ContractEnvelope):
             return outcome.data
         if not failure.soft:
             return PREFIX + self.reason(failure, outcome.data)
-        body = self.answer(outcome)
-        return {"detail": failure.message} if body is None else body
+        return self.answer(outcome)
 
     def text(self, outcome: Outcome, rendered: Any, encode: Encode) -> str:
         if outcome.is_error:
@@ -69,13 +68,14 @@ class PlainEnvelope(ContractEnvelope):
         return Outcome("", status, failure=Failure("", Category.INTERNAL, message, ""))
 
     def answer(self, outcome: Outcome) -> Any:
-        # The whole body of a soft failure.
-        return outcome.data if outcome.body is None else outcome.body
-
-    def translate_soft(self, failure: Failure | None, data: Any) -> Any:
-        """Return the body for a soft failure of another contract, None without such a failure."""
+        failure, data = outcome.failure, outcome.data
         if failure is None or not failure.soft:
-            return None
+            return data
+        if failure.body is not MISSING:
+            return next(
+                (each for each in (failure.body, data) if each is not None),
+                {"detail": failure.message},
+            )
         detail = {"detail": self.reason(failure, None)}
         return detail if data is None else {**detail, "data": data}
 

@@ -18,9 +18,8 @@ from drf_mcp.envelopes.metadata import (
     take,
     take_objects,
 )
-from drf_mcp.envelopes.plain import PlainEnvelope
 from drf_mcp.json_text import JSONPointer
-from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Problem
+from drf_mcp.outcomes import MISSING, UNVERSIONED, Category, Failure, Outcome, Problem
 
 VERSION = "response-v2"
 
@@ -77,7 +76,7 @@ class ResponseV2Envelope(ContractEnvelope):
         if outcome.meta:
             further = self._get_further_meta(outcome, META["properties"])
             meta = {**drop_empty(further), **meta}
-        if outcome.version or outcome.content_hash:
+        if outcome.source is not UNVERSIONED:
             meta |= self._describe_source(outcome)
         data = {} if failure is not None and not failure.soft else self._get_payload(outcome)
         answer = data if type(data) is dict else self._get_object(data)
@@ -188,7 +187,6 @@ class ResponseV2Envelope(ContractEnvelope):
             status=status,
             data={} if data is None and failure is None else data,
             failure=failure,
-            body=PlainEnvelope().translate_soft(failure, data),
             **parse_meta(meta, STANDARD_META),
         )
 

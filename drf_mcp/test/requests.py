@@ -16,7 +16,7 @@ from drf_mcp.arguments.call import PATH, Argument
 from drf_mcp.calls.results import make_envelope
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.request import ToolRequest
-from drf_mcp.envelopes import Envelope
+from drf_mcp.envelopes import Envelope, PlainEnvelope
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.field_schema import PNG, TEXT, make_example
 from drf_mcp.introspection.types import ANY, Place, Relation, Upload
@@ -214,7 +214,7 @@ class CapturingEnvelope(Envelope):
         return cls.made[envelope_class]
 
     def render(self, outcome: Outcome) -> Any:
-        body = outcome.data if outcome.body is None else outcome.body
+        body = PlainEnvelope().answer(outcome)
         data = to_json_value(body) if outcome.status < FAILED else None
         # Over HTTP an envelope has no measurements of the call.
         own, unmeasured = make_envelope(self.envelope_class), replace(outcome, telemetry={})

@@ -149,7 +149,7 @@ class MetadataCutter:
         failure = outcome.failure
         if failure is not None:
             failure = without_context(failure)
-        return self.measure(outcome.changed(data=None, body=None, failure=failure)) <= room
+        return self.measure(outcome.changed(data=None, failure=failure)) <= room
 
 
 class FailureCutter(MetadataCutter):
@@ -347,7 +347,7 @@ def add_fidelity(own: Fidelity | None, ours: Fidelity) -> Fidelity:
 
 
 def without_context(failure: Failure) -> Failure:
-    return replace(failure, problems=(), context={}, details={}, data=None)
+    return replace(failure, problems=(), context={}, details={}, data=None, body=None)
 
 
 def to_json(entries: Sequence[Any]) -> Any:

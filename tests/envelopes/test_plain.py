@@ -132,7 +132,7 @@ CONFLICT = Failure("CONFLICT", Category.CONFLICT, "Not now.", "", soft=True)
 TEXTS: dict[str, Outcome] = {
     '"Error executing tool"': Outcome("t", 200, "Error executing tool"),
     '{"detail": "Not now."}': Outcome("t", 200, failure=CONFLICT),
-    '{"data": [1]}': Outcome("t", 200, [1], CONFLICT, body={"data": [1]}),
+    '{"data": [1]}': Outcome("t", 200, [1], replace(CONFLICT, body={"data": [1]})),
     "Error executing tool: ViewSet returned error: {'items': [{}, {'name': 'Not found.'}]}": (
         replace(NOT_FOUND, data={"items": [{}, {"name": NOT_FOUND.data["detail"]}]})
     ),

@@ -183,7 +183,4 @@ def explain_silence(outcome: Outcome, sentence: str) -> Outcome:
     """Return the outcome of a call that could not ask, with the reason before its message."""
     if not sentence or outcome.failure is None:
         return outcome
-    body = outcome.body
-    if isinstance(body, Mapping) and isinstance(body.get("detail"), str):
-        body = {**body, "detail": f"{sentence} {body['detail']}"}
-    return outcome.changed(failure=say_first(sentence, outcome.failure), body=body)
+    return outcome.changed(failure=say_first(sentence, outcome.failure))

@@ -189,8 +189,9 @@ class ProgramRun:
                 failure.remediation,
                 context={**said, "line": exc.line},
                 details=failure.details,
+                scopes=failure.scopes,
             )
-            outcome = self.fail(cause.status, failure).changed(scopes=cause.scopes)
+            outcome = self.fail(cause.status, failure)
             return self.keep_rest(outcome, cause, said)
         kind = f"{exc.kind}: " if exc.kind else ""
         message, pointer = f"{line}{kind}{exc.message}", self.call.tool.get_pointer("program")
@@ -383,6 +384,5 @@ class Stop:
         texts = (stopped_at, describe_changes(calls.changes), inner.failure.message)
         message = " ".join(filter(None, texts))
         failure = Failure(code, category, message, advice, soft=not is_personal)
-        body = {"detail": f"{message} {advice}", "data": data}
         status = inner.status if is_personal else 200
-        return Outcome(COMPOSE, status, data=data, body=body, failure=failure, questions=questions)
+        return Outcome(COMPOSE, status, data=data, failure=failure, questions=questions)

@@ -240,8 +240,8 @@ class Reading:
             contain(lambda: contents.extend(self.write(outcome)), fail)
         record = {"content": Encoded(jsonrpc.encode(contents))}
         record_call(self.context, self.resource, outcome, record, started)
-        if outcome.scopes:
-            raise make_scope_error(caller, outcome.scopes)
+        if outcome.failure is not None and outcome.failure.scopes:
+            raise make_scope_error(caller, outcome.failure.scopes)
         if outcome.is_error or not contents:
             raise self.get_error(outcome)
         return contents

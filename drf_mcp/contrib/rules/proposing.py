@@ -424,8 +424,7 @@ def describe_waiting(call: CallState, row: Any) -> Outcome:
     message = f"{state} {row.reason}"
     advice = "Ask for the state with the tool and the arguments in 'next', not at once."
     failure = Failure("APPROVAL_REQUIRED", Category.AUTHORIZATION, message, advice, soft=True)
-    body = {"detail": f"{message} {advice}", "data": data}
-    return Outcome(call.tool.name, 200, data=data, body=body, failure=failure)
+    return Outcome(call.tool.name, 200, data=data, failure=failure)
 
 
 # --- The run of an approved call -----------------------------------------------------------------

@@ -266,7 +266,7 @@ def find_located(name: str, outcome: Outcome) -> dict[str, Any]:
     asks = failure is not None and failure.code == CONFIRMATION
     if asks and isinstance(data, Mapping) and "next" in data:
         data = {**data, "next": {"name": name, INNER: data["next"]}}
-        changes |= {"data": data, "body": {**outcome.body, "data": data}}
+        changes["data"] = data
     return changes
 
 

@@ -263,7 +263,6 @@ class ConfirmationGuard(Guard):
             tool.name,
             200,
             data=data,
-            body={"detail": f"{message} {REMEDIATION}", "data": data},
             failure=Failure(
                 "CONFIRMATION_REQUIRED", Category.VALIDATION, message, REMEDIATION, soft=True
             ),

@@ -8,6 +8,7 @@ import re
 import traceback
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -25,7 +26,7 @@ from drf_mcp.errors import ArgumentsRefused
 from drf_mcp.exceptions import catch, contain
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.introspection.inspection import wrapped_queries
-from drf_mcp.outcomes import Category, Failure, Outcome, Problem
+from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Problem
 
 logger = logging.getLogger("drf_mcp")
 
@@ -207,8 +208,10 @@ def make_plain(outcome: Outcome) -> Outcome:
     encoder = AnswerEncoder()
 
     def encode() -> Outcome:
-        data, body = encoder.plain(outcome.data), encoder.plain(outcome.body)
-        return outcome.changed(data=data, body=body)
+        failure, data = outcome.failure, encoder.plain(outcome.data)
+        if failure is not None and failure.body is not MISSING:
+            failure = replace(failure, body=encoder.plain(failure.body))
+        return outcome.changed(data=data, failure=failure)
 
     # The error of a value that JSON cannot hold is reported when the result is written.
     return contain(encode, lambda exc: outcome)

@@ -48,6 +48,7 @@ from drf_mcp.outcomes import (
     Pagination,
     Problem,
     Severity,
+    Source,
     Warning,
 )
 
@@ -61,7 +62,7 @@ MOST_ATTEMPTS = 20
 # The members of a successful outcome that are kept: not the quota that was left at that time.
 KEPT = (
     *("tool", "status", "data", "content", "suggestions", "telemetry", "fidelity"),
-    *("meta", "version", "content_hash", "request_id", "pagination"),
+    *("meta", "source", "request_id", "pagination"),
 )
 REPLAYED = "replayed"
 
@@ -107,6 +108,7 @@ def read_outcome(text: str) -> Outcome:
     members["warnings"] = tuple(map(read_warning, members["warnings"]))
     for name in ("content", "suggestions"):
         members[name] = tuple(members[name])
+    members["source"] = Source(**members["source"])
     if members["pagination"] is not None:
         members["pagination"] = Pagination(**members["pagination"])
     if (fidelity := members["fidelity"]) is not None:

@@ -77,7 +77,7 @@ class WriteBatch(Batch):
         first = (hard or failures)[0]
         failure = replace(first, message=message, problems=self.misses, soft=not hard)
         suggestions = tuple(self.join_suggestions())
-        return main.changed(failure=failure, data=None, body=None, meta={}, suggestions=suggestions)
+        return main.changed(failure=failure, data=None, meta={}, suggestions=suggestions)
 
     @cached_property
     def misses(self) -> tuple[Problem, ...]:
