@@ -13,7 +13,7 @@ from collections.abc import Collection
 from types import GetSetDescriptorType
 from typing import Any
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.db.models.query import ModelIterable
 from rest_framework.generics import GenericAPIView, ListAPIView, ListCreateAPIView
 from rest_framework.mixins import ListModelMixin
@@ -126,16 +126,6 @@ def find_queryset_fault(rows: Any) -> str:
 def is_stock_row(serializer: Any) -> bool:
     """Return whether a serializer writes the values of its fields, and nothing else."""
     return is_stock(serializer, Serializer, "to_representation", "_readable_fields")
-
-
-def is_stored_value(model: type[Model], field: Any) -> bool:
-    """Return whether an object of a model has the value of its column."""
-    descriptor = type(inspect.getattr_static(model, field.attname, None))
-    return (
-        descriptor.__module__.partition(".")[0] == "django"
-        and model.__getattribute__ is object.__getattribute__
-        and all(is_stock_member(model, name, {"django"}) for name in ("__init__", "from_db"))
-    )
 
 
 # --- Whose code it is ---------------------------------------------------------------------------

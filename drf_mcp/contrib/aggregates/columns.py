@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
@@ -16,7 +17,7 @@ from rest_framework import ISO_8601, serializers
 from rest_framework.fields import empty
 from rest_framework.settings import api_settings
 
-from drf_mcp.dispatch.stock_lists import is_stock, is_stock_row, is_stored_value
+from drf_mcp.dispatch.stock_lists import is_stock, is_stock_member, is_stock_row
 
 AMOUNTS = ("sum", "avg", "min", "max")
 # Sums have more digits than any of the numbers in them.
@@ -61,6 +62,16 @@ KEY = serializers.PrimaryKeyRelatedField
 STOCK_FIELDS = (KEY, *PLAIN, NAME.field, *(each.field for each in TYPES))
 # Any other format may leave a part of the date out.
 FULL_FORMATS = (None, ISO_8601)
+
+
+def is_stored_value(model: type[models.Model], field: Any) -> bool:
+    """Return whether an object of a model has the value of its column."""
+    descriptor = type(inspect.getattr_static(model, field.attname, None))
+    return (
+        descriptor.__module__.partition(".")[0] == "django"
+        and model.__getattribute__ is object.__getattribute__
+        and all(is_stock_member(model, name, {"django"}) for name in ("__init__", "from_db"))
+    )
 
 
 class NotAColumn(Exception):
