@@ -22,7 +22,7 @@ class catch:
 
         with catch() as caught:
             return view(request)
-        return self.get_failure(caught.exception)
+        return self.make_failure(caught.exception)
 
     A BaseException that is no `Exception`, such as SystemExit, is not caught.
     """

@@ -312,7 +312,7 @@ class Server:
     def initialize(self, context: RequestContext) -> dict[str, Any]:
         # 2025-11-25, basic/lifecycle.
         context.caller.authenticate()
-        era, offer = context.era, self.get_offer(context)
+        era, offer = context.era, self.make_offer(context)
         info = era.implementation_members(self.describe_server())
         revision = HandshakeEra.negotiate(context.message.params["protocolVersion"])
         return {"protocolVersion": revision, "serverInfo": info, **offer}
@@ -331,15 +331,15 @@ class Server:
     def discover(self, context: RequestContext) -> dict[str, Any]:
         # 2026-07-28, server/discover.
         context.caller.authenticate()
-        return {"supportedVersions": list(REVISIONS), **self.get_offer(context)}
+        return {"supportedVersions": list(REVISIONS), **self.make_offer(context)}
 
-    def get_offer(self, context: RequestContext) -> dict[str, Any]:
-        offer: dict[str, Any] = {"capabilities": self.get_offered(context.era)}
+    def make_offer(self, context: RequestContext) -> dict[str, Any]:
+        offer: dict[str, Any] = {"capabilities": self.find_offered(context.era)}
         if instructions := self.get_instructions(context):
             offer["instructions"] = instructions
         return offer
 
-    def get_offered(self, era: Era) -> dict[str, Any]:
+    def find_offered(self, era: Era) -> dict[str, Any]:
         offered: dict[str, Any] = {}
         for capability in sorted(self.capabilities, key=lambda each: each.annotates):
             capability.advertise(era, offered)

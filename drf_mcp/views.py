@@ -151,7 +151,7 @@ class MCPView(View):
         request.is_mcp_request = True  # type: ignore[attr-defined]
         self.caller = Caller(request, self, self.get_authenticators(), self.get_permissions())
         try:
-            self.caller.narrowings += tuple(self.get_narrowings())
+            self.caller.narrowings += tuple(self.find_narrowings())
         except Refused:
             # A caller without valid credentials does not learn which toolsets exist.
             self.caller.authenticate()
@@ -190,7 +190,7 @@ class MCPView(View):
     def is_narrowed(self) -> bool:
         return self.read_only or self.tools is not None
 
-    def get_narrowings(self) -> Iterator[Narrowing]:
+    def find_narrowings(self) -> Iterator[Narrowing]:
         """Yield what takes tools away in this request: the endpoint, its toolset, the header.
 
         Raises:

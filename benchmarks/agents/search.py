@@ -61,7 +61,7 @@ class Search:
             for word in document:
                 self.holders[word].append(name)
 
-    def get_scores(self, words: Sequence[str]) -> dict[str, float]:
+    def find_scores(self, words: Sequence[str]) -> dict[str, float]:
         """Return the score of each tool for these words, without tools that score nothing."""
         scores: dict[str, float] = defaultdict(float)
         for word, times in Counter(words).items():
@@ -74,7 +74,7 @@ class Search:
 
     def find_lister(self, subject: str) -> str:
         """Return the tool that lists the objects of a subject, as far as the list shows."""
-        scores = self.get_scores(split_words(f"list {subject}"))
+        scores = self.find_scores(split_words(f"list {subject}"))
         listers = [name for name in self.documents if split_words(name)[-1:] == ["list"]]
         return max(listers or self.documents, key=lambda name: scores.get(name, 0.0))
 
@@ -84,7 +84,7 @@ class Search:
         A wrong tool with the same score ranks before a right one. A right tool without any of the
         words ranks last.
         """
-        found = self.get_scores(split_words(question))
+        found = self.find_scores(split_words(question))
         scores = {name: found.get(name, 0.0) for name in self.documents}
         best = max((scores[name] for name in right if name in scores), default=0.0)
         wrong = {name: score for name, score in scores.items() if name not in right}

@@ -117,7 +117,7 @@ class DeferredWay(Way):
         return super().work(task)
 
     def look(self, query: str, tool: str) -> bool:
-        scores = self.search.get_scores(split_words(query))
+        scores = self.search.find_scores(split_words(query))
         found = sorted(scores, key=lambda name: -scores[name])[:FOUND]
         # The agent has already read a tool that an earlier search found.
         new = [name for name in found if name not in self.seen]

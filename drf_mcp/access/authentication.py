@@ -34,17 +34,17 @@ from drf_mcp.access.authentication_reuse import (
     UnreadBody,
     has_same_authentication,
 )
-from drf_mcp.access.limits import get_holder
-from drf_mcp.access.narrowing import SERVER_READS, Narrowing, get_own_narrowings
+from drf_mcp.access.limits import find_holder
+from drf_mcp.access.narrowing import SERVER_READS, Narrowing, find_own_narrowings
 from drf_mcp.access.resources import BEARER, TOKEN, BearerChallenge, ProtectedResource
 from drf_mcp.access.scopes import (
     ScopeDenied,
     describe_scopes,
+    find_granted_scopes,
     find_missing_scopes,
-    get_caller_key,
-    get_granted_scopes,
     has_scopes,
     is_gone,
+    make_caller_key,
 )
 from drf_mcp.exceptions import Refused, contain
 from drf_mcp.option_types.spelling import join_alternatives
@@ -157,13 +157,13 @@ class Caller:
     def principal(self) -> str:
         """A key of the authenticated caller, "" for an anonymous one."""
         known = self.authenticate()
-        return get_caller_key(known.user, known.auth, self.request)
+        return make_caller_key(known.user, known.auth, self.request)
 
     @property
     def holder(self) -> str:
-        """Whom bounds count: see `get_holder`."""
+        """Whom bounds count: see `find_holder`."""
         known = self.authenticate()
-        return get_holder(known.user, known.auth, self.request)
+        return find_holder(known.user, known.auth, self.request)
 
     @property
     def bearer(self) -> str | None:
@@ -269,7 +269,7 @@ class Caller:
             raise AuthenticationFailed(OTHER_AUDIENCE, "invalid_token")
         if auth is not None and self.bearer is not None:
             scopes = self.view.get_scopes() if self.endpoint else mcp_settings.SCOPES
-            if scopes and get_granted_scopes(auth) is not None and not has_scopes(auth, scopes):
+            if scopes and find_granted_scopes(auth) is not None and not has_scopes(auth, scopes):
                 raise ScopeDenied(scopes)
         for permission in self.permissions:
             if permission.has_permission(request, self.view):
@@ -284,7 +284,7 @@ class Caller:
                 message = NO_USER
             raise PermissionDenied(message, getattr(permission, "code", None))
         if getattr(auth, "narrowing", None) is not None or mcp_settings.READ_ONLY:
-            self.narrowings += tuple(get_own_narrowings(request))
+            self.narrowings += tuple(find_own_narrowings(request))
 
 
 # The functions that authenticate the caller and ask the permissions, for `Caller.is_broken_by`.

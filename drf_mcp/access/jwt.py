@@ -19,7 +19,7 @@ from jwt.exceptions import PyJWKClientConnectionError, PyJWKClientError, PyJWTEr
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import APIException, AuthenticationFailed
 
-from drf_mcp.access.scopes import get_granted_scopes, is_gone
+from drf_mcp.access.scopes import find_granted_scopes, is_gone
 from drf_mcp.settings import mcp_settings
 
 logger = logging.getLogger("drf_mcp")
@@ -270,7 +270,7 @@ class JWTAuthentication(BaseAuthentication):
 
     def get_scopes(self, claims: Mapping[str, Any]) -> Sequence[str]:
         """Return the names of the token's scopes: the claim ``scope``, or ``scp``."""
-        return get_granted_scopes(claims) or ()
+        return find_granted_scopes(claims) or ()
 
     def get_user(self, claims: Mapping[str, Any]) -> Any:
         """Return the user whom a token is for, None if there is none."""

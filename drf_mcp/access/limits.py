@@ -1,7 +1,7 @@
 """What one caller may ask for or hold: every bound is a setting whose kind is `Bound`.
 
 docs/limits.md has the table. A bound of a list in the arguments refuses the call before anything
-in the list is looked up. A bound of what is kept counts the rows of their holder (`get_holder`):
+in the list is looked up. A bound of what is kept counts the rows of their holder (`find_holder`):
 make the row, then count (`refuse_beyond`), and delete the row where it is one too many, so that
 calls at the same time do not pass the bound together. `held` counts what this process holds.
 """
@@ -18,11 +18,11 @@ from typing import Any
 from rest_framework.exceptions import Throttled
 from rest_framework.throttling import BaseThrottle
 
-from drf_mcp.access.scopes import get_machine_key, get_user_key
+from drf_mcp.access.scopes import make_machine_key, make_user_key
 from drf_mcp.settings import mcp_settings, say_bound
 
 # Returns the address of a request as REST framework's throttles see it.
-get_address = BaseThrottle().get_ident
+find_address = BaseThrottle().get_ident
 
 
 class LimitReached(Throttled):
@@ -38,14 +38,14 @@ class LimitReached(Throttled):
         self.name = name
 
 
-def get_holder(user: Any, auth: Any, request: Any) -> str:
+def find_holder(user: Any, auth: Any, request: Any) -> str:
     """Return whom bounds count, as a hash: a user, a machine's credential, else an address.
 
     The tenant is no part of it, since an unchecked header may choose the tenant.
     """
-    key = get_user_key(user) or get_machine_key(user, auth, request)
+    key = make_user_key(user) or make_machine_key(user, auth, request)
     # A worker that makes a machine's call has no credential of it.
-    key = key or getattr(request, "mcp_principal", "") or f"address {get_address(request)}"
+    key = key or getattr(request, "mcp_principal", "") or f"address {find_address(request)}"
     return hashlib.sha256(key.encode()).hexdigest()
 
 

@@ -56,7 +56,7 @@ class Narrowing:
             return False
         return self.tools is None or tool.endpoint.is_built_in or tool.matches(self.tools)
 
-    def get_reason(self, tool: Any) -> str:
+    def write_reason(self, tool: Any) -> str:
         facts = {"source": self.label}
         if self.hides_writing(tool):
             return "{source} only has tools that read".format(**facts)
@@ -77,7 +77,7 @@ class Narrowing:
 SERVER_READS = Narrowing("the server", read_only=True)
 
 
-def get_own_narrowings(request: Request) -> Iterator[Narrowing]:
+def find_own_narrowings(request: Request) -> Iterator[Narrowing]:
     """Yield the narrowings of an authenticated request: by its credential, and by READ_ONLY."""
     narrowing = getattr(request.auth, "narrowing", None)
     if narrowing is not None:

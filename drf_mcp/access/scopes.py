@@ -38,7 +38,7 @@ def read_scopes(value: Any) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, Iterable) else ()
 
 
-def get_granted_scopes(auth: Any) -> tuple[str, ...] | None:
+def find_granted_scopes(auth: Any) -> tuple[str, ...] | None:
     """Return the scopes of ``request.auth``; None for a credential without scopes."""
     # djangorestframework-simplejwt keeps the claims in ``payload``.
     auth = getattr(auth, "payload", auth)
@@ -54,7 +54,7 @@ def has_scopes(auth: Any, scopes: Sequence[str]) -> bool:
     allow_scopes = getattr(auth, "allow_scopes", None)
     if callable(allow_scopes):
         return bool(allow_scopes(scopes))
-    return set(scopes) <= set(get_granted_scopes(auth) or ())
+    return set(scopes) <= set(find_granted_scopes(auth) or ())
 
 
 class HasScopes(BasePermission):
@@ -94,9 +94,9 @@ def find_missing_scopes(view: Any, request: Any, permissions: Sequence[Any]) -> 
     Scopes are the reason if every permission that refuses the request would admit a token with
     more scopes.
     """
-    if get_granted_scopes(request.auth) is None:
+    if find_granted_scopes(request.auth) is None:
         return ()
-    granted = frozenset(get_granted_scopes(request.auth) or ())
+    granted = frozenset(find_granted_scopes(request.auth) or ())
     leaves, unread = [], list(permissions)
     while unread:
         permission = unread.pop(0)
@@ -157,31 +157,31 @@ def is_gone(user: Any) -> bool:
     return bool(getattr(user, "is_authenticated", True))
 
 
-def get_principal(user: Any, request: Any) -> str:
+def find_principal(user: Any, request: Any) -> str:
     """Return a key of a user within the tenant of the request, "" for an anonymous user."""
-    key = get_user_key(user)
-    tenant = get_tenant_key(request) if key else ""
+    key = make_user_key(user)
+    tenant = find_tenant_key(request) if key else ""
     return f"{tenant}/{key}" if tenant else key
 
 
-def get_caller_key(user: Any, auth: Any, request: Any) -> str:
+def make_caller_key(user: Any, auth: Any, request: Any) -> str:
     """Return a key of an authenticated caller, "" for an anonymous one."""
     # A worker that runs a caller's task does not have the credential.
     if known := getattr(request, "mcp_principal", None):
         return known  # type: ignore[no-any-return]
-    return get_principal(user, request) or get_machine_key(user, auth, request)
+    return find_principal(user, request) or make_machine_key(user, auth, request)
 
 
-def get_machine_key(user: Any, auth: Any, request: Any) -> str:
+def make_machine_key(user: Any, auth: Any, request: Any) -> str:
     """Return a key of a credential without a user, "" where there is a user or no credential."""
     scheme, _space, credential = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
-    if auth is None or not credential.strip() or get_user_key(user):
+    if auth is None or not credential.strip() or make_user_key(user):
         return ""
     # Other spaces make no other caller.
     return hashlib.sha256(f"{scheme.lower()} {credential.strip()}".encode()).hexdigest()
 
 
-def get_user_key(user: Any) -> str:
+def make_user_key(user: Any) -> str:
     """Return the model and the primary key of a user, "" for an anonymous one."""
     if user is None or not user.is_authenticated:
         return ""
@@ -193,7 +193,7 @@ def get_user_key(user: Any) -> str:
     return "" if key is None else f"{label}:{key}"
 
 
-def get_tenant_key(request: Any) -> str:
+def find_tenant_key(request: Any) -> str:
     """Return the tenant that middleware set on the request, "" without one."""
     tenant = getattr(request, "tenant", None)
     if tenant is None:
@@ -216,13 +216,13 @@ def get_rights_fingerprint(request: Any, own: Any = None) -> str:
     if user is not None and user.is_authenticated and not getattr(user, "is_superuser", False):
         find_permissions = getattr(user, "get_all_permissions", None)
     rights = {
-        "user": get_user_key(user),
+        "user": make_user_key(user),
         "flags": [bool(getattr(user, name, False)) for name in USER_FLAGS],
         "groups": sorted(map(str, groups.values_list("pk", flat=True))) if has_groups else [],
         "permissions": sorted(map(str, find_permissions())) if find_permissions else [],
-        "scopes": sorted(get_granted_scopes(auth) or ()),
+        "scopes": sorted(find_granted_scopes(auth) or ()),
         "narrowing": narrowing and [sorted(narrowing.tools or ()), narrowing.read_only],
-        "tenant": get_tenant_key(getattr(request, "_request", request)),
+        "tenant": find_tenant_key(getattr(request, "_request", request)),
         "own": own,
     }
     return hash_json(rights)

@@ -73,7 +73,7 @@ def read_quota(throttle: Any, before: Any = None) -> RateLimit | None:
     )
 
 
-def get_tightest(quotas: Iterable[RateLimit | None]) -> RateLimit | None:
+def find_tightest(quotas: Iterable[RateLimit | None]) -> RateLimit | None:
     # The fewest calls left; among equals the longest wait.
     def tightness(quota: RateLimit) -> tuple[int, ...]:
         return (quota.remaining or 0, -(quota.retry_after or 0), quota.limit or 0)
@@ -111,13 +111,13 @@ def count_call(
             full.append(quota)
     # A call that the view's throttles will refuse is not counted.
     if full:
-        return [quota.retry_after for quota in full], get_tightest(full)
+        return [quota.retry_after for quota in full], find_tightest(full)
     for throttle in counting:
         allowed = throttle.allow_request(request, view)
         left.append(read_quota(throttle))
         if not allowed:
             waits.append(throttle.wait())
-    return waits, get_tightest(left)
+    return waits, find_tightest(left)
 
 
 def count_once(context: Any) -> Any:
@@ -166,7 +166,7 @@ def note_throttles(view: Any) -> list[tuple[Any, Any]]:
     return noted
 
 
-def get_rate_limit(
+def find_rate_limit(
     view: Any, noted: Any, status: int, headers: Mapping[str, str]
 ) -> RateLimit | None:
     """Return the tightest quota of a view's throttles after the response.
@@ -181,7 +181,7 @@ def get_rate_limit(
 
     tightest = None
     if noted is not None:
-        tightest = get_tightest(read_quota(throttle, before) for throttle, before in noted)
+        tightest = find_tightest(read_quota(throttle, before) for throttle, before in noted)
     elif view is not None and view.throttle_classes:
         tightest = contain(lambda: find_view_quota(view), leave_out)
     seconds = headers.get("Retry-After", "") if status == 429 else ""
@@ -207,4 +207,4 @@ def find_view_quota(view: Any) -> RateLimit | None:
         is_stock = modules == {SimpleRateThrottle.__module__}
         if is_stock and not hasattr(throttle_class.cache, "cache_model_class"):
             quotas.append(find_quota(throttle_class(), view.request, view))
-    return get_tightest(quotas)
+    return find_tightest(quotas)

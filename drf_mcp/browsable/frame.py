@@ -198,7 +198,7 @@ class Frame:
         user = getattr(self.request, "user", None)
         return settings.DEBUG or bool(getattr(user, "is_staff", False))
 
-    def get_server_context(self) -> Context:
+    def make_server_context(self) -> Context:
         info = self.server.get_server_info()
         return {
             "server_name": info["name"],

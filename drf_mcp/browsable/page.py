@@ -45,7 +45,7 @@ class BrowsablePage(Frame):
     def show(self) -> HttpResponse:
         if wants_texts(self.request):
             return ScriptTexts.respond(self.request)
-        context = self.get_context()
+        context = self.make_context()
         missing = context["template"] == "drf_mcp/missing.html"
         return self.respond(context, 404 if missing else 200, bool(self.user_name))
 
@@ -69,7 +69,7 @@ class BrowsablePage(Frame):
         """
         status = refusal.status_code
         context = {
-            **self.get_server_context(),
+            **self.make_server_context(),
             "template": "drf_mcp/refused.html",
             "reason": reason,
             "status": status,
@@ -83,7 +83,7 @@ class BrowsablePage(Frame):
             response["WWW-Authenticate"] = refusal["WWW-Authenticate"]
         return response
 
-    def get_context(self) -> Context:
+    def make_context(self) -> Context:
         capability: Any = self.server.tools_capability
         message = RequestContext(Message(None, "tools/list"), ERA, self.caller)
         tools: Mapping[str, Tool] = capability.get_offered_tools(message)
@@ -91,7 +91,7 @@ class BrowsablePage(Frame):
         cards = [ToolCard(tool, capability, self.parts) for tool in visible]
         groups = [list(group) for _, group in itertools.groupby(cards, key=lambda card: card.view)]
         context = {
-            **self.get_server_context(),
+            **self.make_server_context(),
             "instructions": self.server.get_instructions(message),
             "user_name": self.user_name,
             # The first card of a view heads its group.
@@ -108,16 +108,16 @@ class BrowsablePage(Frame):
         name, show = self.request.GET.get("tool"), self.request.GET.get("show")
         if name:
             card = next((card for card in cards if card.tool.name == name), None)
-            return {**context, **self.get_tool_context(name, card, cards)}
+            return {**context, **self.make_tool_context(name, card, cards)}
         if show == "clients":
-            return {**context, **self.get_clients_context()}
+            return {**context, **self.make_clients_context()}
         for part in self.parts:
             if show and (own := part.get_page(show, tools)) is not None:
                 return {**context, "shown": show, **own}
         size, tokens = sum(card.size for card in cards), sum(card.tokens for card in cards)
         return {**context, "template": "drf_mcp/tools.html", "size": size, "tokens": tokens}
 
-    def get_tool_context(self, name: str, card: ToolCard | None, cards: list[ToolCard]) -> Context:
+    def make_tool_context(self, name: str, card: ToolCard | None, cards: list[ToolCard]) -> Context:
         if card is None:
             return {"template": "drf_mcp/missing.html", "missing": name}
         csrf_header = settings.CSRF_HEADER_NAME.removeprefix("HTTP_").replace("_", "-")
@@ -147,7 +147,7 @@ class BrowsablePage(Frame):
             },
         }
 
-    def get_clients_context(self) -> Context:
+    def make_clients_context(self) -> Context:
         target: Context = {"url": self.endpoint, "authorization": self.authorization}
         clients = [client(mcp_settings.SERVER_NAME, **target) for client in CLIENTS.values()]
         scheme, _, placeholder = (self.authorization or "").partition(" ")
@@ -221,7 +221,7 @@ class SessionPage(View):
             home = self.request.path
         frame = self.frame_class(Server(registry), self.request, home)
         shared = {
-            **frame.get_server_context(),
+            **frame.make_server_context(),
             "groups": [] if wants_page(self.request) else None,
             "user_name": self.request.user.get_username(),
         }

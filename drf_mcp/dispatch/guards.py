@@ -13,7 +13,7 @@ from rest_framework.exceptions import APIException, Throttled
 from rest_framework.request import Request
 
 from drf_mcp.access.authentication import Caller, copy_identity
-from drf_mcp.access.throttles import APPROACHING, count_call, get_tightest, warn_of_quota
+from drf_mcp.access.throttles import APPROACHING, count_call, find_tightest, warn_of_quota
 from drf_mcp.exceptions import TimeLimitExceeded
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.introspection.inspection import wrapped_queries
@@ -35,7 +35,7 @@ def find_narrowing_refusal(tool: Any, caller: Caller) -> Outcome | None:
     narrowing = caller.find_narrowing(tool)
     if narrowing is None:
         return None
-    facts = {"tool": tool.name, "reason": narrowing.get_reason(tool)}
+    facts = {"tool": tool.name, "reason": narrowing.write_reason(tool)}
     message = "{tool} is not available here: {reason}.".format(**facts)
     advice = (
         "Do not repeat the call: this connection does not offer the tool. Use a tool that "
@@ -97,7 +97,7 @@ class ThrottleGuard(Guard):
             seconds = [wait for wait in waits if wait is not None]
             raise CallRefused(Throttled(max(seconds, default=None)), quota)
         outcome = proceed(call)
-        tightest = get_tightest((outcome.rate_limit, quota))
+        tightest = find_tightest((outcome.rate_limit, quota))
         if quota is None or tightest is not quota:
             return outcome
         warnings = [w for w in outcome.warnings if w.code != APPROACHING]

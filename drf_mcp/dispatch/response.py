@@ -13,7 +13,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.utils.serializer_helpers import ReturnDict, ReturnList
 
-from drf_mcp.access.throttles import get_rate_limit, warn_of_quota
+from drf_mcp.access.throttles import find_rate_limit, warn_of_quota
 from drf_mcp.codes import PLAIN_WARNINGS
 from drf_mcp.dispatch.content import BODILESS, Content, ContentReader, find_location
 from drf_mcp.dispatch.errors import ArgumentLocator, ErrorMapper
@@ -167,7 +167,7 @@ def build_outcome(
     quota = base.rate_limit
     if quota is None:
         noted = getattr(response.request, "throttles", None)
-        quota = get_rate_limit(view, noted, status, response.headers)
+        quota = find_rate_limit(view, noted, status, response.headers)
     outcome = base.changed(
         tool=tool,
         status=status,

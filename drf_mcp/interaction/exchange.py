@@ -90,7 +90,7 @@ ANSWER_SECONDS = 600
 INPUT_REQUESTS: Slot[Any] = Slot()
 
 
-def get_exchange(call: Any) -> Exchange:
+def read_exchange(call: Any) -> Exchange:
     """Return what was asked and answered in the earlier rounds of a call."""
     input_requests = INPUT_REQUESTS.get(call)
     exchange: Exchange = NOTHING_ASKED if input_requests is None else input_requests.exchange

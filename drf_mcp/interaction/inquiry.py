@@ -12,7 +12,7 @@ from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.codes import Category
 from drf_mcp.exceptions import SoftFailure
-from drf_mcp.interaction.exchange import Answer, Asked, find_call, get_exchange
+from drf_mcp.interaction.exchange import Answer, Asked, find_call, read_exchange
 from drf_mcp.introspection.forms import describe_form, find_values
 from drf_mcp.outcomes import Failure, Problem, Question
 
@@ -30,7 +30,7 @@ class Inquiry:
     def collect(
         self, questions: tuple[Question, ...], message: str, failure: Failure | None = None
     ) -> dict[str, Answer]:
-        known = get_exchange(self.call).answers
+        known = read_exchange(self.call).answers
         if missing := tuple(question for question in questions if question.key not in known):
             advice = NOTHING_TO_SEND
             raise Asked(
@@ -61,7 +61,7 @@ class Inquiry:
             raise ValidationError(errors)
         key = key or re.sub(r"(?<!^)(?=[A-Z])", "_", serializer_class.__name__).lower()
         question = Question(key, force_str(message), describe_form(serializer, own))
-        failure = self.get_failure(question)
+        failure = self.make_failure(question)
         content = self.demand(question, failure).content
         complete = make_serializer({**content, **own})
         if complete.is_valid():
@@ -72,7 +72,7 @@ class Inquiry:
         text = f"{question.message} {' '.join(reasons)}".strip()
         raise Asked(Question(question.key, text, question.schema), failure=failure)
 
-    def get_failure(self, question: Question) -> Failure:
+    def make_failure(self, question: Question) -> Failure:
         assert question.schema is not None
         names = list(question.schema["properties"])
         required = question.schema.get("required", names)

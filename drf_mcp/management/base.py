@@ -95,7 +95,7 @@ class MCPCommand(BaseCommand):
             tool = self.find_tool(name)
             narrowing = self.endpoint.make_caller().find_narrowing(tool)
             if narrowing is not None:
-                facts = {"tool": name, "reason": narrowing.get_reason(tool)}
+                facts = {"tool": name, "reason": narrowing.write_reason(tool)}
                 raise UsageError("{tool} is not among the tools: {reason}.".format(**facts))
             tools = {name: tool}
         if username is None:

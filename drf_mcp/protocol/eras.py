@@ -156,12 +156,12 @@ class Era(ABC):
         return constants.CONTENT_TYPES[self.revision]
 
     def tool_members(self, tool: Members) -> dict[str, Any]:
-        return self.get_defined(tool, constants.TOOL_MEMBERS[self.revision])
+        return self.find_defined(tool, constants.TOOL_MEMBERS[self.revision])
 
     def implementation_members(self, implementation: Members) -> dict[str, Any]:
-        return self.get_defined(implementation, constants.IMPLEMENTATION_MEMBERS[self.revision])
+        return self.find_defined(implementation, constants.IMPLEMENTATION_MEMBERS[self.revision])
 
-    def get_defined(self, members: Members, names: frozenset[str]) -> dict[str, Any]:
+    def find_defined(self, members: Members, names: frozenset[str]) -> dict[str, Any]:
         return {name: value for name, value in members.items() if name in names}
 
 
@@ -188,7 +188,7 @@ class HandshakeEra(Era):
     def finish(
         self, members: Members, defined: frozenset[str], server_info: Members
     ) -> dict[str, Any]:
-        return self.get_defined(members, defined)
+        return self.find_defined(members, defined)
 
     @staticmethod
     def negotiate(requested: Any) -> str:
@@ -247,7 +247,7 @@ class StatelessEra(Era):
     ) -> dict[str, Any]:
         # A cacheable result is private to the caller unless ``cacheScope`` says otherwise
         # (server/utilities/caching).
-        finished = {"resultType": "complete", **self.get_defined(members, defined)}
+        finished = {"resultType": "complete", **self.find_defined(members, defined)}
         own = members.get("_meta")
         # ``server/discover`` describes the server with lists, too, which cannot be cached.
         if own or not {*map(type, server_info.values())} <= {str}:

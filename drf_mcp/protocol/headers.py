@@ -84,7 +84,7 @@ class RepeatedArguments:
             arguments = arguments.get(name) if isinstance(arguments, Mapping) else None
         return arguments
 
-    def get_headers(self) -> dict[str, str]:
+    def make_headers(self) -> dict[str, str]:
         texts = {name: self.to_text(value) for name, value in self.values.items()}
         return {n: HeaderValue.from_text(text) for n, text in texts.items() if text is not None}
 

@@ -212,7 +212,7 @@ class Docstrings:
     def annotations(self) -> Any:
         return self.endpoint.find_annotations(self.view)
 
-    def get_summary(self) -> str:
+    def read_summary(self) -> str:
         return clean_text(getattr(self.annotations, "summary", ""))
 
     def get_description(self) -> str:
@@ -229,16 +229,16 @@ class Docstrings:
         docstring = docstring or inspect.cleandoc(str(own or ""))
         return docstring or sections.get(endpoint.handler_name, "")
 
-    def get_view_description(self) -> str:
+    def read_view_description(self) -> str:
         """Return the text of the view, "" for none."""
         endpoint = self.endpoint
         own = attempt(lambda: str(getattr(self.view, "description", None) or ""), "")
         return inspect.cleandoc(own) or endpoint.find_docstring(endpoint.view_class)
 
-    def get_about(self, nouns: Collection[str]) -> str:
+    def read_about(self, nouns: Collection[str]) -> str:
         """Return the sentences of the view's text that have words of their own."""
         about = ""
-        for paragraph in self.split_sections(self.get_view_description())[""].split("\n\n"):
+        for paragraph in self.split_sections(self.read_view_description())[""].split("\n\n"):
             sentences = SENTENCE.split(" ".join(paragraph.split()))
             kept = " ".join(each for each in sentences if self.says_more(each, nouns))
             if about and kept and len(about) + len(kept) > MAX_ABOUT:
@@ -269,13 +269,13 @@ def describe_tool(tool: Tool) -> str:
     subject = Subject(endpoint, tool.view)
     description = texts.get_description()
     if not texts.says_more(description, subject.nouns):
-        about = description = texts.get_view_description()
+        about = description = texts.read_view_description()
         is_plain = endpoint.standard_action is None and endpoint.action is None
         if not (about and is_plain and not endpoint.view_has_other_methods):
             # Only the first tool of a view has the view's text.
             is_first = tool.name in tool.related.describing_tools
             if subject.model is not None:
-                about = texts.get_about(subject.nouns) if is_first else ""
+                about = texts.read_about(subject.nouns) if is_first else ""
             description = f"{make_sentence(tool, subject, is_first)} {about}".strip()
     if getattr(texts.annotations, "is_deprecated", False):
         description = f"Deprecated. {description}"

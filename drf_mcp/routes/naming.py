@@ -71,7 +71,7 @@ class Naming:
 
     def get_title(self, endpoint: Endpoint, view: APIView) -> str:
         """Return the title of a tool, "" for its name with spaces; the view has no caller."""
-        summary = Docstrings(endpoint, view).get_summary()
+        summary = Docstrings(endpoint, view).read_summary()
         return summary or Subject(endpoint, view).get_title()
 
     def get_description(self, tool: Tool) -> str:

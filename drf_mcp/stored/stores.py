@@ -20,7 +20,7 @@ from django.core.cache.backends.dummy import DummyCache
 from django.core.cache.backends.locmem import LocMemCache
 from django.utils import timezone
 
-from drf_mcp.access.scopes import get_principal
+from drf_mcp.access.scopes import find_principal
 from drf_mcp.exceptions import contain
 from drf_mcp.json_text import encode_ascii
 from drf_mcp.outcomes import Outcome
@@ -164,7 +164,7 @@ class Archive:
         An owner has at most 255 characters. That of an anonymous user is "": the content is
         found by its unguessable id alone.
         """
-        owner = get_principal(user, request)
+        owner = find_principal(user, request)
         return owner if len(owner) <= 255 else hashlib.sha256(owner.encode()).hexdigest()
 
     def store(self, entry: Entry) -> str:

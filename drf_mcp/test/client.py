@@ -142,7 +142,7 @@ class MCPClient(APIClient):
         message, headers = self.make_message(method, params)
         response: Any = self.generic(
             "POST",
-            self.path or self.get_endpoint_path(),
+            self.path or self.find_endpoint_path(),
             json.dumps(message),
             content_type="application/json",
             headers=headers,
@@ -161,7 +161,7 @@ class MCPClient(APIClient):
         for feature in features.hooks["flush"]:
             feature.flush()
 
-    def get_endpoint_path(self) -> str:
+    def find_endpoint_path(self) -> str:
         try:
             return reverse("drf_mcp:endpoint")
         except NoReverseMatch:
@@ -190,5 +190,5 @@ class MCPClient(APIClient):
                 headers[NAME_HEADER] = params["name"]
                 tool = registry.tools().get(params["name"])
                 names = tool.header_parameters if tool else {}
-                headers |= RepeatedArguments(params.get("arguments"), names).get_headers()
+                headers |= RepeatedArguments(params.get("arguments"), names).make_headers()
         return {"jsonrpc": "2.0", "id": 1, "method": method, "params": members}, headers

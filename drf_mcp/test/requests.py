@@ -42,7 +42,7 @@ def sample_arguments(tool: Tool, user: Any = None) -> dict[str, Any]:
     """Return arguments for a tool: its path about a row that the user sees, if there is one."""
     samples = Samples(tool, user)
     arguments = [
-        (argument, samples.get_value(argument))
+        (argument, samples.find_sample(argument))
         for argument in tool.arguments.arguments
         if argument.required or argument.location == PATH or samples.has_example(argument)
     ]
@@ -64,10 +64,10 @@ class Samples:
         rows = contain(lambda: view.get_queryset(), lambda exc: view.queryset)
         return rows.first() or rows.model._default_manager.first()
 
-    def get_value(self, argument: Argument) -> Any:
+    def find_sample(self, argument: Argument) -> Any:
         parameter = argument.parameter
         if argument.location == PATH and self.row is not None:
-            value = contain(lambda: self.get_row_value(parameter.name), lambda exc: None)
+            value = contain(lambda: self.find_row_value(parameter.name), lambda exc: None)
             if value is not None:
                 value = value if isinstance(value, int) else str(value)
                 return [value] if argument.json_type == "array" else value
@@ -80,13 +80,13 @@ class Samples:
                 if key is not None:
                     value = self.put(value, place, key)
             if info.upload is not None:
-                value = self.put(value, place, self.get_file(info.upload))
+                value = self.put(value, place, self.make_file(info.upload))
         return value
 
     def has_example(self, argument: Argument) -> bool:
         return self.tool.hints.find_value(argument.pointer) is not None
 
-    def get_row_value(self, kwarg: str) -> Any:
+    def find_row_value(self, kwarg: str) -> Any:
         view_class: Any = self.tool.endpoint.view_class
         field = getattr(view_class, "lookup_field", "pk")
         if kwarg == (getattr(view_class, "lookup_url_kwarg", None) or field):
@@ -98,7 +98,7 @@ class Samples:
         key = relation.model._default_manager.values_list(relation.key, flat=True).first()
         return key if key is None or isinstance(key, int) else str(key)
 
-    def get_file(self, upload: Upload) -> str:
+    def make_file(self, upload: Upload) -> str:
         if upload.image:
             return f"data:image/png;name=sample.png;base64,{PNG}"
         extension = next(iter(upload.extensions), "txt")

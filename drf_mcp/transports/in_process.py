@@ -105,7 +105,7 @@ class LocalEndpoint:
             classes = self.authentication_classes
             return Caller(request, None, classes, mcp_settings.PERMISSION_CLASSES)
         caller = Caller(request, None, view.get_authenticators(), view.get_permissions())
-        caller.narrowings += tuple(view.get_narrowings())
+        caller.narrowings += tuple(view.find_narrowings())
         return caller
 
     def get_throttles(self) -> Sequence[Any]:

@@ -76,10 +76,10 @@ class Budget:
         else:
             own, default = options.max_result_tokens, mcp_settings.MAX_RESULT_TOKENS
         limit = default if own is None else own or None
-        asked = self.get_client_limit()
+        asked = self.read_client_limit()
         return limit if asked is None else min(asked, limit or asked)
 
-    def get_client_limit(self) -> int | None:
+    def read_client_limit(self) -> int | None:
         """Return the most tokens that the client takes, None where it does not say."""
         asked = self.meta.get(CLIENT_LIMIT_KEY)
         # Not True, which is an int to Python.

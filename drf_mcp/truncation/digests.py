@@ -183,13 +183,14 @@ class Digester:
         canonical = self.canonical(text)
         condensed = self.condense(canonical, self.canonical(query))
         points = [clip_text(point, ITEM_LENGTH) for point in condensed.key_points if point.strip()]
+        snippets = list(self.find_snippets(condensed.evidence, canonical))
         payload = {
             "version": VERSION,
             "content_type": CONTENT_TYPE,
             "query_hash": hashlib.sha256(to_bytes(query)).hexdigest()[:8],
             "summary": clip_text(condensed.summary, SUMMARY_LENGTH),
             "key_points": points[:MAX_ITEMS],
-            "evidence_snippets": list(self.get_snippets(condensed.evidence, canonical))[:MAX_ITEMS],
+            "evidence_snippets": snippets[:MAX_ITEMS],
             "original_chars": len(text),
             "digest_chars": 0,
             "compression_ratio": 0.0,
@@ -197,7 +198,7 @@ class Digester:
         }
         return with_counts(payload)
 
-    def get_snippets(
+    def find_snippets(
         self, evidence: Iterable[Evidence], canonical: str
     ) -> Iterator[dict[str, Any]]:
         """Yield the evidence that the canonical text holds, with its locators."""

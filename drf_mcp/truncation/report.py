@@ -22,9 +22,9 @@ from drf_mcp.truncation.rows import (
     OmittedEntries,
     Path,
     Reduction,
+    find_identifier,
     find_value,
     format_path,
-    get_identifier,
 )
 
 RETRIEVAL_TOOL = "content_retrieve"
@@ -140,7 +140,7 @@ class Reporter:
 
     def _find_keys(self, rows: Sequence[Any]) -> list[str] | None:
         # None if not all rows have keys of their own.
-        keys = [key for key in map(get_identifier, rows) if key is not None]
+        keys = [key for key in map(find_identifier, rows) if key is not None]
         members = self.tree if isinstance(self.tree, dict) else ()
         names = {*members, *(each.name for each in self.metadata)}
         is_distinct = len(set(keys)) == len(rows) and names.isdisjoint(keys)

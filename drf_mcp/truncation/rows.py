@@ -341,7 +341,7 @@ def is_digest(value: Any) -> bool:
     return isinstance(value, dict) and value.get("content_type") == "digest/v1"
 
 
-def get_identifier(row: Any) -> str | None:
+def find_identifier(row: Any) -> str | None:
     """Return the primary key of a row as text, None if the row shows no key."""
     if isinstance(row, OBJECTS):
         for name in IDENTIFIERS:

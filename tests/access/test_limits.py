@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.test import RequestFactory
 
-from drf_mcp.access.limits import Held, LimitReached, get_holder
+from drf_mcp.access.limits import Held, LimitReached, find_holder
 
 
 def request_of(tenant: str = "", credential: str = "", **meta: str):
@@ -18,22 +18,22 @@ def request_of(tenant: str = "", credential: str = "", **meta: str):
 
 
 def test_a_user_is_one_holder_in_all_tenants():
-    holders = {get_holder(User(pk=1), None, request_of(tenant)) for tenant in ("", "a", "b")}
+    holders = {find_holder(User(pk=1), None, request_of(tenant)) for tenant in ("", "a", "b")}
     assert len(holders) == 1
-    assert get_holder(User(pk=2), None, request_of("a")) not in holders
+    assert find_holder(User(pk=2), None, request_of("a")) not in holders
 
 
 def test_a_machine_is_one_holder_however_its_credential_is_spaced():
     sent = ("Bearer a", "bearer  a", "Bearer a ")
-    holders = {get_holder(None, object(), request_of(credential=each)) for each in sent}
+    holders = {find_holder(None, object(), request_of(credential=each)) for each in sent}
     assert len(holders) == 1
-    assert get_holder(None, object(), request_of(credential="Bearer b")) not in holders
+    assert find_holder(None, object(), request_of(credential="Bearer b")) not in holders
 
 
 def test_an_anonymous_holder_is_the_address_that_throttles_see(settings):
     def hold(forwarded: str) -> str:
         request = request_of(REMOTE_ADDR="10.0.0.1", HTTP_X_FORWARDED_FOR=forwarded)
-        return get_holder(AnonymousUser(), None, request)
+        return find_holder(AnonymousUser(), None, request)
 
     settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "NUM_PROXIES": 1}
     assert hold("6.6.6.6, 1.2.3.4") == hold("7.7.7.7, 1.2.3.4")

@@ -11,7 +11,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.access.narrowing import SERVER_READS, get_own_narrowings
+from drf_mcp.access.narrowing import SERVER_READS, find_own_narrowings
 from drf_mcp.exposure import mcp_tool
 from tests.agents import Agent
 
@@ -23,7 +23,7 @@ def request_of(narrowing):
 @pytest.mark.parametrize("answer", [True, False])
 def test_read_only_may_depend_on_the_caller(settings, answer):
     settings.DRF_MCP = {"READ_ONLY": lambda request: answer}
-    assert list(get_own_narrowings(request_of(None))) == ([SERVER_READS] if answer else [])
+    assert list(find_own_narrowings(request_of(None))) == ([SERVER_READS] if answer else [])
 
 
 class Plain(APIView):

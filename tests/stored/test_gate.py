@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import ModelSerializer
 from rest_framework.views import APIView
 
-from drf_mcp.contrib.writes.idempotency import get_records
+from drf_mcp.contrib.writes.idempotency import find_records
 from drf_mcp.exposure import mcp_tool
 from drf_mcp.models import ArchivedContent
 from tests.agents import Agent
@@ -171,7 +171,7 @@ def test_an_old_replay_has_its_body_only_while_the_object_of_the_url_is_found(ex
     sent = {"id": group.pk, "name": "two", "idempotency_key": "k"}
     assert alice.call("groups_update", **sent).data["name"] == "two"
     assert alice.call("groups_update", **sent).data["name"] == "two"
-    get_records().update(created=F("created") - timedelta(minutes=16))
+    find_records().update(created=F("created") - timedelta(minutes=16))
     assert alice.call("groups_update", **sent).data["name"] == "two"
     group.delete()
     again = alice.call("groups_update", **sent)

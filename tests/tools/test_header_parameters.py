@@ -138,7 +138,7 @@ arguments = st.fixed_dictionaries(
 def test_the_official_client_and_ours_send_the_same_headers(sent):
     repeated = RepeatedArguments(sent, NAMES)
     repeated.check(mcp_param_headers(NAMES, sent))
-    assert validate_mcp_param_headers(SCHEMA, sent, repeated.get_headers()) is None
+    assert validate_mcp_param_headers(SCHEMA, sent, repeated.make_headers()) is None
 
 
 # --- Calls --------------------------------------------------------------------------------

@@ -114,7 +114,7 @@ class OpenQuestions:
             call_id: the id of the request that waits.
             seconds: for how long they can be answered.
         """
-        now, rows = timezone.now(), get_questions()
+        now, rows = timezone.now(), find_questions()
         kept = {
             "holder": holder,
             "session": self.session.key,
@@ -130,38 +130,38 @@ class OpenQuestions:
 
     def answer(self, question_id: Any, result: Any) -> None:
         """Keep the first answer to a question of this client; all others are dropped."""
-        rows = self.get_unanswered().filter(question_id=question_id)
+        rows = self.find_unanswered().filter(question_id=question_id)
         if isinstance(question_id, str) and rows.update(answer=[result]):
             WAITING.wake(question_id)
 
     def cancel(self, call_id: Any) -> None:
-        rows = self.get_unanswered().filter(call=hash_json(call_id))
+        rows = self.find_unanswered().filter(call=hash_json(call_id))
         ids = list(rows.values_list("question_id", flat=True))
         rows.update(answer=[])
         for question_id in ids:
             WAITING.wake(question_id)
 
-    def get_unanswered(self) -> Any:
+    def find_unanswered(self) -> Any:
         still_open = {"answer__isnull": True, "expires__gt": timezone.now()}
-        return get_questions().filter(session=self.session.key, **still_open)
+        return find_questions().filter(session=self.session.key, **still_open)
 
 
-def get_questions() -> Any:
+def find_questions() -> Any:
     return get_rows("drf_mcp_asking.PendingQuestion")
 
 
 def read_answers(ids: Sequence[str]) -> Mapping[str, Any]:
     """Return what came back for questions by their ids: lists of one JSON value, or of none."""
-    rows = get_questions().filter(pk__in=ids).filter(answer__isnull=False)
+    rows = find_questions().filter(pk__in=ids).filter(answer__isnull=False)
     return dict(rows.values_list("question_id", "answer"))
 
 
 def close(ids: Sequence[str]) -> None:
-    get_questions().filter(pk__in=ids).delete()
+    find_questions().filter(pk__in=ids).delete()
 
 
 def delete_expired_questions() -> int:
-    return int(get_questions().filter(expires__lte=timezone.now()).delete()[0])
+    return int(find_questions().filter(expires__lte=timezone.now()).delete()[0])
 
 
 class WaitingCalls:

@@ -133,7 +133,7 @@ class WaitingGuard(Guard):
                 if not opened.open(ids, context.message.id, seconds, call.caller.holder):
                     raise NoAnswer(str(LimitReached("MAX_QUESTIONS").detail))
                 for question_id, question in zip(ids, questions, strict=True):
-                    params = get_params(question, question_id, revision)
+                    params = make_params(question, question_id, revision)
                     channel.send("elicitation/create", params, question_id)
                 close_idle_connections()
                 answers = wait_for_answers(ids, news, channel, seconds)
@@ -157,7 +157,7 @@ class WaitingGuard(Guard):
         return found
 
 
-def get_params(question: Question, question_id: str, revision: str) -> Mapping[str, Any]:
+def make_params(question: Question, question_id: str, revision: str) -> Mapping[str, Any]:
     """Return the params of the request that asks a question, as a revision has them."""
     params = dict(InputRequired((), "").get_request(question)["params"])
     if question.url:

@@ -18,7 +18,7 @@ from weakref import WeakSet
 from django.db import InterfaceError, OperationalError, connections, router, transaction
 from django.utils import timezone
 
-from drf_mcp.access.limits import get_address
+from drf_mcp.access.limits import find_address
 from drf_mcp.codes import standard_code
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
 from drf_mcp.contrib.audit.recording import CALLS, Audit, fill, report_unwritten
@@ -56,7 +56,7 @@ class StrangerCounter:
 
     def count(self, request: Any, status: int) -> None:
         """Count one message by its address, and write all counts once a minute has passed."""
-        key = get_address(request) or "", status
+        key = find_address(request) or "", status
         with self.lock:
             if key not in self.counts and len(self.counts) >= MAX_ADDRESSES:
                 key = OTHER_ADDRESSES, status

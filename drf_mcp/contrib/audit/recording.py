@@ -128,7 +128,7 @@ class Audit(MessageObserver):
 
     def write_last(self) -> None:
         if self.row is not None:
-            self.auditor.save(fill(self.row, self.get_end()))
+            self.auditor.save(fill(self.row, self.find_end()))
             return
         if self.error is None and self.message is not None and self.message.method not in CALLS:
             return
@@ -156,9 +156,9 @@ class Audit(MessageObserver):
         values |= contain(lambda: auditor.get_user(caller.user), leave_part_out)
         values |= contain(lambda: auditor.get_credential(caller), leave_part_out)
         values |= contain(lambda: auditor.get_client(message, caller), leave_part_out)
-        return {**values, **self.get_end()}
+        return {**values, **self.find_end()}
 
-    def get_end(self) -> dict[str, Any]:
+    def find_end(self) -> dict[str, Any]:
         record, exc = self.record, self.error
         duration_ms = round((time.perf_counter() - self.started) * 1000, 2)
         if record is not None:
@@ -216,7 +216,7 @@ class RecordGuard(Guard):
         return proceed(call)
 
 
-def get_auditor() -> Any:
+def make_auditor() -> Any:
     """Return what keeps the records, None where the settings of tests keep none."""
     config: Any = apps.app_configs["drf_mcp_audit"]
     return config.auditor
@@ -224,7 +224,7 @@ def get_auditor() -> Any:
 
 def expire_audit() -> int | None:
     """Delete the records that AUDIT_RETENTION does not keep, and return their number."""
-    auditor = get_auditor()
+    auditor = make_auditor()
     return None if auditor is None else auditor.expire()
 
 
@@ -244,11 +244,11 @@ class AuditFeature(Feature):
     expires = {"audited_calls": "drf_mcp.contrib.audit.recording.expire_audit"}
 
     def observe(self, message: Any, caller: Any) -> MessageObserver | None:
-        auditor = get_auditor()
+        auditor = make_auditor()
         return auditor and auditor.open(message, caller)  # type: ignore[no-any-return]
 
     def flush(self) -> None:
-        auditor = get_auditor()
+        auditor = make_auditor()
         if auditor is not None:
             auditor.flush()
 
@@ -256,4 +256,4 @@ class AuditFeature(Feature):
         return [RecordGuard()] if mcp_settings.AUDIT_STRICT else ()
 
     def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
-        return [Safeguard("audit", "audit", get_auditor() is not None, order=700)]
+        return [Safeguard("audit", "audit", make_auditor() is not None, order=700)]

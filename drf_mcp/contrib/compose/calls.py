@@ -21,7 +21,7 @@ from drf_mcp.contrib.compose import PROGRAM
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
 from drf_mcp.contrib.compose.lists import ONE_PAGE, ListReader
 from drf_mcp.contrib.compose.sandbox import MAX_DEPTH, MEGABYTE, ProgramEncoder, RaisedInProgram
-from drf_mcp.contrib.compose.tool import get_functions, get_mode
+from drf_mcp.contrib.compose.tool import find_mode, write_functions
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.error_texts import UNWRITABLE
 from drf_mcp.dispatch.failures import close_broken_connections
@@ -123,11 +123,11 @@ class ProgramCalls:
         self.earlier: Sequence[CallAnswer] = ()
         self.reopened: Reopened | None = None
         self.keeper = Keeper(call.caller, limits)
-        self.tools = get_functions(call.server, self.context)
+        self.tools = write_functions(call.server, self.context)
         # By the names of the tools.
         self.function_names = name_functions(self.tools)
         self.functions = {self.function_names[name]: tool for name, tool in self.tools.items()}
-        self.writes = get_mode(call.server.view_attributes) == "writes"
+        self.writes = find_mode(call.server.view_attributes) == "writes"
         self.visibility = Visibility(call.caller)
         self.start()
         self.answers: list[CallAnswer] = []
@@ -158,7 +158,7 @@ class ProgramCalls:
     def changes(self) -> list[Mapping[str, Any]]:
         return [each.changed for each in self.record if each.changed is not None]
 
-    def get_record_of_changes(self) -> list[CallAnswer]:
+    def cut_record_of_changes(self) -> list[CallAnswer]:
         """Return the answers up to the last change: what follows can be asked anew."""
         record = self.record
         while record and record[-1].changed is None:
@@ -180,7 +180,7 @@ class ProgramCalls:
             if kwargs or not fits or len(args) > MOST_TEXTS:
                 text = f"{name} takes at most {MOST_TEXTS} texts of {MAX_NAME} characters."
                 raise RaisedInProgram(TypeError(text))
-            return self.get_signatures(*args) if name == SIGNATURES else self.read_kept(*args)
+            return self.write_signatures(*args) if name == SIGNATURES else self.read_kept(*args)
         tool = self.find_tool(name)
         arguments = self.read_arguments(tool, name, args, kwargs)
         rows = ListReader(tool)
@@ -200,7 +200,7 @@ class ProgramCalls:
     def read_arguments(
         self, tool: Tool, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        required = get_required(tool)
+        required = find_required(tool)
         if len(args) > len(required):
             signature = Signature(tool).get_arguments()
             raise RaisedInProgram(TypeError(f"{name} takes arguments by name: {signature}"))
@@ -376,7 +376,7 @@ class ProgramCalls:
 
     # --- Functions that call no tool -----------------------------------------------------------
 
-    def get_signatures(self, *patterns: str) -> str:
+    def write_signatures(self, *patterns: str) -> str:
         """Return the signatures of the tools that one of the patterns names, a line each."""
         matching = (
             tool
@@ -409,7 +409,7 @@ class ProgramCalls:
                 made = StoredAnswer.of(self.call.caller, self.tools[answer.source], answer.call)
                 answer.terms = made.note_terms()
 
-    def get_result_terms(self) -> list[tuple[str, Mapping[str, Any]]]:
+    def make_result_terms(self) -> list[tuple[str, Mapping[str, Any]]]:
         """Return what has to hold of each call for the result to be given again."""
         self.note_terms(self.answers)
         own = [(answer.source, answer.terms or {}) for answer in self.answers]
@@ -430,7 +430,7 @@ def name_functions(names: Collection[str]) -> dict[str, str]:
     return functions
 
 
-def get_required(tool: Tool) -> list[str]:
+def find_required(tool: Tool) -> list[str]:
     """Return the arguments that a call needs, in the order of the signature."""
     schema = tool.input_schema
     required = schema.get("required", ())

@@ -57,7 +57,7 @@ class Keeper:
         text = json.dumps({**state, "rights": self.rights}, separators=(",", ":"))
         if not owner or len(text) > self.limits["characters"]:
             return ""
-        rows, now, nonce = get_kept_programs(), timezone.now(), secrets.token_urlsafe(12)
+        rows, now, nonce = find_kept_programs(), timezone.now(), secrets.token_urlsafe(12)
         expires = now + timedelta(seconds=ANSWER_SECONDS)
         holder = self.caller.holder
         who = {"owner": owner, "holder": holder}
@@ -88,16 +88,16 @@ class Keeper:
             raise Gone from None
         if not (owner := self.owner):
             raise Gone
-        return get_kept_programs().filter(pk=nonce, owner=owner, expires__gt=timezone.now())
+        return find_kept_programs().filter(pk=nonce, owner=owner, expires__gt=timezone.now())
 
     def check_terms(self, tool: Any, terms: Mapping[str, Any]) -> None:
         if tool is None or not StoredAnswer.may_read(self.caller, tool, terms):
             raise Gone
 
 
-def get_kept_programs() -> Any:
+def find_kept_programs() -> Any:
     return get_rows("drf_mcp_compose.KeptProgram")
 
 
 def expire_programs() -> int:
-    return int(get_kept_programs().filter(expires__lte=timezone.now()).delete()[0])
+    return int(find_kept_programs().filter(expires__lte=timezone.now()).delete()[0])

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from drf_mcp.contrib.compose.calls import OWN_FUNCTIONS, ProgramCalls, get_required, name_argument
+from drf_mcp.contrib.compose.calls import OWN_FUNCTIONS, ProgramCalls, find_required, name_argument
 from drf_mcp.contrib.compose.prelude import MODULES, find_loaded_names, write_prelude
 from drf_mcp.contrib.compose.rewriting import TYPES, TYPING, Rewriter, find_bound, write
 from drf_mcp.contrib.compose.sandbox import ProgramFailed, RaisedInProgram
@@ -195,7 +195,7 @@ class Checker:
                 yield f"{name}() would make every call of {each}: call it in a loop with `break`."
 
     def check_arguments(self, node: ast.Call, name: str, tool: Any) -> Iterator[str]:
-        required, arguments = get_required(tool), tool.arguments
+        required, arguments = find_required(tool), tool.arguments
         if any(isinstance(each, ast.Starred) for each in node.args):
             return
         if len(node.args) > len(required):

@@ -34,7 +34,7 @@ from drf_mcp.dispatch.guards import TimeLimitGuard
 from drf_mcp.errors import ArgumentsRefused, CallRefused
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState, Guard, Proceed, mcp_settings
-from drf_mcp.interaction.exchange import ANSWER_SECONDS, get_exchange
+from drf_mcp.interaction.exchange import ANSWER_SECONDS, read_exchange
 from drf_mcp.outcomes import Category, Failure, JSONPointer, Outcome, Problem, Question
 
 CORRECT = "Correct the program, and send it again."
@@ -140,7 +140,7 @@ class ProgramRun:
         budget = self.call.server.tools_capability.get_budget(self.call.tool, context)
         if not budget.is_exceeded(outcome, encode_data(data)):
             return outcome
-        terms = self.calls.get_result_terms()
+        terms = self.calls.make_result_terms()
         name = self.calls.keeper.keep({"result": value, "terms": terms})
         if not name:
             return outcome
@@ -162,7 +162,7 @@ class ProgramRun:
 
     def keep_record(self) -> str:
         """Keep the answers up to the last change, and return the id; "" if they are not kept."""
-        answers = self.calls.get_record_of_changes()
+        answers = self.calls.cut_record_of_changes()
         self.calls.note_terms(answers)
         record = Record(self.program, self.now.isoformat(), answers)
         return contain(lambda: self.calls.keeper.keep(record.write()), lambda exc: "")
@@ -279,7 +279,7 @@ class Record:
     @classmethod
     def find(cls, call: CallState, sent: Sent, keeper: Keeper) -> tuple[str, Record | None]:
         """Return the id and the record with which a call goes on; "" and None for a new program."""
-        exchange = get_exchange(call)
+        exchange = read_exchange(call)
         # A client whose user is asked sends what the questions remember: the number of the round,
         # and the id. The program goes on where the last round stopped it.
         carried = [each for each in exchange.memory.values() if isinstance(each, list)]
@@ -371,7 +371,7 @@ class Stop:
                 # A client without forms cannot resume the program.
                 del data["resume"]
                 advice = inner.failure.remediation
-            memory = [get_exchange(call).round + 1, name]
+            memory = [read_exchange(call).round + 1, name]
             questions = tuple(
                 replace(each, key=f"{each.key}{self.record.suffix}", memory=memory)
                 for each in inner.questions

@@ -93,7 +93,7 @@ def open_session(
         now: the time that the program sees, and the seed of what is random to it: the same program
             does the same when it runs again.
     """
-    checkout = get_pool().checkout(
+    checkout = open_pool().checkout(
         limits={
             "max_feed_duration_secs": limits["seconds"],
             "max_memory": limits["memory"] * MEGABYTE,
@@ -111,7 +111,7 @@ def open_session(
         yield session
 
 
-def get_pool() -> monty.Monty:
+def open_pool() -> monty.Monty:
     with lock:
         if os.getpid() not in pools:
             if pools:

@@ -70,14 +70,14 @@ class ComposeTool(ServerTool):
         return next(each.pointer for each in known if each.parameter.name == name)
 
 
-def get_mode(view_attributes: Mapping[str, Any]) -> bool | str:
+def find_mode(view_attributes: Mapping[str, Any]) -> bool | str:
     """Return whether an endpoint runs programs; "writes" where they may change something."""
     own = view_attributes.get("compose")
     mode: bool | str = mcp_settings.COMPOSE if own is None else own
     return mode
 
 
-def get_functions(server: Any, context: RequestContext) -> Mapping[str, Tool]:
+def write_functions(server: Any, context: RequestContext) -> Mapping[str, Tool]:
     tools: Mapping[str, Tool] = server.tools_capability.get_offered_tools(context)
     return {
         name: tool
@@ -88,11 +88,11 @@ def get_functions(server: Any, context: RequestContext) -> Mapping[str, Tool]:
 
 def find_tool(server: Any, context: RequestContext) -> Tool | None:
     """Return the tool as a caller has it at an endpoint; None where it is off, or of no use."""
-    mode = get_mode(server.view_attributes)
+    mode = find_mode(server.view_attributes)
     if not mode:
         return None
     # Tools that only call other tools give a program nothing to do.
-    functions = [t for t in get_functions(server, context).values() if not t.endpoint.is_built_in]
+    functions = [t for t in write_functions(server, context).values() if not t.endpoint.is_built_in]
     reading = [tool for tool in functions if tool.reads]
     writing = [tool for tool in functions if not tool.reads] if mode == "writes" else []
     options: dict[str, Any] = {"read_only": True}

@@ -84,7 +84,7 @@ def find_endpoints_of(request: HttpRequest, resources: Sequence[str]) -> list[Fo
     return [e for uri, e in every.items() if validate_resource_as_url_prefix(uri, resources)]
 
 
-def get_default_resources(request: HttpRequest) -> list[str]:
+def find_default_resources(request: HttpRequest) -> list[str]:
     """Return the resources of a token whose client names none: the endpoints."""
     uris = list(find_resources(request))
     # An endpoint below another needs no resource: the token for the upper one opens both.
@@ -119,7 +119,7 @@ def opens_address(request: HttpRequest, token: Any) -> bool:
     own = [uri for uri, e in find_resources(request).items() if e.view.get_resource()]
     own += [mcp_settings.RESOURCE] if mcp_settings.RESOURCE else []
     # A token that was given out before this app was installed names no resource.
-    resources = token.resource or get_default_resources(request)
+    resources = token.resource or find_default_resources(request)
     named = [each for each in resources if any(is_same_resource(uri, each) for uri in own)]
     address = request.build_absolute_uri(request.path)
     return bool(named) and bool(validate_resource_as_url_prefix(address, named))

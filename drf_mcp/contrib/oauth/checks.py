@@ -39,9 +39,9 @@ def check_addresses(project: Project) -> Iterator[CheckMessage]:
             hint=f"{INCLUDE}, in place of oauth2_provider.urls.",
             id="drf_mcp.W025",
         )
-    elif find_view(get_metadata_address()) is not ServerMetadataView:
+    elif find_view(find_metadata_address()) is not ServerMetadataView:
         yield Warning(
-            f"The metadata of the authorization server is not at {get_metadata_address()}, where "
+            f"The metadata of the authorization server is not at {find_metadata_address()}, where "
             "clients look for it.",
             hint=f"{INCLUDE}, before any pattern that takes every path.",
             id="drf_mcp.W025",
@@ -93,7 +93,7 @@ def holds(value: Any, wanted: Any) -> bool:
     return value is wanted
 
 
-def get_metadata_address() -> str:
+def find_metadata_address() -> str:
     # RFC 8414, section 3.1: the well-known part comes before the path of the issuer.
     issuer, well_known, name = reverse("oauth2_provider:oauth-server-metadata").partition(
         "/.well-known/"

@@ -33,8 +33,8 @@ from drf_mcp.access.authentication import copy_identity
 from drf_mcp.access.resources import CORS_HEADERS, MAX_AGE, PREFLIGHT_HEADERS, FoundEndpoint
 from drf_mcp.contrib.oauth.backends import (
     LOOPBACK,
+    find_default_resources,
     find_endpoints_of,
-    get_default_resources,
     is_resource,
 )
 from drf_mcp.contrib.oauth.documents import PERSON
@@ -92,7 +92,7 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
         asked["approval_prompt"] = "force"
         # The person sees the resources of the token.
         if not asked.getlist("resource"):
-            asked.setlist("resource", get_default_resources(request))
+            asked.setlist("resource", find_default_resources(request))
         request.GET = asked  # type: ignore[assignment]
         response: HttpResponse = super().get(request, *args, **kwargs)
         return response
@@ -114,7 +114,7 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
         self, request: HttpRequest, scopes: Any, credentials: dict[str, Any], allow: bool
     ) -> Any:
         # Fields of the form can be changed, and left out.
-        credentials["resource"] = credentials.get("resource") or get_default_resources(request)
+        credentials["resource"] = credentials.get("resource") or find_default_resources(request)
         self.check(credentials, credentials["resource"])
         return super().create_authorization_response(request, scopes, credentials, allow)
 
@@ -319,7 +319,7 @@ class ConsentPreview:
         view.caller, server = caller, view.get_server()
         context = RequestContext(Message(None, "tools/list"), ERA, caller)
         try:
-            caller.narrowings += tuple(view.get_narrowings())
+            caller.narrowings += tuple(view.find_narrowings())
             offered = server.tools_capability.get_offered_tools(context)
             yield from PreviewVisibility(caller).of(offered.values())
         except (APIException, Refused):

@@ -209,7 +209,7 @@ class ToolLint:
         if not own and not about and not getattr(view, "description", None):
             yield self.make(NO_DESCRIPTION)
         # "The orders of a customer" says little too, but names objects of the project.
-        if STOCK.search(about) and not Docstrings(endpoint, view).get_about(
+        if STOCK.search(about) and not Docstrings(endpoint, view).read_about(
             Subject(endpoint, view).nouns
         ):
             yield self.make(STOCK_DOCSTRING)

@@ -17,7 +17,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
 from drf_mcp.access.authentication_reuse import lets_all_in
-from drf_mcp.access.narrowing import get_own_narrowings
+from drf_mcp.access.narrowing import find_own_narrowings
 from drf_mcp.access.throttles import find_quota
 from drf_mcp.archives import Probe
 from drf_mcp.dispatch.refusals import is_refusal
@@ -258,7 +258,7 @@ class PermissionTrace:
     def find_narrowing_steps(self) -> Iterator[Step]:
         own: list[Narrowing] = []
         with catch() as caught:
-            own += get_own_narrowings(self.request)
+            own += find_own_narrowings(self.request)
         if hasattr(caught, "exception"):
             yield Step("narrowing", "READ_ONLY", None, _(UNASKABLE) % {"error": caught.exception})
         for narrowing in dict.fromkeys((*self.caller.narrowings, *self.narrowings, *own)):

@@ -47,7 +47,7 @@ class PromptsCapability(Capability):
     """Lists and fills in the prompts that were added to the registry (server/prompts)."""
 
     name = "prompts"
-    methods = {"prompts/list": "list_prompts", "prompts/get": "get_prompt"}
+    methods = {"prompts/list": "list_prompts", "prompts/get": "read_prompt"}
     name_parameters = {"prompts/get": "name"}
     result_members = {
         **{revision: {"prompts/list": LIST, "prompts/get": GET} for revision in REVISIONS},
@@ -70,7 +70,7 @@ class PromptsCapability(Capability):
         prompts: Sequence[Prompt] = list(self.get_prompts().values())
         params, size = context.message.params, mcp_settings.TOOLS_PAGE_SIZE
         page, following = cut_page(prompts, params, size, lambda prompt: prompt.name)
-        names, define = MEMBERS[context.era.revision], context.era.get_defined
+        names, define = MEMBERS[context.era.revision], context.era.find_defined
         listed = []
         for prompt in page:
             definition = define(prompt.get_definition(), names)
@@ -80,7 +80,7 @@ class PromptsCapability(Capability):
         members: dict[str, Any] = {"prompts": Encoded(to_bytes(encode_data(listed)))}
         return members if following is None else {**members, "nextCursor": following}
 
-    def get_prompt(self, context: RequestContext) -> dict[str, Any] | InputRequired:
+    def read_prompt(self, context: RequestContext) -> dict[str, Any] | InputRequired:
         context = count_once(context)
         request, params = context.caller.authenticate(), context.message.params
         prompt = self.find_prompt(params.get("name"))

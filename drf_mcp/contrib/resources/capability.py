@@ -86,12 +86,12 @@ class ResourcesCapability(Capability):
         documents: Sequence[Document] = self.server.registry.find_added(Document)
         return documents
 
-    def get_folders(self, context: RequestContext) -> Sequence[Folder]:
+    def find_folders(self, context: RequestContext) -> Sequence[Folder]:
         """Return the folders of documents of a request."""
         folders: Sequence[Folder] = self.server.registry.find_added(Folder)
         return folders
 
-    def get_routes(self, tools: Iterable[Tool]) -> list[RouteResource]:
+    def find_routes(self, tools: Iterable[Tool]) -> list[RouteResource]:
         """Return the tools that are resources as well."""
         uris = self.uris
         return [found for tool in tools if (found := RouteResource.of(tool, uris)) is not None]
@@ -99,29 +99,29 @@ class ResourcesCapability(Capability):
     # --- Lists ----------------------------------------------------------------------------------
 
     def list_resources(self, context: RequestContext) -> dict[str, Any]:
-        routes = [route for route in self.get_visible_routes(context) if route.is_single]
-        documents = [*self.get_documents(context), *(f.main for f in self.get_folders(context))]
+        routes = [route for route in self.find_visible_routes(context) if route.is_single]
+        documents = [*self.get_documents(context), *(f.main for f in self.find_folders(context))]
         listed = [document.get_resource(self.uris) for document in documents]
         listed += map(RouteResource.get_resource, routes)
-        return self.get_list("resources", listed, "uri", context)
+        return self.make_list("resources", listed, "uri", context)
 
     def list_templates(self, context: RequestContext) -> dict[str, Any]:
-        routes = [route for route in self.get_visible_routes(context) if route.is_template]
-        listed = [route.get_template() for route in routes]
-        return self.get_list("resourceTemplates", listed, "uriTemplate", context)
+        routes = [route for route in self.find_visible_routes(context) if route.is_template]
+        listed = [route.make_template() for route in routes]
+        return self.make_list("resourceTemplates", listed, "uriTemplate", context)
 
-    def get_visible_routes(self, context: RequestContext) -> list[RouteResource]:
+    def find_visible_routes(self, context: RequestContext) -> list[RouteResource]:
         capability = self.server.tools_capability
         offered = capability.get_offered_tools(context).values()
-        return self.get_routes(capability.find_visible(offered, context))
+        return self.find_routes(capability.find_visible(offered, context))
 
-    def get_list(
+    def make_list(
         self, member: str, listed: list[dict[str, Any]], key: str, context: RequestContext
     ) -> dict[str, Any]:
         params, size = context.message.params, mcp_settings.TOOLS_PAGE_SIZE
         page, following = cut_page(listed, params, size, lambda item: str(item[key]))
         names = MEMBERS[context.era.revision]
-        defined = [context.era.get_defined(item, names) for item in page]
+        defined = [context.era.find_defined(item, names) for item in page]
         members: dict[str, Any] = {member: Encoded(to_bytes(encode_data(defined)))}
         return members if following is None else {**members, "nextCursor": following}
 
@@ -142,7 +142,7 @@ class ResourcesCapability(Capability):
             if found.is_fixed and self.server.tools_capability.is_public(found.tools, context):
                 members["cacheScope"] = "public"
             return members
-        contents = Reading(found, uri, context, self.server).get_contents()
+        contents = Reading(found, uri, context, self.server).read_contents()
         # The rows of a database may change at any time.
         members = {"contents": contents, "ttlMs": 0}
         return members | ({"_meta": found.hints.result_meta} if found.options.untrusted else {})
@@ -152,14 +152,14 @@ class ResourcesCapability(Capability):
         page: Document | None = self.pages.find_page(uri, context) if self.pages else None
         if page is not None:
             return page
-        for folder in self.get_folders(context):
+        for folder in self.find_folders(context):
             if (file := folder.get_document(uri)) is not None:
                 return file
         for document in self.get_documents(context):
-            if document.get_uri(self.uris) == uri:
+            if document.make_uri(self.uris) == uri:
                 return document
         # A guard refuses a resource whose tool is taken away from the caller.
-        routes = self.get_routes(self.server.tools_capability.get_tools(context).values())
+        routes = self.find_routes(self.server.tools_capability.get_tools(context).values())
         for match, query in self.uris.find_matches(uri, context.urlconf):
             for route in routes:
                 if (found := route.at(match, query)) is not None:
@@ -170,13 +170,13 @@ class ResourcesCapability(Capability):
     def find_template(self, template: str, context: RequestContext) -> RouteResource | None:
         """Return the resources of a URI template, None if the caller is offered none."""
         offered = self.server.tools_capability.get_offered_tools(context).values()
-        routes = [route for route in self.get_routes(offered) if route.is_template]
+        routes = [route for route in self.find_routes(offered) if route.is_template]
         return next((route for route in routes if route.uri_template == template), None)
 
     def read_document(self, document: Document, context: RequestContext) -> list[dict[str, Any]]:
         context.caller.authenticate()
         started = time.perf_counter()
-        uri = document.get_uri(self.uris)
+        uri = document.make_uri(self.uris)
         content: dict[str, Any] = {"uri": uri, "mimeType": document.media_type}
         read = document.read()
         if isinstance(read, str):
@@ -226,7 +226,7 @@ class Reading:
         # A view with an envelope of the project's own is read with that envelope.
         self.dispatcher.recognize = None
 
-    def get_contents(self) -> list[dict[str, Any]]:
+    def read_contents(self) -> list[dict[str, Any]]:
         started, caller = time.perf_counter(), self.context.caller
         call = CallState(self.resource, {"uri": self.uri}, caller, self.context)
         outcome = self.dispatcher.dispatch(call)

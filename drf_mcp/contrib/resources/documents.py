@@ -159,13 +159,13 @@ class Document:
         modified = datetime.fromtimestamp(int(self.file.stat().st_mtime), UTC)
         return {"lastModified": modified.isoformat().replace("+00:00", "Z"), **own}
 
-    def get_uri(self, uris: URISpace) -> str:
+    def make_uri(self, uris: URISpace) -> str:
         return uris.write(self.path)
 
     def get_resource(self, uris: URISpace) -> dict[str, Any]:
         """Return the members of a Resource (server/resources)."""
         members = {
-            "uri": self.get_uri(uris),
+            "uri": self.make_uri(uris),
             "name": self.name,
             "mimeType": self.media_type,
             **self.details,

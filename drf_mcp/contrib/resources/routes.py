@@ -119,7 +119,7 @@ class RouteResource(Tool):
             return None
         if chosen is False or (chosen is None and endpoint.standard_action != "retrieve"):
             return None
-        one = get_tool_of_one(tool) if endpoint.many else tool
+        one = find_tool_of_one(tool) if endpoint.many else tool
         return cls(tool.name, one.endpoint, one.options, tool.related, one, uris)
 
     def at(self, match: ResolverMatch, query: str) -> RouteResource | None:
@@ -201,7 +201,7 @@ class RouteResource(Tool):
         """Return the members of a Resource (server/resources)."""
         return {"uri": self.uris.write(self.endpoint.route.path), **self.members}
 
-    def get_template(self) -> dict[str, Any]:
+    def make_template(self) -> dict[str, Any]:
         """Return the members of a ResourceTemplate (server/resources)."""
         return {"uriTemplate": self.uri_template, **self.members}
 
@@ -223,7 +223,7 @@ class RouteResource(Tool):
         return {name: value for name, value in members.items() if value}
 
 
-def get_tool_of_one(tool: Tool) -> Tool:
+def find_tool_of_one(tool: Tool) -> Tool:
     # A URI names one object, also where the tool takes several. It is described once.
     endpoint, options = tool.endpoint, tool.options
     one = replace(tool, endpoint=replace(endpoint, many=None), options=replace(options, many=None))

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from drf_mcp.access.scopes import get_tenant_key
+from drf_mcp.access.scopes import find_tenant_key
 from drf_mcp.admin import ReadOnlyAdmin
 from drf_mcp.contrib.rules.models import CallRule, Proposal
 from drf_mcp.contrib.rules.proposal_store import PERMISSION, ProposalStore
@@ -47,7 +47,7 @@ class ProposalAdmin(ReadOnlyAdmin):
         return may_approve or super().has_view_permission(request, obj)
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).filter(tenant=get_tenant_key(request))
+        return super().get_queryset(request).filter(tenant=find_tenant_key(request))
 
     @admin.display(description=_("arguments"))
     def shown_arguments(self, row: Any) -> SafeString:

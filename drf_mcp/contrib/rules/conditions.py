@@ -238,15 +238,15 @@ class ToolPlaces:
         argument = self.arguments[name]
         schema, field, place = argument.parameter.schema, None, [argument.parameter.name]
         if argument.location == BODY and not argument.whole:
-            field = self.get_field(self.fields, place)
+            field = self.find_field(self.fields, place)
         for number, member in enumerate(members, start=1):
             properties = schema.get("properties") or {}
             self.require(member, properties, ".".join([name, *members[: number - 1]]))
             schema, place = properties[member], [*place, member]
-            field = self.get_field(getattr(field, "fields", {}), place)
+            field = self.find_field(getattr(field, "fields", {}), place)
         return Place(field, schema)
 
-    def get_field(self, fields: Mapping[str, Any], place: list[str]) -> Any:
+    def find_field(self, fields: Mapping[str, Any], place: list[str]) -> Any:
         # A parser, such as for camel case, may call the fields otherwise.
         keys = self.tool.arguments.keys
         own = next((own for own, other in keys.items() if [*other] == place), place)

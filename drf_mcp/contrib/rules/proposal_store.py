@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 from rest_framework.exceptions import PermissionDenied
 
-from drf_mcp.access.scopes import get_user_key
+from drf_mcp.access.scopes import make_user_key
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tasks import task_store as tasks
 from drf_mcp.contrib.tasks.run import find_backend
@@ -106,7 +106,7 @@ class ProposalStore:
         """
         if not user.is_active or not user.has_perm(PERMISSION):
             raise PermissionDenied("You have no permission to approve calls.")
-        if get_user_key(user) in row.people:
+        if make_user_key(user) in row.people:
             raise PermissionDenied("You cannot approve a call of your own.")
         if tenant is not None and tenant != row.tenant:
             raise PermissionDenied("The call is one of another tenant.")

@@ -12,7 +12,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.crypto import get_random_string
 from rest_framework.exceptions import PermissionDenied, Throttled
 
-from drf_mcp.access.scopes import get_tenant_key, get_user_key
+from drf_mcp.access.scopes import find_tenant_key, make_user_key
 from drf_mcp.archives import (
     CallObject,
     StoredAnswer,
@@ -202,7 +202,7 @@ class CallToApprove:
                 tool=tool.name,
                 title=str(tool.title)[:200],
                 people=sorted(find_people(request)),
-                tenant=get_tenant_key(call.caller.request),
+                tenant=find_tenant_key(call.caller.request),
                 user_label=str(request.user)[:150],
                 credential=type(authenticator).__name__ if authenticator else "",
                 request=keep_request(call, request),
@@ -329,7 +329,7 @@ def find_people(request: Any) -> set[str]:
     auth = request.auth
     known = (request.user, getattr(auth, "user", None))
     owners = (*known, getattr(getattr(auth, "application", None), "user", None))
-    return {key for user in owners if user is not None and (key := get_user_key(user))}
+    return {key for user in owners if user is not None and (key := make_user_key(user))}
 
 
 def find_credential_key(caller: Any) -> str:

@@ -12,7 +12,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
-from drf_mcp.access.scopes import get_tenant_key
+from drf_mcp.access.scopes import find_tenant_key
 from drf_mcp.browsable.frame import Frame, PagePart
 from drf_mcp.browsable.page import SessionPage
 from drf_mcp.contrib.rules.proposal_store import PERMISSION, WAITING, ProposalStore
@@ -63,7 +63,7 @@ class ProposalsPage(SessionPage):
 
     def get_queryset(self) -> Any:
         """Return the proposals that the user may see: those of the request's tenant."""
-        return self.store.rows.filter(tenant=get_tenant_key(self.request)).order_by("-created")
+        return self.store.rows.filter(tenant=find_tenant_key(self.request)).order_by("-created")
 
 
 class ProposalPage(ProposalsPage):
@@ -74,7 +74,7 @@ class ProposalPage(ProposalsPage):
 
     def post(self, request: HttpRequest, proposal_id: str) -> HttpResponse:
         row, sent = get_object_or_404(self.get_queryset(), pk=proposal_id), request.POST
-        tenant, user = get_tenant_key(request), request.user
+        tenant, user = find_tenant_key(request), request.user
         try:
             if sent.get("decision") == "approve":
                 self.store.approve(row, user, sent.get("fingerprint", ""), tenant)
@@ -86,7 +86,7 @@ class ProposalPage(ProposalsPage):
         return HttpResponseRedirect(request.path)
 
     def show(self, row: Any, error: str = "", status: int = 200) -> HttpResponse:
-        check, tenant = self.store.check_approver, get_tenant_key(self.request)
+        check, tenant = self.store.check_approver, find_tenant_key(self.request)
         user = self.request.user
         refusal = contain(lambda: check(row, user, tenant), lambda exc: exc)
         is_open = row.status == WAITING

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from drf_mcp.calls.summaries import Signature
-from drf_mcp.contrib.search.words import GUESS, READ, get_vocabulary, split_words
+from drf_mcp.contrib.search.words import GUESS, READ, read_vocabulary, split_words
 from drf_mcp.exposure import Tool
 from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.text import get_names
@@ -174,7 +174,7 @@ class FieldRanking:
                 holders[name] = rarity * (self.k1 + 1) * frequency / (frequency + self.k1)
 
     def find(self, text: str) -> list[str]:
-        question = get_vocabulary().read(text)
+        question = read_vocabulary().read(text)
         words, asks = [self.correct(near) for near in question.words[:MOST_WORDS]], question.asks
         if asks == GUESS and words:
             # The name of an action of the project that is no object, such as "ship", asks for
@@ -182,13 +182,13 @@ class FieldRanking:
             first = words[0]
             if find_itself(first) not in self.nouns and not self.verbs.isdisjoint(first):
                 asks = {}
-        scores = self.get_scores(words)
+        scores = self.find_scores(words)
         said = {stem for near in words for stem in near}
         for name, tool in self.tools.items():
             if tool.get("as_question") in asks.keys() - {READ}:
                 scores[name] += self.asked
         for name in scores:
-            scores[name] *= self.get_factor(name, asks, said)
+            scores[name] *= self.find_factor(name, asks, said)
         return sorted(scores, key=lambda name: -scores[name])
 
     def correct(self, near: Mapping[str, float]) -> Mapping[str, float]:
@@ -198,7 +198,7 @@ class FieldRanking:
         spelled = self.find_spelling(find_itself(near), SURE_LIKENESS)
         return {spelled: 0.5} if spelled else near
 
-    def get_scores(self, words: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    def find_scores(self, words: Sequence[Mapping[str, float]]) -> dict[str, float]:
         """Return the scores of the tools that hold one of the words."""
         scores: dict[str, float] = defaultdict(float)
         for near in words:
@@ -214,7 +214,7 @@ class FieldRanking:
                 scores[name] += value
         return scores
 
-    def get_factor(self, name: str, asks: Mapping[str, float], said: set[str]) -> float:
+    def find_factor(self, name: str, asks: Mapping[str, float], said: set[str]) -> float:
         """Return the factor of a tool's score by what the tool does and the question asks for."""
         tool = self.tools[name]
         if "reads" not in tool:
@@ -239,7 +239,7 @@ class FieldRanking:
 
     def find_near(self, text: str) -> list[str]:
         spelled = map(self.find_spelling, split_words(text)[:MOST_SPELLINGS])
-        scores = self.get_scores([{word: 1.0} for word in spelled if word])
+        scores = self.find_scores([{word: 1.0} for word in spelled if word])
         return sorted(scores, key=lambda name: -scores[name])
 
     def find_spelling(self, word: str, least: float = LEAST_LIKENESS) -> str:

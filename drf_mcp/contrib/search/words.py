@@ -204,9 +204,9 @@ def read_synonyms() -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def get_vocabulary() -> Vocabulary:
+def read_vocabulary() -> Vocabulary:
     return Vocabulary()
 
 
 def split_words(text: str) -> list[str]:
-    return get_vocabulary().split(text)
+    return read_vocabulary().split(text)

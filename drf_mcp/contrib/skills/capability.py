@@ -93,14 +93,14 @@ class Skill(Folder):
     def frontmatter(self) -> dict[str, Any]:
         return read_frontmatter((self.folder / MAIN).read_bytes())
 
-    def get_uri(self, file: Path) -> str:
+    def make_uri(self, file: Path) -> str:
         return f"{self.root}/{quote(file.relative_to(self.folder).as_posix())}"
 
     def get_document(self, uri: str) -> Document | None:
         """Return the file of a URI as a document, None if it is none of the skill's."""
         if not uri.startswith(f"{self.root}/"):
             return None
-        file = next((file for file in self.files if self.get_uri(file) == uri), None)
+        file = next((file for file in self.files if self.make_uri(file) == uri), None)
         return None if file is None else Document(uri, file=file)
 
     @property
@@ -109,13 +109,13 @@ class Skill(Folder):
         name, description = self.folder.name, str(frontmatter.get("description", ""))
         return Document(self.uri, file=self.folder / MAIN, name=name, description=description)
 
-    def get_entry(self) -> Mapping[str, Any]:
+    def make_entry(self) -> Mapping[str, Any]:
         """Return the members of a Skill entry ("Skill Entries")."""
         resources = []
         for file in self.files:
             state = file.stat()
             manifest = digest_file(file, state.st_mtime_ns, state.st_size)
-            resources.append({"uri": self.get_uri(file), **manifest})
+            resources.append({"uri": self.make_uri(file), **manifest})
         return {"uri": self.uri, "frontmatter": self.frontmatter, "resources": resources}
 
 
@@ -150,7 +150,7 @@ class SkillsCapability(Capability):
 
     name = EXTENSION
     is_extension = True
-    methods = {"skills/list": "list_skills", "skills/get": "get_skill"}
+    methods = {"skills/list": "list_skills", "skills/get": "find_skill"}
     result_members = {
         "2026-07-28": {
             "skills/list": CACHE_MEMBERS | {"skills", "nextCursor", "_meta", "resultType"},
@@ -171,17 +171,17 @@ class SkillsCapability(Capability):
         context.caller.authenticate()
         params, size = context.message.params, mcp_settings.TOOLS_PAGE_SIZE
         page, following = cut_page(self.get_skills(), params, size, lambda s: s.uri)
-        entries = [skill.get_entry() for skill in page]
+        entries = [skill.make_entry() for skill in page]
         members: dict[str, Any] = {"skills": Encoded(to_bytes(encode_data(entries)))}
-        members |= self.get_scope(context)
+        members |= self.find_scope(context)
         return members if following is None else {**members, "nextCursor": following}
 
-    def get_scope(self, context: RequestContext) -> dict[str, str]:
+    def find_scope(self, context: RequestContext) -> dict[str, str]:
         # Skills are the same for every caller whom the endpoint lets in.
         is_public = self.server.tools_capability.is_public((), context)
         return {"cacheScope": "public"} if is_public else {}
 
-    def get_skill(self, context: RequestContext) -> dict[str, Any]:
+    def find_skill(self, context: RequestContext) -> dict[str, Any]:
         context.caller.authenticate()
         uri = context.message.params.get("uri")
         if not isinstance(uri, str):
@@ -189,7 +189,7 @@ class SkillsCapability(Capability):
             raise InvalidParams(message)
         for skill in self.get_skills():
             if skill.uri == uri:
-                return {"skill": skill.get_entry(), **self.get_scope(context)}
+                return {"skill": skill.make_entry(), **self.find_scope(context)}
         message = f"No skill is served at {uri[:200]}"
         raise InvalidParams(message, data={"uri": uri}, http_status=200)
 

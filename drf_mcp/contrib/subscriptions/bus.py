@@ -130,7 +130,7 @@ class Bus:
 
 
 @functools.lru_cache(maxsize=1)
-def get_bus() -> Bus | None:
+def find_bus() -> Bus | None:
     """Return the bus of this process, None where no cache is shared by processes."""
     if not apps.is_installed("drf_mcp.contrib.subscriptions"):
         return None
@@ -171,7 +171,7 @@ def announce_update(subject: Any) -> None:
 
 
 def publish(subjects: Iterable[Subject], using: str | None = None, mark: str = "") -> None:
-    if (bus := get_bus()) is None:
+    if (bus := find_bus()) is None:
         return
     # The instance may have another key after the commit.
     found = list(subjects)
@@ -258,7 +258,7 @@ def announce_subject(
 
 def follow_models() -> None:
     # Without a bus nothing is connected: Django deletes rows one by one where a receiver is.
-    is_on = get_bus() is not None
+    is_on = find_bus() is not None
     for signal, receiver in (
         (post_save, announce_row),
         (post_delete, announce_row),
@@ -271,7 +271,7 @@ def follow_models() -> None:
 
 def forget_bus(*, setting: str, **kwargs: Any) -> None:
     if setting in ("DRF_MCP", "CACHES", "INSTALLED_APPS"):
-        get_bus.cache_clear()
+        find_bus.cache_clear()
         follow_models()
 
 

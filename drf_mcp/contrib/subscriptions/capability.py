@@ -12,7 +12,7 @@ from drf_mcp.access.throttles import count_once
 from drf_mcp.contrib.subscriptions.bus import (
     LISTS,
     Subject,
-    get_bus,
+    find_bus,
     list_subjects,
     row_subject,
     sign_subject,
@@ -66,7 +66,7 @@ class SubscriptionsCapability(Capability):
 
     @property
     def is_on(self) -> bool:
-        return self.server.is_live and get_bus() is not None
+        return self.server.is_live and find_bus() is not None
 
     def advertise(self, era: Era, capabilities: dict[str, Any]) -> None:
         # The capabilities of the lists and of resources say that clients can listen.
@@ -89,7 +89,7 @@ class SubscriptionsCapability(Capability):
             raise InvalidParams('The params must hold "notifications", an object.')
         if TASK_IDS in wanted and not context.has_extension(TASKS_EXTENSION):
             raise MissingClientCapability({"extensions": {TASKS_EXTENSION: {}}})
-        offered = self.server.get_offered(context.era)
+        offered = self.server.find_offered(context.era)
         lists = [n for n in LISTS if wanted.get(MEMBERS[n]) is True and n in offered]
         agreed: dict[str, Any] = {MEMBERS[name]: True for name in lists}
         uris, ids = read_texts(wanted, URIS), read_texts(wanted, TASK_IDS)
@@ -117,7 +117,7 @@ class SubscriptionsCapability(Capability):
             agreed[URIS] = found
         if found := [each for each in ids if each in known]:
             agreed[TASK_IDS] = found
-        bus = get_bus()
+        bus = find_bus()
         assert bus is not None
         listener = Listener(self, context, bus, keys, states)
         # The stream counts until it is deleted, read or unread, or has ended.
@@ -160,7 +160,7 @@ class SubscriptionsCapability(Capability):
         if tasks is None or not tasks.is_on:
             return None
         params = {"taskId": task_id}
-        return ask(lambda: tasks.get_task(context.for_params("tasks/get", params)))
+        return ask(lambda: tasks.find_task(context.for_params("tasks/get", params)))
 
     @property
     def resources(self) -> Any:

@@ -83,8 +83,8 @@ class Credential:
             request._force_auth_user = user
         if self.auth is not None:
             auth = self.find_auth(user)
-            get_fault = getattr(auth, "get_fault", None)
-            if auth is None or (get_fault is not None and get_fault()):
+            find_fault = getattr(auth, "find_fault", None)
+            if auth is None or (find_fault is not None and find_fault()):
                 raise CallerGone()
             request._force_auth_token = auth
 

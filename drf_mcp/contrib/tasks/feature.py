@@ -33,7 +33,7 @@ from drf_mcp.features import (
     mcp_settings,
 )
 from drf_mcp.interaction.call_context import DEFERRAL
-from drf_mcp.interaction.exchange import Deferred, get_exchange
+from drf_mcp.interaction.exchange import Deferred, read_exchange
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.eras import RESPONSES, STATE, Unfinished, read_responses
@@ -164,7 +164,7 @@ class TasksCapability(Capability):
     name = TASKS_EXTENSION
     is_extension = True
     methods = {
-        "tasks/get": "get_task",
+        "tasks/get": "find_task",
         "tasks/update": "update_task",
         "tasks/cancel": "cancel_task",
     }
@@ -229,7 +229,7 @@ class TasksCapability(Capability):
             "environ": keep_environ(caller.request),
             "credential": vars(deferral.credential),
         }
-        exchange, holder = get_exchange(call), deferral.holder
+        exchange, holder = read_exchange(call), deferral.holder
         row = self.store.create(caller.principal, call.tool.name, request, exchange, holder=holder)
         self.enqueue(row)
         return TaskCreated(self.store.describe(row))
@@ -279,7 +279,7 @@ class TasksCapability(Capability):
 
     # --- tasks/get, tasks/update, tasks/cancel --------------------------------------------------
 
-    def get_task(self, context: RequestContext) -> dict[str, Any]:
+    def find_task(self, context: RequestContext) -> dict[str, Any]:
         row = self.find(context)
         tool = self.get_tool(row, context)
         if "job" in row.request:

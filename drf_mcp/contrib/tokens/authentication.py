@@ -6,7 +6,7 @@ from django.views.decorators.debug import sensitive_variables
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 
-from drf_mcp.contrib.tokens.models import KEY, AgentToken, get_end, get_last_day
+from drf_mcp.contrib.tokens.models import KEY, AgentToken, find_end, find_last_day
 
 INVALID = "The token is not valid."
 ELSEWHERE = "This token is for tools: it is taken by the MCP endpoint alone."
@@ -30,7 +30,7 @@ class AgentTokenAuthentication(BaseAuthentication):
     @classmethod
     def issue_authorization(cls, user: Any, name: str) -> str:
         """Return the header's value with a new token of a user, which ends after 90 days."""
-        token = AgentToken(user=user, name=name, expires=get_end(get_last_day()))
+        token = AgentToken(user=user, name=name, expires=find_end(find_last_day()))
         key = token.issue()
         token.save()
         return f"{cls.keyword} {key}"
@@ -45,7 +45,7 @@ class AgentTokenAuthentication(BaseAuthentication):
         token = AgentToken.objects.find(key)
         if token is None:
             raise AuthenticationFailed(INVALID)
-        if fault := token.get_fault(self.get_address(request)):
+        if fault := token.find_fault(self.find_address(request)):
             raise AuthenticationFailed(fault)
         token.note_use()
         return token.user, token
@@ -64,7 +64,7 @@ class AgentTokenAuthentication(BaseAuthentication):
         key = key.strip()
         return key if KEY.match(key) else None
 
-    def get_address(self, request: Any) -> str:
+    def find_address(self, request: Any) -> str:
         """Return the network address of the caller, from the connection and not from headers.
 
         Behind a proxy it is the proxy's address, unless the server or a middleware sets

@@ -14,9 +14,9 @@ from django.utils.translation import gettext_lazy as _
 
 from drf_mcp.contrib.tokens.models import (
     AgentToken,
-    get_end,
-    get_last_day,
-    get_today,
+    find_end,
+    find_last_day,
+    find_today,
     validate_networks,
     validate_patterns,
 )
@@ -107,7 +107,7 @@ class OwnTokenForm(AgentTokenForm):
         tags = sorted({tag for tool in tools_of_user for tag in tool.options.tags})
         choices: Any = self.fields["tags"]
         choices.choices = [(tag, tag) for tag in tags]
-        self.initial.setdefault("expires", get_last_day())
+        self.initial.setdefault("expires", find_last_day())
 
     def clean_tools(self) -> list[str]:
         patterns: list[str] = self.cleaned_data["tools"]
@@ -122,9 +122,9 @@ class OwnTokenForm(AgentTokenForm):
         last_day: date | None = self.cleaned_data["expires"]
         if last_day is None:
             return None
-        if last_day < get_today():
+        if last_day < find_today():
             raise ValidationError(_("This is in the past."), "past")
-        return get_end(last_day)
+        return find_end(last_day)
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data

@@ -72,15 +72,15 @@ def _read_texts(value: Any) -> list[str]:
 DEFAULT_DAYS = 90
 
 
-def get_today() -> date:
+def find_today() -> date:
     return timezone.localdate() if settings.USE_TZ else date.today()
 
 
-def get_last_day() -> date:
-    return get_today() + timedelta(days=DEFAULT_DAYS)
+def find_last_day() -> date:
+    return find_today() + timedelta(days=DEFAULT_DAYS)
 
 
-def get_end(last_day: date) -> datetime:
+def find_end(last_day: date) -> datetime:
     # The token is valid until the end of its last day.
     end: datetime = from_current_timezone(datetime.combine(last_day, time(23, 59, 59)))
     return end
@@ -190,7 +190,7 @@ class AgentToken(models.Model):
     def is_open(self) -> bool:
         return self.revoked is None and not self.is_expired
 
-    def get_fault(self, address: str | None = None) -> str:
+    def find_fault(self, address: str | None = None) -> str:
         """Return why the token is not taken, "" if it is.
 
         Args:

@@ -17,7 +17,7 @@ from drf_mcp.browsable.frame import Frame, PagePart
 from drf_mcp.browsable.page import SessionPage
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
 from drf_mcp.contrib.tokens.forms import OwnTokenForm
-from drf_mcp.contrib.tokens.models import AgentToken, get_last_day
+from drf_mcp.contrib.tokens.models import AgentToken, find_last_day
 from drf_mcp.exposure import Tool, Visibility, registry
 from drf_mcp.features import LimitReached, mcp_settings
 from drf_mcp.transports.in_process import LocalEndpoint
@@ -34,7 +34,7 @@ class TokensPart(PagePart):
         return {url: _("Tokens")} if url else {}
 
     def get_client_cards(self, authorization: str) -> Sequence[Mapping[str, Any]]:
-        url, expires = self.find_url(), get_last_day().isoformat()
+        url, expires = self.find_url(), find_last_day().isoformat()
         card = {"url": url, "authorization": authorization, "expires": expires}
         is_shown = url and authorization
         return [{"template": "drf_mcp_tokens/connect.html", **card}] if is_shown else []

@@ -30,11 +30,11 @@ PIECE = 2**16
 UNKNOWN_TYPES = ("", "application/x-www-form-urlencoded", "application/octet-stream")
 
 
-def get_storage() -> Storage:
+def find_storage() -> Storage:
     return storages[mcp_settings.UPLOAD_STORAGE]
 
 
-def get_files() -> Any:
+def stored_files() -> Any:
     return get_rows("drf_mcp_uploads.WaitingFile")
 
 
@@ -49,7 +49,7 @@ class StoredUpload(UploadedFile):  # type: ignore[type-arg]
         return b"".join(self.chunks())
 
     def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
-        with get_storage().open(self.path) as file:
+        with find_storage().open(self.path) as file:
             yield from file.chunks(chunk_size)
 
 
@@ -59,9 +59,9 @@ def find_file(reference: str, owner: str) -> StoredUpload:
     Raises:
         ArgumentsRefused: if the owner has no such file, or has it no more.
     """
-    known = get_files().filter(pk=reference.removeprefix(PREFIX), owner=owner)
+    known = stored_files().filter(pk=reference.removeprefix(PREFIX), owner=owner)
     row = known.filter(expires__gt=timezone.now()).first()
-    if row is None or not get_storage().exists(row.path):
+    if row is None or not find_storage().exists(row.path):
         minutes = mcp_settings.UPLOAD_SECONDS // 60
         problem = Problem(
             "invalid",
@@ -74,9 +74,9 @@ def find_file(reference: str, owner: str) -> StoredUpload:
 
 
 def delete_expired() -> int:
-    expired = list(get_files().filter(expires__lte=timezone.now()))
+    expired = list(stored_files().filter(expires__lte=timezone.now()))
     for row in expired:
-        get_storage().delete(row.path)
+        find_storage().delete(row.path)
         row.delete()
     return len(expired)
 
@@ -84,7 +84,7 @@ def delete_expired() -> int:
 def check_bounds(holder: str) -> None:
     """Raise `LimitReached` if a holder has more files, or bytes, than one may have."""
     now = timezone.now()
-    held = get_files().filter(holder=holder, expires__gt=now)
+    held = stored_files().filter(holder=holder, expires__gt=now)
     size, first = held.aggregate(Sum("size"), Min("expires")).values()
     for name, count in (("MAX_UPLOADS", held.count()), ("MAX_UPLOADS_BYTES", size)):
         if count > getattr(mcp_settings, name):
@@ -143,7 +143,7 @@ class UploadView(MCPView):
     def store(self, request: HttpRequest, length: int) -> Any:
         """Store the body, and return its row; a body that is not stored whole leaves nothing."""
         kind = "" if request.content_type in UNKNOWN_TYPES else request.content_type or ""
-        row = get_files().create(
+        row = stored_files().create(
             reference=secrets.token_urlsafe(24),
             owner=self.caller.principal,
             holder=self.caller.holder,
@@ -162,7 +162,7 @@ class UploadView(MCPView):
             is_stored = True
         finally:
             if not is_stored:
-                get_storage().delete(row.path)
+                find_storage().delete(row.path)
                 row.delete()
         return row
 
@@ -177,4 +177,4 @@ class UploadView(MCPView):
                 text = f"{file.tell():,} bytes came in place of {row.size:,}."
                 raise Refused(400, text)
             file.seek(0)
-            return get_storage().save(row.path, file)
+            return find_storage().save(row.path, file)

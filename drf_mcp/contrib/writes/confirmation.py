@@ -19,7 +19,7 @@ from drf_mcp.archives import CallObject, ShownObject
 from drf_mcp.contrib.writes.dry_run import is_dry_run
 from drf_mcp.dispatch.call_objects import CASCADES, MOST_MEMBERS
 from drf_mcp.features import CallState, Guard, Proceed, get_rows, mcp_settings
-from drf_mcp.interaction.exchange import ANSWER_SECONDS, Asked, get_exchange
+from drf_mcp.interaction.exchange import ANSWER_SECONDS, Asked, read_exchange
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Question
 
@@ -74,13 +74,13 @@ def needs_person(tool: Any) -> bool:
     return find_confirmation(tool) == PERSON_ONLY
 
 
-def get_used_confirmations() -> Any:
+def find_used_confirmations() -> Any:
     return get_rows("drf_mcp_writes.UsedConfirmation")
 
 
 def expire_confirmations() -> int:
     """Delete the confirmations that can be used no more, and return their number."""
-    return int(get_used_confirmations().filter(expires__lte=timezone.now()).delete()[0])
+    return int(find_used_confirmations().filter(expires__lte=timezone.now()).delete()[0])
 
 
 def shorten_hash(text: str) -> str:
@@ -127,7 +127,7 @@ class Confirmation:
 
     def claim(self, max_age: int) -> bool:
         """Return whether the confirmation is unused, and use it up."""
-        rows, expires = get_used_confirmations(), timezone.now() + timedelta(seconds=max_age)
+        rows, expires = find_used_confirmations(), timezone.now() + timedelta(seconds=max_age)
         try:
             with transaction.atomic(using=rows.db):
                 rows.create(nonce=self.nonce, expires=expires)
@@ -209,7 +209,7 @@ class ConfirmationGuard(Guard):
         if refusal is not None:
             return refusal
         subject = ConfirmedObjects.of(call)
-        confirmation, exchange = Confirmation(call, subject.state), get_exchange(call)
+        confirmation, exchange = Confirmation(call, subject.state), read_exchange(call)
         text, max_age = call.bound.controls.get(CONFIRMATION), TOKEN_AGE
         if KEY in exchange.answers and KEY in exchange.memory:
             if not exchange.answers[KEY].is_accepted:
@@ -225,7 +225,7 @@ class ConfirmationGuard(Guard):
             return proceed(call)
         except Asked:
             # The view asks its own question: the next round sends the same confirmation.
-            get_used_confirmations().filter(nonce=confirmation.nonce).delete()
+            find_used_confirmations().filter(nonce=confirmation.nonce).delete()
             raise
 
     def ask(

@@ -17,7 +17,7 @@ from drf_mcp.contrib.writes.confirmation import (
     needs_person,
 )
 from drf_mcp.contrib.writes.dry_run import DRY_RUN, DryRunGuard
-from drf_mcp.contrib.writes.idempotency import get_records
+from drf_mcp.contrib.writes.idempotency import find_records
 from drf_mcp.contrib.writes.idempotency_guard import (
     IDEMPOTENCY_KEY,
     IdempotencyGuard,
@@ -137,7 +137,7 @@ def check_idempotency(project: Project) -> Iterator[CheckMessage]:
     for endpoint in project.endpoints:
         if endpoint.view.tool_options:
             tools.update(endpoint.view.registry.tools(None, endpoint.view.tool_options))
-    kept = get_records().db
+    kept = find_records().db
     for name, tool in tools.items():
         if IDEMPOTENCY_KEY not in find_guard_names(tool):
             continue

@@ -31,8 +31,8 @@ from rest_framework.response import Response
 from rest_framework.utils.encoders import JSONEncoder
 from rest_framework.utils.serializer_helpers import ReturnDict
 
-from drf_mcp.access.limits import get_holder
-from drf_mcp.access.scopes import ask_view_for_rights, get_caller_key
+from drf_mcp.access.limits import find_holder
+from drf_mcp.access.scopes import ask_view_for_rights, make_caller_key
 from drf_mcp.access.throttles import APPROACHING
 from drf_mcp.archives import MADE, finds_object, get_rights_fingerprint, is_old
 from drf_mcp.dispatch.response import keep_serializers
@@ -155,13 +155,13 @@ def fingerprint(value: Any) -> str:
     return salted_hmac("drf_mcp.idempotency", text, algorithm="sha256").hexdigest()[:32]
 
 
-def get_records() -> Any:
+def find_records() -> Any:
     return get_rows("drf_mcp_writes.IdempotencyRecord")
 
 
 def expire_changes() -> int:
     """Delete the records that have expired, and return how many there were."""
-    return int(get_records().filter(expires__lte=timezone.now()).delete()[0])
+    return int(find_records().filter(expires__lte=timezone.now()).delete()[0])
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class IntendedChange:
         """
         for _attempt in range(MOST_ATTEMPTS):
             try:
-                with transaction.atomic(using=get_records().db):
+                with transaction.atomic(using=find_records().db):
                     return perform(self.claim())
             except Taken:
                 kept = self.find_answer()
@@ -219,14 +219,14 @@ class IntendedChange:
     def keep(self, row: Any, answer: str, rights: str) -> None:
         """Keep the answer of a change that was made, and the caller's rights, as a hash."""
         expires = timezone.now() + timedelta(seconds=self.seconds)
-        rows = get_records().filter(pk=row.pk)
+        rows = find_records().filter(pk=row.pk)
         rows.update(answer=answer, size=len(answer), rights=rights, expires=expires)
 
     def free(self, row: Any) -> None:
         """Give the key back after a refusal, and keep what the view wrote all the same."""
         # Nothing is kept of a transaction that the view has given up.
         if not transaction.get_connection(row._state.db).needs_rollback:
-            get_records().filter(pk=row.pk).delete()
+            find_records().filter(pk=row.pk).delete()
 
     def undo(self, row: Any) -> None:
         """Give the key back after a crash, and take back what the view wrote."""
@@ -240,14 +240,14 @@ class IntendedChange:
             LimitReached: if so many answers are kept that no change more is remembered.
         """
         now = timezone.now()
-        kept = get_records().filter(holder=self.holder, expires__gt=now)
+        kept = find_records().filter(holder=self.holder, expires__gt=now)
         usage = kept.aggregate(count=Count("pk"), size=Sum("size"), first=Min("expires"))
         used = {"MAX_KEYS": usage["count"], "MAX_KEYS_CHARACTERS": usage["size"] or 0}
         full = [name for name, count in used.items() if count >= getattr(mcp_settings, name)]
         if full and not kept.filter(pk=self.digest).exists():
             raise LimitReached(full[0], (usage["first"] - now).total_seconds())
         try:
-            return get_records().create(
+            return find_records().create(
                 digest=self.digest,
                 owner=self.owner[:OWNER_LENGTH],
                 holder=self.holder,
@@ -267,8 +267,8 @@ class IntendedChange:
             KeyReused: if the key was used for another change.
         """
         # A lock reads the present row, also where the transaction shows an older one.
-        with transaction.atomic(using=get_records().db):
-            row = get_records().select_for_update().filter(pk=self.digest).first()
+        with transaction.atomic(using=find_records().db):
+            row = find_records().select_for_update().filter(pk=self.digest).first()
             if row is None:
                 return None
             if row.expires <= timezone.now():
@@ -327,10 +327,10 @@ class IdempotencyKeyMixin:
 
     def make_once(self, handler: Any, request: Request, *args: Any, **kwargs: Any) -> Any:
         """Return the handler's response, or the response to the first request with the same key."""
-        key = self.get_idempotency_key(request)
+        key = self.read_idempotency_key(request)
         if not key or getattr(call_context(request), "dry_run", False):
             return handler(request, *args, **kwargs)
-        notes, change = call_context(request), self.get_intended_change(request, key)
+        notes, change = call_context(request), self.describe_intended_change(request, key)
 
         def find_rights() -> str:
             return get_rights_fingerprint(request, ask_view_for_rights(self, request))
@@ -380,7 +380,7 @@ class IdempotencyKeyMixin:
             raise answer
         return answer
 
-    def get_idempotency_key(self, request: Request) -> str:
+    def read_idempotency_key(self, request: Request) -> str:
         """Return the key of a request, "" for none."""
         header = request.headers.get(KeyHeader.name)
         if header is None and not self.idempotency_key_required:
@@ -393,9 +393,9 @@ class IdempotencyKeyMixin:
             raise ParseError(text % {"name": KeyHeader.name})
         return key
 
-    def get_intended_change(self, request: Request, key: str) -> IntendedChange:
+    def describe_intended_change(self, request: Request, key: str) -> IntendedChange:
         """Return what the key identifies; another method, path, query or body is another change."""
-        owner = get_caller_key(request.user, request.auth, request._request)
+        owner = make_caller_key(request.user, request.auth, request._request)
         if not owner:
             raise ParseError(ANONYMOUS)
         operation = f"{request.method} {request.path}"
@@ -414,7 +414,7 @@ class IdempotencyKeyMixin:
             sent[f"/{name}"] = hashed[0] if len(hashed) == 1 else hashed
         arguments = {pointer: fingerprint(value) for pointer, value in sent.items()}
         seconds = mcp_settings.IDEMPOTENCY_WINDOW
-        holder = get_holder(request.user, request.auth, request._request)
+        holder = find_holder(request.user, request.auth, request._request)
         return IntendedChange(owner, key, operation, arguments, seconds, holder)
 
 

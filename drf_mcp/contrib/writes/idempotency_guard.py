@@ -63,7 +63,7 @@ def is_made_by_view(call: CallState, bound: Call) -> bool:
     """Return whether a view that takes the header has made the change of a request."""
 
     def look(view: Any, request: Any, *args: Any, **kwargs: Any) -> bool:
-        change = view.get_intended_change(request, view.get_idempotency_key(request))
+        change = view.describe_intended_change(request, view.read_idempotency_key(request))
         return change.find_answer() is not None
 
     # A view that refuses the caller, or the key, has made no change that the caller may learn of.
@@ -95,7 +95,7 @@ class IdempotencyGuard(Guard):
             return self.make(change, call, proceed)
         exc = caught.exception
         if isinstance(exc, KeyReused):
-            return self.get_conflict(exc, call)
+            return self.find_conflict(exc, call)
         if isinstance(exc, (CallRefused, ArgumentsRefused)):
             raise exc
         if isinstance(exc, APIException):
@@ -198,7 +198,7 @@ class IdempotencyGuard(Guard):
         for pointer, value in read(sent):
             yield pointer, fingerprint(value)
 
-    def get_conflict(self, exc: KeyReused, call: CallState) -> Outcome:
+    def find_conflict(self, exc: KeyReused, call: CallState) -> Outcome:
         advice = REMEDIATION
         problems = tuple(
             Problem("differs", DIFFERS, pointer, remediation=advice) for pointer in exc.differing

@@ -97,12 +97,12 @@ class Precondition:
             shown = data.get(self.name) if isinstance(data, Mapping) else None
             # A serializer may show the moment without its seconds, or another value by that name.
             if shown is None or not self.matches(shown, row):
-                version = self.get_version(row)
+                version = self.read_version(row)
         if version is None:
             return outcome
         return outcome.changed(meta={**outcome.meta, IF_MATCH: version})
 
-    def get_version(self, row: Any) -> Any:
+    def read_version(self, row: Any) -> Any:
         """Return the version of a row as JSON."""
         value = getattr(row, self.field.attname)
         # A value that the database computes is unknown until the row is read again.
@@ -112,7 +112,7 @@ class Precondition:
 
     def matches(self, sent: Any, row: Any) -> bool:
         """Return whether what a caller sent is the version of a row."""
-        if sent == self.get_version(row):
+        if sent == self.read_version(row):
             return True
         try:
             return bool(self.field.to_python(sent) == getattr(row, self.field.attname))
@@ -157,7 +157,7 @@ class PreconditionGuard(Guard):
             # Without a row, the view refuses the call itself.
             if row is None or precondition.matches(sent, row):
                 return proceed(call)
-        return self.get_refusal(call, precondition.get_version(row))
+        return self.get_refusal(call, precondition.read_version(row))
 
     def get_refusal(self, call: CallState, version: Any = None) -> Outcome:
         tool, answer = call.tool, CallObject(call.caller, call.tool, call.bound).read()

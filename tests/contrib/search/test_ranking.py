@@ -11,7 +11,7 @@ from drf_mcp.contrib.search.ranking import (
     read_subject,
 )
 from drf_mcp.contrib.search.tool_index import ToolIndex
-from drf_mcp.contrib.search.words import READ, get_vocabulary, split_words
+from drf_mcp.contrib.search.words import READ, read_vocabulary, split_words
 from drf_mcp.exposure import registry
 
 
@@ -68,7 +68,7 @@ def test_texts_of_other_languages_are_found():
     ],
 )
 def test_the_verb_of_a_question_names_the_action(question, asked):
-    assert get_vocabulary().read(question).asks.keys() == asked
+    assert read_vocabulary().read(question).asks.keys() == asked
 
 
 @pytest.mark.parametrize(
@@ -140,12 +140,12 @@ def test_labels_help_texts_and_names_of_related_models_are_searched():
     ],
 )
 def test_a_statement_asks_for_a_create_or_an_update(sentence, asks):
-    assert get_vocabulary().read(sentence).asks == asks
+    assert read_vocabulary().read(sentence).asks == asks
 
 
 def test_a_weekday_means_a_date_and_a_date_means_no_weekday():
-    assert "dat" in get_vocabulary().synonyms["saturda"]
-    assert "saturda" not in get_vocabulary().synonyms["dat"]
+    assert "dat" in read_vocabulary().synonyms["saturda"]
+    assert "saturda" not in read_vocabulary().synonyms["dat"]
 
 
 # --- Lists of words -------------------------------------------------------------------------

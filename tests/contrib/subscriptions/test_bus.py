@@ -11,7 +11,7 @@ import pytest
 from django.contrib.auth.models import Group
 
 from drf_mcp.contrib.subscriptions import bus as bus_module
-from drf_mcp.contrib.subscriptions.bus import Bus, get_bus, sign_subject
+from drf_mcp.contrib.subscriptions.bus import Bus, find_bus, sign_subject
 from tests.asgi import begin, read_events
 from tests.contrib.subscriptions.teams import connect
 
@@ -72,7 +72,7 @@ def test_a_row_is_saved_though_the_cache_is_away(monkeypatch):
     def fail(*args):
         raise ConnectionError("the cache is away")
 
-    monkeypatch.setattr(type(get_bus().cache), "get", fail)
+    monkeypatch.setattr(type(find_bus().cache), "get", fail)
     Group.objects.create(name="support")
 
 

@@ -13,7 +13,7 @@ from django.test import Client
 from rest_framework.permissions import IsAdminUser
 
 from drf_mcp.contrib.subscriptions import announce_list_change, announce_update
-from drf_mcp.contrib.subscriptions.bus import get_bus
+from drf_mcp.contrib.subscriptions.bus import find_bus
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from tests.agents import Agent
 from tests.asgi import begin, communicate, read_events
@@ -100,7 +100,7 @@ def test_a_resource_that_the_caller_cannot_read_any_more_is_not_notified(listen,
 
 def test_after_a_gap_every_resource_is_notified(listen, team):
     uris = ["shop://teams/support"]
-    messages = listen(get_bus().cache.clear, resourceSubscriptions=uris)
+    messages = listen(find_bus().cache.clear, resourceSubscriptions=uris)
     assert methods_of(messages) == [ACKNOWLEDGED, UPDATED]
 
 
@@ -119,7 +119,7 @@ def test_a_stream_ends_with_a_result_after_its_lifetime(listen, monkeypatch):
 
 def test_a_closed_stream_is_unsubscribed(listen):
     listen(count=1, toolsListChanged=True)
-    assert not get_bus().listeners
+    assert not find_bus().listeners
 
 
 def test_a_wrong_filter_is_refused(eve):

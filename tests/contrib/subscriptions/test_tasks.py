@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from drf_mcp.access.scopes import get_user_key
+from drf_mcp.access.scopes import make_user_key
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.models import CallTask
 from drf_mcp.contrib.tasks.task_store import FAILED, TaskStore
@@ -32,7 +32,7 @@ def workers(served, settings, monkeypatch):
 
 
 def make_task(user: Any) -> CallTask:
-    return TaskStore().create(get_user_key(user), "teams_list", {})
+    return TaskStore().create(make_user_key(user), "teams_list", {})
 
 
 def test_a_changed_task_is_notified_as_tasks_get_shows_it(listen, eve):

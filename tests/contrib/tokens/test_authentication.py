@@ -144,7 +144,7 @@ def test_networks_are_compared_with_the_address_of_the_connection(subtests, issu
     ]:
         with subtests.test(networks=networks, address=address, taken=taken):
             token, _ = issue(networks=networks)
-            assert (token.get_fault(address) == "") is taken
+            assert (token.find_fault(address) == "") is taken
 
 
 @pytest.mark.slow
@@ -248,13 +248,13 @@ def test_error_reports_of_django_do_not_show_the_key(issue, rf, monkeypatch, set
     def fail(self, address):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(AgentToken, "get_fault", fail)
+    monkeypatch.setattr(AgentToken, "find_fault", fail)
     _, key = issue()
     request = rf.post("/mcp", headers={"authorization": f"Bearer {key}"})
     request.is_mcp_request = True
     settings.DEBUG = False
     report = report_of(request)
-    assert "get_fault" in report
+    assert "find_fault" in report
     assert key.rpartition("_")[2] not in report
 
 

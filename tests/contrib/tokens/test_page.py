@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from drf_mcp.contrib.tokens.models import AgentToken, get_end, get_today
+from drf_mcp.contrib.tokens.models import AgentToken, find_end, find_today
 from tests.contrib.tokens.test_admin import key_in
 
 PAGE = "/mcp/tokens/"
@@ -86,7 +86,7 @@ def test_a_token_has_the_values_of_the_form(browser_of, holder):
 
 def test_a_token_is_valid_until_the_end_of_the_last_day_without_time_zones(settings):
     settings.USE_TZ = False
-    assert str(get_end(get_today())) == f"{get_today()} 23:59:59"
+    assert str(find_end(find_today())) == f"{find_today()} 23:59:59"
 
 
 def test_a_token_is_always_for_the_signed_in_user(browser_of):

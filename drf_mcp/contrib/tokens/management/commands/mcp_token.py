@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
-from drf_mcp.contrib.tokens.models import KEY, AgentToken, get_end
+from drf_mcp.contrib.tokens.models import KEY, AgentToken, find_end
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.screen import Screen, UsageError, find_local_time
 from drf_mcp.management.tool_reports import find_report
@@ -105,7 +105,7 @@ class Command(MCPCommand):
             tokens = tokens.filter(user=self.find_user(options["username"]))
         shown = [token for token in tokens if options["all"] or token.is_open]
         screen, headings = Screen(self.width, no_style()), list(COLUMNS)
-        lines = screen.list_table(headings, map(self.get_row, shown))
+        lines = screen.list_table(headings, map(self.write_row, shown))
         self.write_data([self.as_data(token) for token in shown], lines, options)
 
     def revoke(self, options: dict[str, Any]) -> None:
@@ -119,14 +119,14 @@ class Command(MCPCommand):
         names = ("name", "tools", "read_only", "networks", "expires", "last_used")
         facts = {name: getattr(token, name) for name in names}
         user = token.user.get_username()
-        return {"key": token.shown_key, "user": user, **facts, "state": self.get_state(token)}
+        return {"key": token.shown_key, "user": user, **facts, "state": self.describe_state(token)}
 
-    def get_state(self, token: AgentToken) -> str:
+    def describe_state(self, token: AgentToken) -> str:
         if token.is_open:
             return OPEN
         return REVOKED if token.revoked else EXPIRED
 
-    def get_row(self, token: AgentToken) -> tuple[str, ...]:
+    def write_row(self, token: AgentToken) -> tuple[str, ...]:
         facts = [" ".join(token.tools) or "all tools"]
         if token.read_only:
             facts.append("read-only")
@@ -139,7 +139,7 @@ class Command(MCPCommand):
             ", ".join(facts),
             self.show_time(token.expires),
             self.show_time(token.last_used),
-            self.get_state(token),
+            self.describe_state(token),
         )
 
     def show_time(self, value: datetime | None) -> str:
@@ -147,7 +147,7 @@ class Command(MCPCommand):
 
     def why(self, options: dict[str, Any]) -> None:
         token = self.get_token(options["token"])
-        if fault := token.get_fault():
+        if fault := token.find_fault():
             verdict = f"No call is taken. {fault}"
             self.write_data({"allows": False, "verdict": verdict}, [verdict], options)
             return
@@ -177,7 +177,7 @@ class Command(MCPCommand):
         except ValueError:
             message = f"{text!r} is neither a day like 2030-12-31 nor 90d."
             raise UsageError(message) from None
-        end = get_end(last_day)
+        end = find_end(last_day)
         if end <= timezone.now():
             raise UsageError(f"{text} is in the past.")
         return end
