@@ -119,22 +119,28 @@ class ArgumentTable:
         return added
 
     def lay_out_side_by_side(self, endpoint: EndpointSchema) -> Iterable[Argument]:
-        # On a clash the body keeps the name; the others become NAME_path or NAME_query.
         body = [self.make(p, BODY) for p in endpoint.body.fields]
         if whole := self.get_whole_body(endpoint.body):
             body.append(self.make(whole, BODY, whole=True))
         path = [self.make(p, PATH) for p in endpoint.path]
-        taken = {argument.name for argument in (*body, *path)}
-        for index, argument in enumerate(path):
+        keys = {
+            place: argument for place, argument in enumerate(path) if argument.parameter.shown_as
+        }
+        for place, key in keys.items():
             # Callers copy the key from an answer, which has it under this name.
-            shown = argument.parameter.shown_as
-            if shown and shown not in taken and argument.name == argument.parameter.name:
-                path[index] = replace(argument, name=shown)
+            shown = key.parameter.shown_as
+            others = (argument.name for argument in path if argument is not key)
+            if shown not in others and key.name == key.parameter.name:
+                path[place] = replace(key, name=shown)
+        # The key of an object has one name in all tools, so the body names its new value.
+        named_keys = {path[place].name for place in keys}
+        body = [rename_new_value(a) if a.name in named_keys else a for a in body]
         query = [self.make(p, QUERY) for p in endpoint.query]
         if self.extra_query:
             extra = Parameter("query", {"type": "object", "description": EXTRA_QUERY})
             query.append(self.make(extra, QUERY, whole=True))
-        # Arguments that the schema leaves out come last, and get other names on a clash.
+        # On a clash the body keeps the name; the others become NAME_path or NAME_query. Arguments
+        # that the schema leaves out come last, and get other names on a clash.
         listed, unlisted = ([a for a in body if a.listed is wanted] for wanted in (True, False))
         named: dict[str, Argument] = {}
         for argument in (*listed, *path, *query, *unlisted):
@@ -390,6 +396,13 @@ class ArgumentTable:
         """Return the arguments of the call that would make a request."""
         found = ((each, each.find_in_request(kwargs, query, body)) for each in self.arguments)
         return self.change({}, [pair for pair in found if pair[1] is not MISSING])
+
+
+def rename_new_value(argument: Argument) -> Argument:
+    """Return an argument of the body that has the name of the object's key under another name."""
+    schema = explain(argument.parameter.schema, f"The new {argument.name}")
+    parameter = replace(argument.parameter, schema=schema)
+    return replace(argument, name=f"new_{argument.name}", parameter=parameter)
 
 
 def get_free_name(argument: Argument, taken: Container[str]) -> str:

@@ -77,6 +77,11 @@ def describe_stored(field: Any) -> Schema:
 READS = ("retrieve", "list", "aretrieve", "alist")
 
 
+def drop_comparison(lookup: str) -> str:
+    """Return the path of a field from a lookup such as ``number__iexact``."""
+    return lookup.removesuffix("__iexact").removesuffix("__exact")
+
+
 def find_shown_name(view: Any, model: Any, kwarg: str) -> str:
     """Return the field of an answer that has the value of the URL's kwarg, "" for none."""
     # The key of a child of multi-table inheritance is shown as the parent's.
@@ -84,7 +89,7 @@ def find_shown_name(view: Any, model: Any, kwarg: str) -> str:
     while key is not None and getattr(key.remote_field, "parent_link", False):
         key = key.remote_field.model._meta.pk
     key = key if getattr(key, "remote_field", None) is None else None
-    lookup = getattr(view, "lookup_field", None)
+    lookup = drop_comparison(getattr(view, "lookup_field", None) or "")
     sources = {lookup}
     if key is not None and lookup in ("pk", key.name):
         sources |= {"pk", key.name}

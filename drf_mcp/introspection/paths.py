@@ -22,7 +22,12 @@ from drf_mcp.introspection.inspection import (
     Inspection,
     find_declared_model,
 )
-from drf_mcp.introspection.model_fields import describe_input, find_model_field, find_shown_name
+from drf_mcp.introspection.model_fields import (
+    describe_input,
+    drop_comparison,
+    find_model_field,
+    find_shown_name,
+)
 from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
@@ -77,7 +82,7 @@ class NamedKwarg:
 
     @property
     def field(self) -> Any:
-        path = self.view.lookup_field if self.names_own_row else self.parent_path
+        path = drop_comparison(self.view.lookup_field) if self.names_own_row else self.parent_path
         return find_model_field(self.model, path) if path else None
 
     @property
@@ -209,7 +214,9 @@ class PathParameters:
     def get_shown_name(self, named: NamedKwarg) -> str:
         if not named.names_own_row or not self.looks_up_row():
             return ""
-        return find_shown_name(self.inspection.view, named.model, named.kwarg.name)
+        name = named.kwarg.name
+        found = find_shown_name(self.inspection.view, named.model, name)
+        return found or (drop_comparison(name) if drop_comparison(name) != name else "")
 
     def describe_field(self, named: NamedKwarg) -> Schema:
         field = named.field

@@ -105,6 +105,7 @@ class Subject:
     def get_title(self) -> str:
         """Return the title of the endpoint, "" without a model or an action."""
         endpoint, action = self.endpoint, self.endpoint.standard_action
+        action = snake_case(endpoint.part) or action
         if self.model is None or not action:
             return ""
         if action in VERBS:
@@ -112,7 +113,8 @@ class Subject:
         words, method = [word for word in action.split("_") if word], endpoint.method
         objects = self.plural if endpoint.is_of_many else self.one
         fields = {each.name: each for each in self.model._meta.get_fields()}
-        field, is_shared = fields.get(action), endpoint.action_has_other_methods
+        field = fields.get(action)
+        is_shared = bool(endpoint.part) or endpoint.action_has_other_methods
         if action in OWN:
             text = OWN_VERBS.get(method, "Change the caller's {single}")
             title = text.format(single=self.single)
@@ -277,6 +279,10 @@ def describe_tool(tool: Tool) -> str:
             if subject.model is not None:
                 about = texts.read_about(subject.nouns) if is_first else ""
             description = f"{make_sentence(tool, subject, is_first)} {about}".strip()
+            if subject.model is not None and tool.related.has_namesake(endpoint):
+                # Else two tools would differ in their names alone.
+                words = [word for word in endpoint.route.path.split("/") if "{" not in word]
+                description = f"{description} Path: {'/'.join(filter(None, words))}."
     if getattr(texts.annotations, "is_deprecated", False):
         description = f"Deprecated. {description}"
     return description
@@ -284,7 +290,7 @@ def describe_tool(tool: Tool) -> str:
 
 def make_sentence(tool: Tool, subject: Subject, is_first: bool) -> str:
     endpoint, title, schema = tool.endpoint, tool.title, tool.schema
-    action = endpoint.standard_action
+    action = None if endpoint.part else endpoint.standard_action
     if subject.model is not None and action in SENTENCES:
         title = subject.fill(SENTENCES["retrieve_many" if endpoint.many else action])
     if action == "retrieve":
@@ -312,6 +318,11 @@ def name_filters(query: Iterable[Parameter]) -> Iterator[str]:
             room -= len(shown)
             name = f"{name} ({shown})"
         yield name
+
+
+def snake_case(text: str) -> str:
+    text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text)
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
 
 
 def speak(name: str) -> str:

@@ -123,6 +123,16 @@ class Endpoint:
         return next(filter(None, lookups), None)
 
     @property
+    def part(self) -> str:
+        """The words after the key in the path of a standard action on one object, such as "next".
+
+        The view then gets, changes or deletes a part of the object, or another one.
+        """
+        before, _, after = self.route.path.rpartition("}")
+        words = "_".join(after.strip("/").split("/"))
+        return words if before and self.standard_action in ONE_OBJECT else ""
+
+    @property
     def action_or_method(self) -> str:
         return self.standard_action or self.method.lower()
 

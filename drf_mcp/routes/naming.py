@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
 from rest_framework.views import APIView
 
-from drf_mcp.routes.descriptions import Docstrings, Subject, describe_tool
+from drf_mcp.routes.descriptions import Docstrings, Subject, describe_tool, snake_case
 from drf_mcp.routes.endpoint import GENERIC_ACTIONS, Endpoint
 from drf_mcp.routes.tool import NAME, Tool
 
@@ -14,6 +15,7 @@ DEFAULT_MAX_LENGTH = 48
 
 # Leading path segments that all tools of an API share.
 PREFIX_SEGMENT = re.compile(r"(?:api|rest|v\d+(?:[._]\d+)*)\Z", re.IGNORECASE)
+VERSION_SEGMENT = re.compile(r"v\d+(?:[._]\d+)*\Z", re.IGNORECASE)
 
 # Endings of the names of view classes and functions.
 VIEW_SUFFIX = re.compile(r"(?:(?:API|Api)?View(?:[Ss]et)?|(?:_api)?_view(?:_?set)?)\Z")
@@ -27,7 +29,12 @@ class Naming:
     A subclass overrides the ``get_*`` methods; the setting NAMING_CLASS takes its dotted path.
     A name consists of lower-case letters, digits and underscores, a letter first, and has at
     most 64 characters.
+
+    Attributes:
+        shared_words: the first words of every path, which names that are too long leave out.
     """
+
+    shared_words: Sequence[str] = ()
 
     def get_name(self, endpoint: Endpoint) -> str:
         """Return the name that a tool has unless another tool has the same name.
@@ -54,7 +61,8 @@ class Naming:
         parameters = "_and_".join(snake_case(kwarg) for kwarg in endpoint.route.kwargs)
         by_path = shorten_name(f"{name}_by_{parameters}") if parameters else name
         by_method = shorten_name(f"{name}_{endpoint.method.lower()}")
-        return name, self.get_versioned_name(endpoint), by_path, by_method
+        whole = self.build_name(endpoint, versioned=True, whole=True)
+        return name, self.get_versioned_name(endpoint), whole, by_path, by_method
 
     def get_noun(self, endpoint: Endpoint) -> str:
         """Return the noun for a view whose path has no words, from its basename or its class.
@@ -82,30 +90,37 @@ class Naming:
         """
         return describe_tool(tool)
 
-    def build_name(self, endpoint: Endpoint, *, versioned: bool = False) -> str:
+    def build_name(
+        self, endpoint: Endpoint, *, versioned: bool = False, whole: bool = False
+    ) -> str:
+        """Return a name made of the words of the path and the action.
+
+        Args:
+            versioned: whether the name keeps the version that the path begins with.
+            whole: whether it has all words of the path, those that do not fit as a hash.
+        """
         words = get_fixed_segments(endpoint.route.path)
-        while words and PREFIX_SEGMENT.match(words[0]):
-            if versioned and words[0].lower().startswith("v"):
-                break
-            words.pop(0)
+        words = words if whole else drop_prefix(words, versioned=versioned)
         own = get_fixed_segments(re.sub(r"\(.*\)|<.*>", "{}", endpoint.extra_path))
         if endpoint.action and own and words[-len(own) :] == own:
             words = words[: -len(own)]
-        base = endpoint.noun
-        if base is None:
-            base = "_".join(map(snake_case, words))
-            if all(map(PREFIX_SEGMENT.match, words)):
-                base = "_".join(filter(None, (base, self.get_noun(endpoint))))
-        noun, action = base or self.get_noun(endpoint), endpoint.standard_action
+        nouns = [endpoint.noun] if endpoint.noun else list(filter(None, map(snake_case, words)))
+        if not nouns or (all(map(PREFIX_SEGMENT.match, words)) and endpoint.noun is None):
+            nouns.append(self.get_noun(endpoint))
+        action = endpoint.standard_action
         if action is None:
             # A plain view with one method needs no action.
             handled = [m for m in GENERIC_ACTIONS if hasattr(endpoint.view_class, m.lower())]
             action = endpoint.method.lower() if len(handled) > 1 else ""
-        name = f"{noun}_{snake_case(action)}" if action else noun
-        name = name if NAME.match(name) else f"tool_{name}"
-        return shorten_name(name, ending=name.removeprefix(f"{base}_") if base else "")
+        if not NAME.match(nouns[0]):
+            nouns.insert(0, "tool")
+        ending = [snake_case(action)] if action else []
+        if whole:
+            return shorten_name("_".join([*nouns, *ending]), ending="".join(ending))
+        return join_words(nouns, ending, self.shared_words)
 
     def choose_names(self, endpoints: Sequence[Endpoint], taken: set[str]) -> list[str]:
+        self.shared_words = find_shared_words(endpoints)
         candidates = [tuple(self.get_candidates(endpoint)) for endpoint in endpoints]
         groups: dict[str, list[tuple[str, ...]]] = {}
         for options in candidates:
@@ -137,9 +152,41 @@ def get_fixed_segments(path: str) -> list[str]:
     return [segment for segment in path.split("/") if segment and "{" not in segment]
 
 
-def snake_case(text: str) -> str:
-    text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text)
-    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+def drop_prefix(segments: list[str], *, versioned: bool = False) -> list[str]:
+    """Return the segments of a path without ``api/v1`` and all that precedes it."""
+    start = 0
+    for place, segment in enumerate(segments):
+        follows = segments[place + 1] if place + 1 < len(segments) else ""
+        if segment.lower() == "api" and VERSION_SEGMENT.match(follows):
+            start = place
+    while start < len(segments) and PREFIX_SEGMENT.match(segments[start]):
+        if versioned and VERSION_SEGMENT.match(segments[start]):
+            break
+        start += 1
+    return segments[start:]
+
+
+def find_shared_words(endpoints: Sequence[Endpoint]) -> tuple[str, ...]:
+    paths = [drop_prefix(get_fixed_segments(endpoint.route.path)) for endpoint in endpoints]
+    if len(paths) < 2:
+        return ()
+    shared = itertools.takewhile(lambda column: len(set(column)) == 1, zip(*paths, strict=False))
+    return tuple(snake_case(column[0]) for column in shared)
+
+
+def join_words(nouns: list[str], ending: list[str], shared: Sequence[str]) -> str:
+    """Return a name of the words that fit, the last noun and the action first of all.
+
+    A name that is too long leaves out the words that all tools share, then words from the middle.
+    """
+    whole = "_".join([*nouns, *ending])
+    if len(whole) > DEFAULT_MAX_LENGTH and tuple(nouns[: len(shared)]) == tuple(shared):
+        nouns = nouns[len(shared) :] or nouns
+    for dropped in range(max(len(nouns) - 1, 1)):
+        name = "_".join([nouns[0], *nouns[1 + dropped :], *ending])
+        if len(name) <= DEFAULT_MAX_LENGTH and NAME.match(name):
+            return name
+    return shorten_name(whole, ending="".join(ending))
 
 
 def shorten_name(name: str, ending: str = "") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -77,6 +78,15 @@ class RelatedTools:
                 found[key] = min(place, found.get(key, place))
         return frozenset(name for _, name in found.values())
 
+    @functools.cached_property
+    def namesakes(self) -> Counter[Any]:
+        """How many tools do the same with the objects of the same view or model."""
+        return Counter(map(get_deed, self.endpoints.values()))
+
+    def has_namesake(self, endpoint: Any) -> bool:
+        """Return whether another tool does the same with such objects, under another path."""
+        return self.namesakes[get_deed(endpoint)] > 1
+
     def find_list(self, model: Any) -> str | None:
         return self.by_model.get(model._meta.concrete_model)
 
@@ -108,6 +118,19 @@ class RelatedTools:
             ),
             None,
         )
+
+
+def get_deed(endpoint: Any) -> Any:
+    # Not `endpoint.model`, since to ask each view for its queryset is costly.
+    queryset = getattr(endpoint.view_class, "queryset", None)
+    objects = getattr(queryset, "model", None) or endpoint.view_class
+    return (
+        objects,
+        endpoint.standard_action,
+        endpoint.method,
+        endpoint.part,
+        len(endpoint.route.kwargs),
+    )
 
 
 class ArgumentSources:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import django_filters.rest_framework as django_filters
 import pytest
 from django.db import models
-from rest_framework import filters, serializers, viewsets
+from django.urls import path
+from rest_framework import filters, generics, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.routers import SimpleRouter
 
@@ -233,3 +234,24 @@ def test_a_tool_below_a_parent_names_the_parent(tools_of):
         assert names["list"].title == "List jars of a shelf", kwarg
         assert names["create"].description == "Add or register a new jar of a shelf.", kwarg
         assert names["partial_update"].title == "Change fields of a jar of a shelf", kwarg
+
+
+class JarDetail(generics.RetrieveDestroyAPIView):
+    queryset = Jar.objects.all()
+    serializer_class = JarSerializer
+
+
+def test_what_a_view_below_an_object_gets_is_not_that_object(tools_of):
+    tools = tools_of(path("jars/<int:pk>/next/", JarDetail.as_view()))
+    assert tools["jars_next_retrieve"].description == "Next of a jar."
+    assert tools["jars_next_destroy"].description == "Delete the next of a jar."
+
+
+def test_tools_that_do_the_same_under_two_paths_say_their_path(tools_of):
+    tools = tools_of(
+        path("api/attic/jars/", Jars.as_view({"post": "create"})),
+        path("api/cellar/jars/", Jars.as_view({"post": "create"})),
+        path("api/cellar/jars/<int:pk>/", Jars.as_view({"get": "retrieve"})),
+    )
+    assert tools["attic_jars_create"].description.endswith(" Path: api/attic/jars.")
+    assert "Path" not in tools["cellar_jars_retrieve"].description

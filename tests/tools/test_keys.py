@@ -132,12 +132,33 @@ def test_keys_of_parents_keep_the_names_of_the_url(tools):
     assert names_of(tool)[:2] == ["id", "pk"]
 
 
-def test_the_key_is_pk_if_the_body_has_a_writable_id(tools):
+def test_the_body_names_the_new_value_of_a_key_that_it_writes(tools):
     found = tools(with_serializer(WritableKey))
-    assert names_of(found["groups_partial_update"])[:3] == ["pk", "id", "name"]
-    assert names_of(found["groups_destroy"]) == ["id"]
-    call = found["groups_partial_update"].bind({"pk": 1, "id": 2})
-    assert (call.kwargs, call.body) == ({"pk": 1}, b'{"id":2}')
+    assert names_of(found["groups_partial_update"])[:3] == ["id", "new_id", "name"]
+    assert names_of(found["groups_create"])[:2] == ["id", "name"]
+    for key in "id", "pk":
+        call = found["groups_partial_update"].bind({key: 1, "new_id": 2})
+        assert (call.kwargs, call.body) == ({"pk": 1}, b'{"id":2}')
+
+
+def test_an_error_points_to_the_new_value_of_the_key(tools):
+    tool = tools(with_serializer(WritableKey))["groups_partial_update"]
+    call = tool.bind({"id": 1, "new_id": "many"})
+    assert tool.pointers(call).pointer(["id"]) == "/new_id"
+
+
+class ByComparison(Groups):
+    lookup_field = "name__iexact"
+
+
+def test_a_key_looked_up_with_a_comparison_has_the_name_of_the_field(tools):
+    class WithoutName(ByComparison):
+        serializer_class = AllButName
+
+    for view in ByComparison, WithoutName:
+        tool = tools(view)["groups_destroy"]
+        assert names_of(tool) == ["name"]
+        assert tool.bind({"name": "a"}).kwargs == {"name__iexact": "a"}
 
 
 def test_several_keys_are_ids(tools):

@@ -130,9 +130,10 @@ def test_any_path_segment_becomes_a_portable_name(tools_of):
 
 def test_a_long_name_is_cut_to_48_characters_and_stays_unique(tools_of):
     long = "a-very-long-segment-that-goes-on-and-on-and-on-and-on"
-    names = list(tools_of(path(f"{long}/x/", ping), path(f"{long}/y/", ping)))
-    assert len(set(names)) == 2
-    assert all(len(name) == 48 and PORTABLE.match(name) for name in names)
+    paths = [path(f"{long}-{word}/", ping) for word in ("x", "y")]
+    names = list(tools_of(*paths, path("z/", ping)))
+    assert len(set(names)) == 3
+    assert all(len(name) <= 48 and PORTABLE.match(name) for name in names)
 
 
 # --- Equal names --------------------------------------------------------------------------
@@ -193,18 +194,53 @@ def test_a_declared_name_that_is_not_portable_is_an_error(tools_of):
         assert f"{__name__}.Own.post" in str(caught.value), name
 
 
-def test_a_shortened_name_keeps_its_action(tools_of):
-    class Positions(viewsets.ModelViewSet):
-        def bulk_partial_update(self, request): ...
+class Positions(viewsets.ModelViewSet):
+    def bulk_partial_update(self, request): ...
 
+
+def test_a_name_that_is_too_long_leaves_out_words_from_the_middle(tools_of):
     actions = {"get": "list", "post": "create", "patch": "bulk_partial_update"}
-    long = "organizers/events/checkinlists/positions/of/every/kind/"
-    tools = tools_of(path(long, Positions.as_view(actions)))
-    assert [re.sub("_[0-9a-f]{6}_", "_HASH_", name) for name in tools] == [
-        "organizers_events_checkinlists_posit_HASH_list",
-        "organizers_events_checkinlists_pos_HASH_create",
-        "organizers_events_che_HASH_bulk_partial_update",
+    long = "organizers/events/checkinlists/positions/"
+    assert list(tools_of(path(long, Positions.as_view(actions)))) == [
+        "organizers_events_checkinlists_positions_list",
+        "organizers_events_checkinlists_positions_create",
+        "organizers_positions_bulk_partial_update",
     ]
+
+
+def test_a_name_that_is_too_long_leaves_out_the_words_that_all_tools_share(tools_of):
+    views = Positions.as_view({"patch": "partial_update"})
+    tools = tools_of(
+        path("plugins/subsidiaries/events/checkinlists/positions/", views),
+        path("plugins/subsidiaries/seats/", views),
+    )
+    assert list(tools) == [
+        "events_checkinlists_positions_partial_update",
+        "plugins_subsidiaries_seats_partial_update",
+    ]
+
+
+def test_long_names_that_differ_in_the_middle_alone_have_a_hash_and_their_action(tools_of):
+    views = Positions.as_view({"patch": "bulk_partial_update"})
+    tools = tools_of(
+        path("organizers/events/checkinlists/positions/", views),
+        path("organizers/events/waitinglists/positions/", views),
+        path("seats/", views),
+    )
+    assert [re.sub("_[0-9a-f]{6}_", "_HASH_", name) for name in tools] == [
+        "organizers_events_che_HASH_bulk_partial_update",
+        "organizers_events_wai_HASH_bulk_partial_update",
+        "seats_bulk_partial_update",
+    ]
+
+
+def test_what_precedes_the_version_of_an_api_is_left_out(tools_of):
+    assert list(tools_of(path("backend/api/v1/ping/", ping))) == ["ping"]
+
+
+def test_two_apis_with_the_same_paths_keep_what_precedes_them(tools_of):
+    tools = tools_of(path("shop/api/v1/ping/", ping), path("crm/api/v1/ping/", ping))
+    assert list(tools) == ["shop_api_v1_ping", "crm_api_v1_ping"]
 
 
 # --- NAMING_CLASS -------------------------------------------------------------------------
