@@ -14,7 +14,7 @@ from typing import Any
 
 from drf_mcp.codes import Category as Category
 from drf_mcp.codes import Severity as Severity
-from drf_mcp.json_text import JSONPointer
+from drf_mcp.json_text import JSONPointer as JSONPointer
 
 
 class Missing(enum.Enum):
