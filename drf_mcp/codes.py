@@ -134,12 +134,14 @@ CAUSES: Mapping[str, str] = {
     "service_unavailable": "UNAVAILABLE",
 }
 
+# A warning that few calls are left.
+APPROACHING = "RATE_LIMIT_APPROACHING"
 WARNING_SEVERITIES: Mapping[str, Severity] = {
     "CONTENT_TRUNCATED": Severity.INFO,
     "STALE_CACHE": Severity.WARNING,
     "PARTIAL_FAILURE": Severity.WARNING,
     "DEPRECATED_FIELD": Severity.INFO,
-    "RATE_LIMIT_APPROACHING": Severity.WARNING,
+    APPROACHING: Severity.WARNING,
     "FALLBACK_USED": Severity.INFO,
 }
 

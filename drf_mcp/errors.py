@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from drf_mcp.arguments.errors import ArgumentsRefused, missing_argument, not_an_object, refuse_many
+from drf_mcp.arguments.errors import (
+    ArgumentsRefused,
+    mask_member,
+    missing_argument,
+    not_an_object,
+    refuse_many,
+    shorten_value,
+)
 from drf_mcp.dispatch.error_bodies import find_sentence
 from drf_mcp.dispatch.error_texts import PROBLEM_REMEDIES
 from drf_mcp.dispatch.errors import ErrorMapper
@@ -20,7 +27,9 @@ __all__ = [
     "find_sentence",
     "join_alternatives",
     "join_names",
+    "mask_member",
     "missing_argument",
     "not_an_object",
     "refuse_many",
+    "shorten_value",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drf_mcp.arguments.call import BODY, CONTROL, PATH, QUERY, Argument
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.routes.endpoint import Endpoint
 from drf_mcp.routes.exposure import Exposure, ToolChoice
@@ -12,6 +13,11 @@ from drf_mcp.routes.server_tool import RedirectingTool, ServerTool, ServerToolVi
 from drf_mcp.routes.tool import Tool
 
 __all__ = [
+    "BODY",
+    "CONTROL",
+    "PATH",
+    "QUERY",
+    "Argument",
     "Endpoint",
     "Exposure",
     "RedirectingTool",

@@ -122,8 +122,17 @@ class NestedTooDeep(ValueError):
     """A value is nested deeper than parsers of JSON take."""
 
     def __init__(self, most: int) -> None:
-
         super().__init__(f"nested deeper than {most} levels")
+
+
+# The most levels of an answer: parsers of some clients take no more.
+MAX_DEPTH = 120
+
+
+def refuse_deep(text: str) -> None:
+    """Raise `NestedTooDeep` if valid JSON is nested deeper than every client can read."""
+    if is_nested_deeper(text, MAX_DEPTH):
+        raise NestedTooDeep(MAX_DEPTH)
 
 
 def is_nested_deeper(text: str, most: int) -> bool:

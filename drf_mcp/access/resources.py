@@ -120,16 +120,6 @@ class ProtectedResource:
         return BearerChallenge(parameters)
 
 
-# Seconds for which caches may keep a document.
-MAX_AGE = 3600
-# Pages of any origin may read the metadata, which are the same for every caller (Fetch, "CORS
-# protocol and credentials").
-CORS_HEADERS = {"Access-Control-Allow-Origin": "*"}
-PREFLIGHT_HEADERS = {
-    "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
-    "Access-Control-Allow-Headers": "*",
-    "Access-Control-Max-Age": "86400",
-}
 # Characters of a path's regular expression that are not of the path.
 UNANCHORED = str.maketrans("", "", "^$\\")
 
@@ -223,12 +213,23 @@ class WellKnownConverter:
                 yield found
 
 
-class ProtectedResourceView(View):
-    http_method_names = ["get", "head", "options"]
+class PublicDocument(View):
+    """Metadata that are the same for every caller, so pages of any origin may read them."""
 
-    def get(self, request: HttpRequest, endpoint: FoundEndpoint) -> HttpResponse:
-        headers = {**CORS_HEADERS, "Cache-Control": f"public, max-age={MAX_AGE}"}
-        return JsonResponse(endpoint.describe(request).document, headers=headers)
+    http_method_names = ["get", "head", "options"]
+    # Fetch, "CORS protocol and credentials".
+    headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "public, max-age=3600"}
+    preflight_headers = {
+        "Access-Control-Allow-Origin": "*",
+        "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
+        "Access-Control-Allow-Headers": "*",
+        "Access-Control-Max-Age": "86400",
+    }
 
     def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return HttpResponse(status=204, headers={**CORS_HEADERS, **PREFLIGHT_HEADERS})
+        return HttpResponse(status=204, headers=self.preflight_headers)
+
+
+class ProtectedResourceView(PublicDocument):
+    def get(self, request: HttpRequest, endpoint: FoundEndpoint) -> HttpResponse:
+        return JsonResponse(endpoint.describe(request).document, headers=self.headers)

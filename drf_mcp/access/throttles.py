@@ -13,13 +13,12 @@ from rest_framework.request import Request
 from rest_framework.throttling import ScopedRateThrottle, SimpleRateThrottle
 from rest_framework.views import APIView
 
-from drf_mcp.codes import WARNING_SEVERITIES
+from drf_mcp.codes import APPROACHING, WARNING_SEVERITIES
 from drf_mcp.exceptions import Refused, contain
 from drf_mcp.outcomes import RateLimit, Warning, iso_time, period_name
 
 logger = logging.getLogger("drf_mcp")
 
-APPROACHING = "RATE_LIMIT_APPROACHING"
 LOW_SHARE = 0.1
 
 

@@ -25,9 +25,8 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import admits
 from drf_mcp.browsable import wants_page, wants_texts
 from drf_mcp.browsable.frame import Context, Frame, ScriptTexts
-from drf_mcp.browsable.tool_card import ERA, ToolCard, find_field_facts
+from drf_mcp.browsable.tool_card import ToolCard, find_field_facts
 from drf_mcp.dispatch.visibility import Visibility
-from drf_mcp.protocol import Message
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.routes.registry import registry
@@ -85,7 +84,7 @@ class BrowsablePage(Frame):
 
     def make_context(self) -> Context:
         capability: Any = self.server.tools_capability
-        message = RequestContext(Message(None, "tools/list"), ERA, self.caller)
+        message = RequestContext.of_list(self.caller)
         tools: Mapping[str, Tool] = capability.get_offered_tools(message)
         visible = Visibility(self.caller).of(tools.values())
         cards = [ToolCard(tool, capability, self.parts) for tool in visible]

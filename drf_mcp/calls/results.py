@@ -18,7 +18,7 @@ from drf_mcp.dispatch.error_texts import UNWRITABLE, UNWRITABLE_TRIAL
 from drf_mcp.envelopes import (
     Envelope,
 )
-from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, to_bytes
+from drf_mcp.json_text import MAX_DEPTH, NestedTooDeep, refuse_deep, to_bytes
 from drf_mcp.outcomes import MISSING, Outcome
 from drf_mcp.protocol import Encoded, Era, jsonrpc
 from drf_mcp.routes.tool import Tool
@@ -29,7 +29,6 @@ from drf_mcp.truncation import RETRIEVAL_TOOL, Budget, fit_outcome, relax_schema
 
 # Of objects and arrays inside one another in an answer. serde_json, which clients in Rust use,
 # reads 127 of a message, the official Python SDK 200, Python's json some 990; a message adds three.
-MAX_DEPTH = 120
 # The characters of an answer whose tokens are counted.
 SAMPLE = 8_000
 
@@ -78,8 +77,8 @@ class ResultWriter:
                 budget, outcome, lambda it: "".join(envelope.texts(it, encode)), length, sample
             )
             texts = envelope.texts(outcome, encode)
-        if texts[0][:1] in ("{", "[") and is_nested_deeper(texts[0], MAX_DEPTH):
-            raise NestedTooDeep(MAX_DEPTH)
+        if texts[0][:1] in ("{", "["):
+            refuse_deep(texts[0])
         return outcome, texts
 
     def explain(self, failure: Outcome, outcome: Outcome, exc: Exception) -> Outcome:

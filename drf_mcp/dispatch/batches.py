@@ -7,9 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from drf_mcp.access.throttles import APPROACHING
 from drf_mcp.arguments.call import Call
-from drf_mcp.codes import WARNING_SEVERITIES, Category
+from drf_mcp.codes import APPROACHING, WARNING_SEVERITIES, Category
 from drf_mcp.features import CallState
 from drf_mcp.outcomes import MISSING, Outcome, Problem, Source, Warning
 
@@ -48,12 +47,12 @@ class Batch:
         return self.answer()
 
     def answer(self) -> Outcome:
-        if all(is_miss(outcome) for outcome in self.outcomes):
+        if all(self.is_miss(outcome) for outcome in self.outcomes):
             return self.fail()
-        base = next(outcome for outcome in self.outcomes if not is_miss(outcome))
+        base = next(outcome for outcome in self.outcomes if not self.is_miss(outcome))
         warnings = self.join_warnings()
         return base.changed(
-            data=[outcome.data if not is_miss(outcome) else None for outcome in self.outcomes],
+            data=[outcome.data if not self.is_miss(outcome) else None for outcome in self.outcomes],
             failure=None,
             pagination=None,
             content=tuple(block for outcome in self.distinct for block in outcome.content),
@@ -179,11 +178,11 @@ class Batch:
         return joined
 
     def find_common(self, name: str) -> str:
-        values = {getattr(o.source, name) for o in self.outcomes if not is_miss(o)}
+        values = {getattr(o.source, name) for o in self.outcomes if not self.is_miss(o)}
         return values.pop() if len(values) == 1 else ""
 
-
-def is_miss(outcome: Outcome) -> bool:
-    # A soft failure may have an answer.
-    failure = outcome.failure
-    return failure is not None and not (failure.soft and outcome.data is not None)
+    @staticmethod
+    def is_miss(outcome: Outcome) -> bool:
+        # A soft failure may have an answer.
+        failure = outcome.failure
+        return failure is not None and not (failure.soft and outcome.data is not None)

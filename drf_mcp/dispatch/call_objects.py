@@ -24,10 +24,8 @@ from drf_mcp.exceptions import contain
 from drf_mcp.introspection.text import get_model_name
 from drf_mcp.json_text import hash_json
 
-MOST_MEMBERS = 10
 # Characters of a value, and of the name of a member.
 LONGEST_VALUE, LONGEST_NAME = 100, 40
-CASCADES = "If it is deleted, what depends on it goes too."
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,7 @@ class CallObject:
         data = contain(read_data, lambda exc: None)
         return data if isinstance(data, Mapping) else {}
 
-    def show(self, most: int = MOST_MEMBERS) -> ShownObject | None:
+    def show(self, most: int = 10) -> ShownObject | None:
         """Return what the caller may be shown of the object, None for a call that names none.
 
         Args:

@@ -13,7 +13,8 @@ from rest_framework.exceptions import APIException, Throttled
 from rest_framework.request import Request
 
 from drf_mcp.access.authentication import Caller, copy_identity
-from drf_mcp.access.throttles import APPROACHING, count_call, find_tightest, warn_of_quota
+from drf_mcp.access.throttles import count_call, find_tightest, warn_of_quota
+from drf_mcp.codes import APPROACHING
 from drf_mcp.exceptions import TimeLimitExceeded
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.introspection.inspection import wrapped_queries

@@ -15,16 +15,11 @@ from rest_framework.relations import HyperlinkedIdentityField
 from rest_framework.utils.serializer_helpers import ReturnList
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.access.throttles import refuse_throttled
 from drf_mcp.arguments.call import Call
 from drf_mcp.dispatch.probe import REFUSALS, Probe, is_taken_away
 from drf_mcp.dispatch.response import ViewResponse
-from drf_mcp.dispatch.stock_lists import (
-    find_queryset_fault,
-    find_view_fault,
-    is_stock,
-    is_stock_list,
-    is_stock_row,
-)
+from drf_mcp.dispatch.stock_lists import find_list_fault, is_stock, is_stock_list, is_stock_row
 from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
 
@@ -68,7 +63,7 @@ class ListProbe(Probe):
 
         def look(view: Any, *args: Any, **kwargs: Any) -> Found | None:
             rows = view.filter_queryset(view.get_queryset())
-            if find_queryset_fault(rows) or find_view_fault(view, self.handler):
+            if find_list_fault(view, rows, self.handler):
                 return None
             row = view.get_serializer([], many=True).child
             if not shows_column(row, rows.model, column):
@@ -124,12 +119,12 @@ def ask_about_rows(
         is_counted: whether the list's throttles count the question.
 
     Raises:
-        APIException: with the status 429, if a throttle refuses the question.
+        Refused: if a throttle refuses the question.
     """
 
     def log_failure(exc: Exception) -> None:
         if is_counted and getattr(exc, "status_code", 0) == 429:
-            raise exc
+            raise refuse_throttled(exc) from exc
         if not isinstance(exc, REFUSALS):
             logger.warning("The rows of %s could not be read", tool.name, exc_info=exc)
 

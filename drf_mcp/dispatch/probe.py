@@ -96,13 +96,15 @@ class Identities:
 
     Attributes:
         known: an authenticated request by authentication classes.
+        is_shared: whether views of any authentication classes share one request.
 
     Raises:
         APIException: if the endpoint refuses the caller.
     """
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: Caller, *, is_shared: bool = False) -> None:
         self.caller = caller
+        self.is_shared = is_shared
         self.known: dict[tuple[type, ...], Request] = {}
         own = caller.authenticate()
         if caller.is_guess and caller.view_request is not None:
@@ -113,6 +115,9 @@ class Identities:
 
     def set_identity(self, request: Request) -> None:
         """Set the user on a view's request, as authenticated for an earlier view."""
+        if self.is_shared:
+            copy_identity(request, self.caller.authenticate())
+            return
         classes = tuple(map(type, request.authenticators or ()))
         known = self.known.setdefault(classes, request)
         if known is not request:

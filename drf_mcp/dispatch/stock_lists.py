@@ -76,6 +76,16 @@ def find_obstacle(endpoint: Any) -> str:
     return ""
 
 
+def find_list_fault(view: Any, rows: Any, handler: Any = None) -> str:
+    """Return why the rows of a list cannot be known without its answer, "" if they can.
+
+    Args:
+        rows: the filtered queryset of the view.
+        handler: as of `find_view_fault`.
+    """
+    return find_queryset_fault(rows) or find_view_fault(view, handler)
+
+
 def find_view_fault(view: Any, handler: Any = None) -> str:
     """Return what of a view instance may change the answer of its list, "" for nothing.
 

@@ -95,11 +95,12 @@ class Visibility:
     take the same arguments; where it refuses the path of one tool, it is asked for the next.
     """
 
-    identities_class = Identities
+    # Whether every view takes the endpoint's identity of the caller instead of its own.
+    authenticates_once = False
 
     def __init__(self, caller: Caller) -> None:
         self.caller = caller
-        self.identities = self.identities_class(caller)
+        self.identities = Identities(caller, is_shared=self.authenticates_once)
         # By group; by tool where CALL_MIDDLEWARE refused the tool's path.
         self.answers: dict[Any, bool] = {OPEN: True}
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar, final
 
 from drf_mcp.exceptions import InvalidParams, MissingClientCapability
-from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
-from drf_mcp.protocol.eras import Era
+from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY, STATELESS_REVISION
+from drf_mcp.protocol.eras import ERAS, Era
 from drf_mcp.protocol.headers import RepeatedArguments
 from drf_mcp.protocol.jsonrpc import Message
 
@@ -139,6 +139,11 @@ class RequestContext:
     throttles: Sequence[Any] = ()
     observers: Sequence[MessageObserver] = ()
     is_inner: bool = False
+
+    @classmethod
+    def of_list(cls, caller: Any) -> RequestContext:
+        """Return the context in which a caller would list the tools, without a message."""
+        return cls(Message(None, "tools/list"), ERAS[STATELESS_REVISION], caller)
 
     @property
     def urlconf(self) -> Any:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,12 +10,14 @@ from rest_framework import mixins
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
+from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import (
     STANDARD,
     Inspection,
     find_annotations,
     find_carried,
+    find_declared_model,
     locate_view,
     make_sample_request,
     negotiate,
@@ -207,6 +209,15 @@ class Endpoint:
             view.action_map = dict(self.route.actions)
             view.action = self.action
         return view  # type: ignore[no-any-return]
+
+    def find_classes(self, name: str) -> Sequence[Any] | None:
+        """Return the classes in an attribute of the view, None where only an instance has them."""
+        return find_view_classes(self.route.callback, name)
+
+    @property
+    def declared_model(self) -> Any:
+        """The model of the view's queryset or serializer, as its class names it; None for none."""
+        return find_declared_model(self.view_class)
 
     @functools.cached_property
     def model(self) -> Any:

@@ -15,10 +15,8 @@ LONGEST_WRITTEN = 400
 MEND_EXAMPLE = "Correct or remove it in examples= of the tool's options."
 
 UNTRUSTED_KEY = "io.github.drf-mcp/untrusted"
-# Keys of hosts in the `_meta` of a tool, and where each was seen, as docs/clients.md has them.
-ALWAYS_LOAD = "anthropic/alwaysLoad"  # Claude Code, Claude Agent SDK (2026-04)
+# A key of a host in the `_meta` of a tool, and where it was seen, as docs/clients.md has it.
 SEARCH_HINT = "anthropic/searchHint"  # Claude Code (2026-04)
-REQUIRES_USER_INTERACTION = "anthropic/requiresUserInteraction"  # Claude Code 2.1.199 (2026-08)
 
 Example = Mapping[str, Any]
 

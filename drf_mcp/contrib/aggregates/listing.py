@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from drf_mcp.contrib.aggregates.columns import Columns
 from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Figures, Terms
 from drf_mcp.dispatch.list_probe import ListProbe
-from drf_mcp.dispatch.stock_lists import find_obstacle, find_queryset_fault, find_view_fault
+from drf_mcp.dispatch.stock_lists import find_list_fault, find_obstacle
 from drf_mcp.exposure import Endpoint, Route
 from drf_mcp.features import mcp_settings
 from drf_mcp.introspection.parsers import Renaming
@@ -104,11 +104,7 @@ class AggregateList:
 
     def list(self: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
         rows = self.filter_queryset(self.get_queryset())
-        if (
-            fault := find_queryset_fault(rows)
-            or find_view_fault(self)
-            or find_middleware_fault(request)
-        ):
+        if fault := find_list_fault(self, rows) or find_middleware_fault(request):
             raise ValidationError(f"{fault} Page through the list instead.", "not_aggregated")
         # The declared columns that this caller's list shows.
         terms = Terms(Columns(self, rows.model).find_shown(self.mcp_aggregate))

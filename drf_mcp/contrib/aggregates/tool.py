@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from django.core.checks import CheckMessage, Error
 
-from drf_mcp.arguments.call import QUERY
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.aggregates.columns import AMOUNTS, Column, Columns, NotAColumn
 from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Terms
@@ -20,9 +19,9 @@ from drf_mcp.contrib.aggregates.listing import (
     find_key_writer,
 )
 from drf_mcp.describers import ClosedSet, EndpointSchema, Finding, Inspection, Parameter, Schema
-from drf_mcp.dispatch.stock_lists import find_queryset_fault, find_view_fault
+from drf_mcp.dispatch.stock_lists import find_list_fault
 from drf_mcp.errors import find_nearest, join_alternatives, join_names, refuse_many
-from drf_mcp.exposure import Endpoint, Tool, ViewOptions
+from drf_mcp.exposure import QUERY, Endpoint, Tool, ViewOptions
 from drf_mcp.features import Call
 from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import RETURN_EARLY, locate_view
@@ -121,9 +120,7 @@ class Declaration:
 
     @cached_property
     def view_faults(self) -> list[str]:
-        faults = self.ask_both(
-            lambda view: find_queryset_fault(view.get_queryset()) or find_view_fault(view)
-        )
+        faults = self.ask_both(lambda view: find_list_fault(view, view.get_queryset()))
         return [fault.rstrip(".") for fault in dict.fromkeys(faults) if fault]
 
     def find_column(self, name: str) -> Column | str:

@@ -27,10 +27,8 @@ from oauth2_provider.scopes import get_scopes_backend
 from oauth2_provider.settings import oauth2_settings
 from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
 from rest_framework.exceptions import APIException
-from rest_framework.request import Request
 
-from drf_mcp.access.authentication import copy_identity
-from drf_mcp.access.resources import CORS_HEADERS, MAX_AGE, PREFLIGHT_HEADERS, FoundEndpoint
+from drf_mcp.access.resources import FoundEndpoint, PublicDocument
 from drf_mcp.contrib.oauth.backends import (
     LOOPBACK,
     find_default_resources,
@@ -39,14 +37,10 @@ from drf_mcp.contrib.oauth.backends import (
 )
 from drf_mcp.contrib.oauth.documents import PERSON
 from drf_mcp.contrib.oauth.models import end_connection, find_connections, find_scopes
-from drf_mcp.dispatch.probe import Identities
 from drf_mcp.exceptions import Refused
 from drf_mcp.exposure import Tool, Visibility
 from drf_mcp.features import Caller, RequestContext, mcp_settings
-from drf_mcp.protocol import Message, select_by_headers
-from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
 
-ERA = select_by_headers({PROTOCOL_VERSION_HEADER: STATELESS_REVISION})
 MAX_NAME_LENGTH = 60
 
 
@@ -178,21 +172,17 @@ class DisconnectView(LoginRequiredMixin, View):
 
 
 @method_decorator(login_not_required, name="dispatch")
-class ServerMetadataView(toolkit.OAuthServerMetadataView):  # type: ignore[misc]
+class ServerMetadataView(PublicDocument, toolkit.OAuthServerMetadataView):  # type: ignore[misc]
     """Serves the metadata of the issuer (RFC 8414), without authentication, to any origin."""
-
-    http_method_names = ["get", "head", "options"]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         issuer = oauth2_settings.oauth2_authorization_server_issuer(request)
         if oauth2_settings.oauth2_metadata_issuer(request) != issuer:
             raise Http404("This host has no such issuer.")
         response: HttpResponse = super().get(request, *args, **kwargs)
-        response["Cache-Control"] = f"public, max-age={MAX_AGE}"
+        for name, value in self.headers.items():
+            response[name] = value
         return response
-
-    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return HttpResponse(status=204, headers={**CORS_HEADERS, **PREFLIGHT_HEADERS})
 
 
 class ClientCard:
@@ -260,17 +250,10 @@ class PreviewAuthentication(OAuth2Authentication):  # type: ignore[misc]
         return self.user, self.token
 
 
-class PreviewIdentities(Identities):
-    """Sets the token, which is in no database yet, on the request of every view."""
-
-    def set_identity(self, request: Request) -> None:
-        copy_identity(request, self.caller.authenticate())
-
-
 class PreviewVisibility(Visibility):
-    """Asks every view on behalf of the token."""
+    """Asks every view on behalf of the token, which is in no database yet."""
 
-    identities_class = PreviewIdentities
+    authenticates_once = True
 
     def is_short_of_scopes(self, view: Any) -> bool:
         # A list shows such tools to clients, which may ask for scopes; this token opens none.
@@ -317,7 +300,7 @@ class ConsentPreview:
         view.setup(request, *endpoint.args, **endpoint.kwargs)
         caller = Caller(request, view, [PreviewAuthentication(user, token)], view.get_permissions())
         view.caller, server = caller, view.get_server()
-        context = RequestContext(Message(None, "tools/list"), ERA, caller)
+        context = RequestContext.of_list(caller)
         try:
             caller.narrowings += tuple(view.find_narrowings())
             offered = server.tools_capability.get_offered_tools(context)

@@ -10,11 +10,10 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from drf_mcp.arguments.call import PATH
 from drf_mcp.contrib.operators.permission_trace import PermissionTrace
 from drf_mcp.describers import ANY, Place
 from drf_mcp.exceptions import contain
-from drf_mcp.exposure import Tool, registry
+from drf_mcp.exposure import PATH, Tool, registry
 from drf_mcp.features import Call, Example
 
 # How many users and rows are tried.

@@ -8,10 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from drf_mcp.arguments.call import PATH, Argument
 from drf_mcp.contrib.operators.source_lines import EndpointLines, find_argument
 from drf_mcp.describers import FieldSchema, Finding
-from drf_mcp.exposure import Tool
+from drf_mcp.exposure import PATH, Argument, Tool
 from drf_mcp.introspection.types import LostFilters
 from drf_mcp.naming import Docstrings, Subject
 from drf_mcp.stored.slices import PassageSearch

@@ -10,10 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from drf_mcp.arguments.call import BODY, PATH, QUERY, Argument
 from drf_mcp.describers import Inspection
 from drf_mcp.exceptions import contain
-from drf_mcp.exposure import Endpoint, Tool
+from drf_mcp.exposure import BODY, PATH, QUERY, Argument, Endpoint, Tool
 from drf_mcp.introspection.findings import attempt, is_project_file, write_line
 from drf_mcp.introspection.input_serializer import InputSerializer
 from drf_mcp.introspection.source.members import unwrap_function

@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from rest_framework import serializers
-from rest_framework.exceptions import APIException
 
-from drf_mcp.access.throttles import count_once, refuse_throttled
-from drf_mcp.arguments.call import PATH
+from drf_mcp.access.throttles import count_once
 from drf_mcp.describers import ANY
 from drf_mcp.dispatch.list_probe import ask_about_rows
 from drf_mcp.exceptions import InvalidParams
-from drf_mcp.exposure import Tool
+from drf_mcp.exposure import PATH, Tool
 from drf_mcp.features import Caller, Capability, RequestContext
 from drf_mcp.protocol import REVISIONS
 
@@ -62,10 +60,7 @@ class ListedRows:
         known = {name: kwargs[name] for name in tool.endpoint.route.kwargs if name in kwargs}
         is_first = tool.name not in self.counted
         self.counted.add(tool.name)
-        try:
-            return ask_about_rows(self.caller, tool, known, take, column, is_counted=is_first)
-        except APIException as exc:
-            raise refuse_throttled(exc) from exc
+        return ask_about_rows(self.caller, tool, known, take, column, is_counted=is_first)
 
 
 class Completion:

@@ -15,18 +15,20 @@ from django.utils.encoding import force_str
 from rest_framework import serializers
 from rest_framework.fields import HiddenField
 
-from drf_mcp.arguments.errors import MASK, shorten_value
-from drf_mcp.errors import ask_nearest, find_nearest
+from drf_mcp.errors import ask_nearest, find_nearest, mask_member, shorten_value
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.features import JSON_OBJECT, WORDS, Kind, ListOf, Text
-from drf_mcp.introspection.names import sounds_secret
-from drf_mcp.option_types.kinds import ICON, Class, refuse_wrong_values
+from drf_mcp.option_types.kinds import ICON, refuse_wrong_values
 
+SERIALIZER = Kind(
+    "a subclass of rest_framework.serializers.Serializer",
+    lambda value: isinstance(value, type) and issubclass(value, serializers.Serializer),
+)
 KINDS: Mapping[str, Kind] = {
     "name": Text(),
     "template": Text().or_none(),
     "text": Text().or_none(),
-    "serializer_class": Class("rest_framework.serializers.Serializer").or_none(),
+    "serializer_class": SERIALIZER.or_none(),
     "resources": WORDS,
     "title": Text(lazy=True).or_none(),
     "description": Text(lazy=True).or_none(),
@@ -157,5 +159,4 @@ class Prompt:
     def sanitize_arguments(self, arguments: Any) -> Any:
         if not isinstance(arguments, Mapping):
             return None
-        masked = {n: MASK if sounds_secret(str(n)) else value for n, value in arguments.items()}
-        return shorten_value(masked)
+        return shorten_value({n: mask_member(str(n), value) for n, value in arguments.items()})

@@ -10,13 +10,9 @@ from urllib.parse import parse_qsl, quote, unquote
 from django.urls import Resolver404, ResolverMatch, get_resolver
 from django.utils.datastructures import MultiValueDict
 
-from drf_mcp.access.authentication_reuse import find_view_classes
-from drf_mcp.arguments.binding import Arguments
-from drf_mcp.arguments.call import QUERY
 from drf_mcp.describers import PathKwarg
-from drf_mcp.exposure import Tool
+from drf_mcp.exposure import QUERY, Tool
 from drf_mcp.features import Call
-from drf_mcp.introspection.inspection import find_declared_model
 
 # Schemes that mean something else: a server with such a name gets another scheme.
 TAKEN = frozenset({"data", "file", "git", "http", "https", "skill", "ui"})
@@ -133,7 +129,7 @@ class RouteResource(Tool):
         return self.origin or self
 
     @property
-    def arguments(self) -> Arguments:
+    def arguments(self) -> Any:
         return self.tool.arguments
 
     def bind(self, arguments: Any) -> Call:
@@ -146,7 +142,8 @@ class RouteResource(Tool):
         # An unknown query parameter is refused with the nearest known name.
         taken = [a for a in self.arguments.arguments if a.location == QUERY and not a.whole]
         left = query.keys() - {argument.parameter.name for argument in taken}
-        return self.arguments.bind({**sent, **{name: query[name] for name in left}})
+        bound: Call = self.arguments.bind({**sent, **{name: query[name] for name in left}})
+        return bound
 
     def sanitize_arguments(self, arguments: Any) -> Any:
         # A prompt that reads the resource has other arguments.
@@ -159,7 +156,7 @@ class RouteResource(Tool):
         None if the route does not read one object by a value of its own.
         """
         endpoint = self.endpoint
-        model = find_declared_model(endpoint.view_class)
+        model = endpoint.declared_model
         if endpoint.standard_action != "retrieve" or len(endpoint.route.kwargs) != 1 or not model:
             return None
         return model._meta.label_lower, getattr(endpoint.view_class, "lookup_field", "pk")
@@ -192,7 +189,7 @@ class RouteResource(Tool):
         # None where only a response shows its type.
         if "mimeType" in self.details:
             return str(self.details["mimeType"])
-        renderers = find_view_classes(self.endpoint.route.callback, "renderer_classes") or ()
+        renderers = self.endpoint.find_classes("renderer_classes") or ()
         types = [renderer.media_type for renderer in renderers]
         answers_in_data = hasattr(self.endpoint.view_class, "get_serializer")
         return JSON if answers_in_data and JSON in types else None

@@ -13,8 +13,8 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 from rest_framework import serializers
 
-from drf_mcp.arguments.call import BODY, PATH, QUERY
 from drf_mcp.errors import ask_nearest, find_nearest, join_names
+from drf_mcp.exposure import BODY, PATH, QUERY
 from drf_mcp.introspection.findings import attempt
 from drf_mcp.outcomes import MISSING
 

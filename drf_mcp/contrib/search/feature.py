@@ -4,8 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drf_mcp.contrib.search import SEARCH_TOOLS
-from drf_mcp.features import CallState, Feature, Flag, Setting
+from drf_mcp.features import CallState, Feature, Flag, Setting, mcp_settings
 from drf_mcp.option_types.kinds import PATTERNS
+
+# A key of hosts in the `_meta` of a tool: Claude Code, Claude Agent SDK (2026-04).
+ALWAYS_LOAD = "anthropic/alwaysLoad"
 
 
 class SearchFeature(Feature):
@@ -30,9 +33,6 @@ class SearchFeature(Feature):
     }
 
     def get_definition_members(self, tool: Any) -> Mapping[str, Any]:
-        from drf_mcp.features import mcp_settings
-        from drf_mcp.routes.hints import ALWAYS_LOAD
-
         is_pinned = tool.options.pinned or tool.matches(mcp_settings.PINNED_TOOLS)
         return {"_meta": {ALWAYS_LOAD: True}} if is_pinned else {}
 

@@ -7,7 +7,6 @@ from django.core.checks import CheckMessage, Warning
 from rest_framework.settings import api_settings
 
 from drf_mcp.access.authentication import resolve_authentication_classes
-from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
 from drf_mcp.features import Bound, Feature, Setting
@@ -52,7 +51,7 @@ def find_refusing_tool(project: Project) -> str | None:
     # Views with authentication classes of their own are left alone.
     usual: Any = tuple(api_settings.DEFAULT_AUTHENTICATION_CLASSES)
     for tool in () if has_token_class(usual) else project.tools.values():
-        classes = find_view_classes(tool.endpoint.route.callback, "authentication_classes")
+        classes = tool.endpoint.find_classes("authentication_classes")
         if classes == usual and not tool.endpoint.is_built_in:
             return tool.name
     return None

@@ -17,7 +17,6 @@ from django.utils import timezone
 
 from drf_mcp.archives import CallObject, ShownObject
 from drf_mcp.contrib.writes.dry_run import is_dry_run
-from drf_mcp.dispatch.call_objects import CASCADES, MOST_MEMBERS
 from drf_mcp.features import CallState, Guard, Proceed, get_rows, mcp_settings
 from drf_mcp.interaction.exchange import ANSWER_SECONDS, Asked, read_exchange
 from drf_mcp.json_text import hash_json
@@ -57,6 +56,9 @@ PERSON_ADVICE = (
     " themselves. The site can have such calls approved by people on a page: see its approvals."
 )
 PERSON_ONLY = "person"
+# The objects that a question shows, and the members that they share.
+MOST_MEMBERS = 10
+CASCADES = "If it is deleted, what depends on it goes too."
 
 
 def find_confirmation(tool: Any) -> bool | str:

@@ -19,9 +19,8 @@ from django.db.backends.base.features import BaseDatabaseFeatures
 from django.db.transaction import Atomic
 from rest_framework.exceptions import APIException
 
-from drf_mcp.archives import CallObject, find_written_databases
+from drf_mcp.archives import CallObject, find_written_databases, undoing
 from drf_mcp.dispatch.content import AnswerEncoder
-from drf_mcp.dispatch.probe import undoing
 from drf_mcp.errors import ArgumentsRefused
 from drf_mcp.exceptions import catch, contain
 from drf_mcp.features import CallState, Guard, Proceed

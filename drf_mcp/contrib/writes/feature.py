@@ -18,6 +18,9 @@ from drf_mcp.features import (
 )
 from drf_mcp.outcomes import Outcome
 
+# A key of hosts in the `_meta` of a tool (docs/clients.md): Claude Code 2.1.199 (2026-08).
+REQUIRES_USER_INTERACTION = "anthropic/requiresUserInteraction"
+
 
 class WritesFeature(Feature):
     settings = {
@@ -89,8 +92,6 @@ class WritesFeature(Feature):
 
         if not find_confirmation(tool):
             return {}
-        from drf_mcp.routes.hints import REQUIRES_USER_INTERACTION
-
         return {"_meta": {REQUIRES_USER_INTERACTION: True}}
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:

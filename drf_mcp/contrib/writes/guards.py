@@ -28,7 +28,6 @@ from drf_mcp.contrib.writes.versions import IF_MATCH, PreconditionGuard, find_pr
 from drf_mcp.describers import Parameter, ValueInfo
 from drf_mcp.errors import find_nearest
 from drf_mcp.features import Guard, Slot, mcp_settings
-from drf_mcp.introspection.inspection import find_declared_model
 
 # By the arguments that they read, in the order of a definition. A dry run is made where the call
 # itself would be.
@@ -143,7 +142,7 @@ def check_idempotency(project: Project) -> Iterator[CheckMessage]:
             continue
         # A change and its record cannot be in one transaction.
         view, fault = f"its view {tool.endpoint.place}", ""
-        model = find_declared_model(tool.endpoint.view_class)
+        model = tool.endpoint.declared_model
         written = kept if model is None else router.db_for_write(model)
         if kept in getattr(tool.endpoint.route.callback, "_non_atomic_requests", ()):
             fault = f"{view} runs outside transactions (non_atomic_requests)"

@@ -31,10 +31,16 @@ from rest_framework.response import Response
 from rest_framework.utils.encoders import JSONEncoder
 from rest_framework.utils.serializer_helpers import ReturnDict
 
-from drf_mcp.access.limits import find_holder
-from drf_mcp.access.scopes import ask_view_for_rights, make_caller_key
-from drf_mcp.access.throttles import APPROACHING
-from drf_mcp.archives import MADE, finds_object, get_rights_fingerprint, is_old
+from drf_mcp.archives import (
+    MADE,
+    ask_view_for_rights,
+    find_holder,
+    finds_object,
+    get_rights_fingerprint,
+    is_old,
+    make_caller_key,
+)
+from drf_mcp.codes import APPROACHING
 from drf_mcp.dispatch.response import keep_serializers
 from drf_mcp.exceptions import Conflict, contain
 from drf_mcp.features import LimitReached, get_rows, mcp_settings

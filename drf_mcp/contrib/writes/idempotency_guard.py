@@ -9,8 +9,6 @@ from typing import Any, ClassVar
 from rest_framework.exceptions import APIException
 
 from drf_mcp.archives import MADE, Probe, StoredAnswer
-from drf_mcp.arguments.call import CONTROL
-from drf_mcp.calls.results import MAX_DEPTH
 from drf_mcp.contrib.writes.dry_run import is_dry_run
 from drf_mcp.contrib.writes.idempotency import (
     ANONYMOUS,
@@ -25,8 +23,9 @@ from drf_mcp.contrib.writes.idempotency import (
 )
 from drf_mcp.errors import ArgumentsRefused, CallCrashed, CallRefused, missing_argument
 from drf_mcp.exceptions import catch, contain
+from drf_mcp.exposure import CONTROL
 from drf_mcp.features import Call, CallState, Guard, Proceed, mcp_settings
-from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, parse_json_text
+from drf_mcp.json_text import parse_json_text, refuse_deep
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Warning
 
 IDEMPOTENCY_KEY = "idempotency_key"
@@ -144,8 +143,7 @@ class IdempotencyGuard(Guard):
                 # The first answer is written and read as the later ones are, so that all are equal.
                 text = write_outcome(outcome)
                 # Without this limit, it would depend on the version of Python what can be kept.
-                if is_nested_deeper(text, MAX_DEPTH):
-                    raise NestedTooDeep(MAX_DEPTH)
+                refuse_deep(text)
                 change.keep(row, text, stored.note_rights())
                 kept = read_outcome(text)
                 return outcome.changed(

@@ -10,11 +10,11 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, router, transaction
 
-from drf_mcp.arguments.call import BODY, CONTROL, PATH, Argument
 from drf_mcp.contrib.writes.versions import IF_MATCH
 from drf_mcp.describers import Schema
-from drf_mcp.dispatch.batches import THROTTLED, Batch, is_miss
+from drf_mcp.dispatch.batches import Batch
 from drf_mcp.errors import ArgumentsRefused, not_an_object
+from drf_mcp.exposure import BODY, CONTROL, PATH, Argument
 from drf_mcp.features import Call, CallState
 from drf_mcp.interaction.exchange import Asked
 from drf_mcp.json_text import parse_json_text
@@ -43,7 +43,7 @@ class WriteBatch(Batch):
             return transaction.atomic(using) if has_outer else nullcontext()
 
         def roll_back_misses(outcomes: Sequence[Outcome]) -> bool:
-            is_rolled_back = not keeps_some and any(map(is_miss, outcomes))
+            is_rolled_back = not keeps_some and any(map(self.is_miss, outcomes))
             if is_rolled_back:
                 transaction.set_rollback(True, using=using)
             return is_rolled_back
@@ -56,20 +56,20 @@ class WriteBatch(Batch):
                         # Where a throttle refuses one request, the others are not sent.
                         outcome = throttled or perform(request)
                     except Asked as exc:
-                        if not keeps_some or all(map(is_miss, self.outcomes)):
+                        if not keeps_some or all(map(self.is_miss, self.outcomes)):
                             raise
                         # The call would be made again with the answer, and with it the kept items.
                         outcome = Outcome(self.tool.name, 200, failure=exc.failure)
                     roll_back_misses([outcome])
-                throttled = outcome if outcome.status == THROTTLED else None
+                throttled = outcome if outcome.status == 429 else None
                 self.outcomes.append(outcome)
             self.distinct = self.outcomes
             fails = roll_back_misses(self.outcomes)
         return self.fail() if fails else self.answer()
 
     def fail(self) -> Outcome:
-        main = next(o for o in self.outcomes if is_miss(o))
-        failures = [o.failure for o in self.outcomes if is_miss(o) and o.failure]
+        main = next(o for o in self.outcomes if self.is_miss(o))
+        failures = [o.failure for o in self.outcomes if self.is_miss(o) and o.failure]
         hard = [failure for failure in failures if not failure.soft]
         message = self.describe_misses()
         if len(failures) < len(self.outcomes):
@@ -86,7 +86,7 @@ class WriteBatch(Batch):
         misses: list[Problem] = []
         for index, outcome in enumerate(self.outcomes):
             failure = outcome.failure
-            if failure is None or not is_miss(outcome):
+            if failure is None or not self.is_miss(outcome):
                 continue
             whole = Problem(
                 failure.code,
@@ -102,10 +102,10 @@ class WriteBatch(Batch):
         return tuple(misses)
 
     def count_failed(self) -> int:
-        return sum(map(is_miss, self.outcomes))
+        return sum(map(self.is_miss, self.outcomes))
 
     def get_warning(self) -> Warning:
-        failed = [index for index, outcome in enumerate(self.outcomes) if is_miss(outcome)]
+        failed = [index for index, outcome in enumerate(self.outcomes) if self.is_miss(outcome)]
         context = {
             "failed_items": failed,
             "successful_items": len(self.ids) - len(failed),
