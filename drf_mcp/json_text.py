@@ -18,7 +18,7 @@ OBJECTS = (dict, Mapping)
 MAX_TEXT_DEPTH = 100
 
 
-def make_encode(*, ensure_ascii: bool, is_canonical: bool = False) -> Callable[[Any], str]:
+def _make_encode(*, ensure_ascii: bool, is_canonical: bool = False) -> Callable[[Any], str]:
     # `JSONEncoder.encode` makes an encoder in C for each value, which is half the work for a small
     # value. `check_circular` is off, since plain values contain no circles.
     encoder = json.JSONEncoder(
@@ -40,9 +40,9 @@ def make_encode(*, ensure_ascii: bool, is_canonical: bool = False) -> Callable[[
 
 
 # With the settings of REST framework's encoder, and with every other character than ASCII escaped.
-encode_plain, encode_ascii = make_encode(ensure_ascii=False), make_encode(ensure_ascii=True)
+encode_plain, encode_ascii = _make_encode(ensure_ascii=False), _make_encode(ensure_ascii=True)
 # With sorted members, and so the same for the same value.
-canonical_json = make_encode(ensure_ascii=False, is_canonical=True)
+canonical_json = _make_encode(ensure_ascii=False, is_canonical=True)
 
 
 def to_bytes(text: str) -> bytes:

@@ -138,9 +138,9 @@ class Server:
     @cached_property
     def capabilities(self) -> Sequence[Capability]:
         """The capabilities of the server's own classes, then of installed apps."""
-        return [self.open_capability(each) for each in self.all_capability_classes]
+        return [self._open_capability(each) for each in self.all_capability_classes]
 
-    def open_capability(self, capability_class: type[Capability]) -> Capability:
+    def _open_capability(self, capability_class: type[Capability]) -> Capability:
         # One object of each class, made when it is needed: a call of a tool needs only one.
         if capability_class not in self.opened_capabilities:
             self.opened_capabilities[capability_class] = capability_class(self)
@@ -163,7 +163,7 @@ class Server:
         1. `MCPView.check_request` and `read_body` check HTTP method, Origin and body size
         2. `jsonrpc.decode` makes a `Message` of the bytes
         3. `select_era` finds the `Era`, which validates headers and ``_meta``
-        4. `find_handler` finds the capability of the method: `ToolsCapability.call_tool`
+        4. `_find_handler` finds the capability of the method: `ToolsCapability.call_tool`
         5. the capability finds the `Tool`; `CallState.bound` binds the arguments to a `Call`
         6. `Dispatcher.dispatch` runs the guards and the route's own callback: an `Outcome`
         7. `ResultWriter.write` writes the outcome in its `Envelope`, encoded once; if that is
@@ -247,7 +247,7 @@ class Server:
         if item.id is None:
             caller.authenticate()
             return ACCEPTED
-        handler, defined = self.find_handler(item.method, era)
+        handler, defined = self._find_handler(item.method, era)
         context = RequestContext(item, era, caller, headers, self.get_throttles(), observers)
         with trace_message(context, self.registry):
             result = handler(context)
@@ -297,13 +297,13 @@ class Server:
             for observer in observers:
                 observer.close()
 
-    def find_handler(self, method: str, era: Era) -> tuple[Handler, frozenset[str]]:
+    def _find_handler(self, method: str, era: Era) -> tuple[Handler, frozenset[str]]:
         if method in era.methods:
             return getattr(self, self.lifecycle[method]), era.methods[method]
         for capability_class in self.all_capability_classes:
             if method not in capability_class.methods:
                 continue
-            capability = self.open_capability(capability_class)
+            capability = self._open_capability(capability_class)
             defined = capability.get_result_members(method, era)
             if defined is not None:
                 return getattr(capability, capability.methods[method]), defined
@@ -312,7 +312,7 @@ class Server:
     def initialize(self, context: RequestContext) -> dict[str, Any]:
         # 2025-11-25, basic/lifecycle.
         context.caller.authenticate()
-        era, offer = context.era, self.make_offer(context)
+        era, offer = context.era, self._make_offer(context)
         info = era.implementation_members(self.describe_server())
         revision = HandshakeEra.negotiate(context.message.params["protocolVersion"])
         return {"protocolVersion": revision, "serverInfo": info, **offer}
@@ -331,9 +331,9 @@ class Server:
     def discover(self, context: RequestContext) -> dict[str, Any]:
         # 2026-07-28, server/discover.
         context.caller.authenticate()
-        return {"supportedVersions": list(REVISIONS), **self.make_offer(context)}
+        return {"supportedVersions": list(REVISIONS), **self._make_offer(context)}
 
-    def make_offer(self, context: RequestContext) -> dict[str, Any]:
+    def _make_offer(self, context: RequestContext) -> dict[str, Any]:
         offer: dict[str, Any] = {"capabilities": self.find_offered(context.era)}
         if instructions := self.get_instructions(context):
             offer["instructions"] = instructions

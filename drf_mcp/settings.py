@@ -311,7 +311,7 @@ class MCPSettings:
         default, kind = self.table[name][:2]
         value = kind.read(self._project.get(name, default), f"DRF_MCP[{name!r}]")
         if value is None and name == "SERVER_NAME":
-            value = find_project_name()
+            value = _find_project_name()
         # The next read finds a plain attribute.
         setattr(self, name, value)
         return value
@@ -337,7 +337,7 @@ class MCPSettings:
         return f"DRF_MCP has no setting {name!r}.{hint}"
 
 
-def find_project_name() -> str:
+def _find_project_name() -> str:
     """Return the name of the project's package, or of its folder, as clients take names."""
     urlconf = getattr(settings, "ROOT_URLCONF", None)
     package = urlconf.partition(".")[0] if isinstance(urlconf, str) else ""

@@ -139,11 +139,11 @@ class MCPView(View):
         try:
             self.is_for_scripts = is_for_scripts(request, self.browsable_page)
         except ImproperlyConfigured as exc:
-            return self.failure_response(exc)
+            return self._failure_response(exc)
         # Whatever is raised, the client gets a JSON-RPC error.
         with catch() as caught:
             return self.handle_request(request, *args, **kwargs)
-        return self.failure_response(caught.exception)
+        return self._failure_response(caught.exception)
 
     def handle_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         self.check_request(request)
@@ -201,11 +201,11 @@ class MCPView(View):
             yield Narrowing(THIS_ENDPOINT, tools, self.read_only)
         if "toolset" in self.kwargs:
             name = self.kwargs["toolset"]
-            yield Narrowing(TOOLSET, self.find_toolset(name), names=name)
+            yield Narrowing(TOOLSET, self._find_toolset(name), names=name)
         if TOOLSETS_META in self.request.META:
-            yield narrow_by_header(self.request.META[TOOLSETS_META], self.find_toolset)
+            yield narrow_by_header(self.request.META[TOOLSETS_META], self._find_toolset)
 
-    def find_toolset(self, name: str) -> tuple[str, ...]:
+    def _find_toolset(self, name: str) -> tuple[str, ...]:
         tools = self.registry.tools(getattr(self.request, "urlconf", None))
         return find_toolset(name, self.choose("toolsets"), tools.values())
 
@@ -255,7 +255,7 @@ class MCPView(View):
         try:
             return page.show()
         except APIException as exc:
-            return page.refuse(self.access_error_response(exc), find_sentence(exc.detail))
+            return page.refuse(self._access_error_response(exc), find_sentence(exc.detail))
 
     def get_page(self) -> BrowsablePage:
         # Imported here: a server that no browser visits does not load the page.
@@ -276,7 +276,7 @@ class MCPView(View):
             # A stream calls this after `dispatch`, which would have caught the exception.
             with catch() as caught:
                 return respond()
-            return self.failure_response(caught.exception)
+            return self._failure_response(caught.exception)
 
         if not is_stream_wanted(request, body):
             return respond()
@@ -290,20 +290,20 @@ class MCPView(View):
         # GET would open a stream and DELETE end a session: there are none.
         return HttpResponseNotAllowed(["POST"])
 
-    def access_error_response(self, exc: APIException) -> HttpResponse:
+    def _access_error_response(self, exc: APIException) -> HttpResponse:
         error = describe_access_error(self.caller, exc)
         headers = {"WWW-Authenticate": error.challenge} if error.challenge else None
         sentence = f"{find_sentence(exc.detail)} {error.advice}".rstrip()
         return self.error_response(Refused(error.status, sentence, headers=headers))
 
-    def failure_response(self, exc: Exception) -> HttpResponse:
+    def _failure_response(self, exc: Exception) -> HttpResponse:
         if isinstance(exc, Refused):
             report_refusal(Caller(self.request, self, [], []), exc)
             return self.error_response(exc)
         if isinstance(exc, APIException):
             # The challenge is made by an authentication class, which may fail.
             with catch() as caught:
-                return self.access_error_response(exc)
+                return self._access_error_response(exc)
             exc = caught.exception
         if isinstance(exc, DisallowedHost):
             return self.error_response(Refused(400, "This host is not allowed."))

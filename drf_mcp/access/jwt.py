@@ -73,7 +73,7 @@ class KeySet(jwt.PyJWKClient):
 get_key_set = functools.cache(KeySet)
 
 
-def read_names(value: str | Sequence[str]) -> Sequence[str]:
+def _read_names(value: str | Sequence[str]) -> Sequence[str]:
     return [value] if isinstance(value, str) else value
 
 
@@ -178,7 +178,7 @@ class JWTAuthentication(BaseAuthentication):
         user = self.get_user(claims)
         if user is None or is_gone(user):
             raise AuthenticationFailed("The access token is for a user who is not known here.")
-        accepted, named = read_names(self.get_audience()), read_names(claims["aud"])
+        accepted, named = _read_names(self.get_audience()), _read_names(claims["aud"])
         audiences = [name for name in named if name in accepted]
         found = AccessToken(claims, self.get_scopes(claims), audiences)
         # For the views of tools, the endpoint checks the audience against its own address.
@@ -233,7 +233,7 @@ class JWTAuthentication(BaseAuthentication):
         # RFC 7515, section 4.1.9: in any case, and with or without "application/".
         written = jwt.get_unverified_header(token).get("typ") or "JWT"
         kind = str(written).lower().removeprefix("application/")
-        if kind not in map(str.lower, read_names(self.token_types)):
+        if kind not in map(str.lower, _read_names(self.token_types)):
             # The issuer signed it, so no stranger fills the log.
             logger.warning(
                 'A token of %s was refused because its header "typ" is %r. If its access tokens '

@@ -52,20 +52,20 @@ class Narrowing:
         object.__setattr__(self, "tools", None if patterns is None else tuple(patterns))
 
     def allows(self, tool: Any) -> bool:
-        if self.hides_writing(tool):
+        if self._hides_writing(tool):
             return False
         return self.tools is None or tool.endpoint.is_built_in or tool.matches(self.tools)
 
     def write_reason(self, tool: Any) -> str:
         facts = {"source": self.label}
-        if self.hides_writing(tool):
+        if self._hides_writing(tool):
             return "{source} only has tools that read".format(**facts)
         return "{source} does not have it".format(**facts)
 
     def get_words(self, tool: Any) -> str:
-        return "only has tools that read" if self.hides_writing(tool) else "does not have it"
+        return "only has tools that read" if self._hides_writing(tool) else "does not have it"
 
-    def hides_writing(self, tool: Any) -> bool:
+    def _hides_writing(self, tool: Any) -> bool:
         return self.read_only and not tool.reads
 
     @property

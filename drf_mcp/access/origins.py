@@ -44,7 +44,7 @@ def admits(origin: str, request: HttpRequest) -> bool:
     """Return whether an origin is the endpoint's own or one of ALLOWED_ORIGINS."""
     if origin in mcp_settings.ALLOWED_ORIGINS:
         return True
-    place = read_origin(origin)
+    place = _read_origin(origin)
     if place is None or not place[1]:
         return False
     # ``"*"`` in ALLOWED_HOSTS is no host: with DNS rebinding any name may point to this server.
@@ -54,10 +54,10 @@ def admits(origin: str, request: HttpRequest) -> bool:
         return False
     # Browsers know the origin, even behind a proxy that hides scheme and port from Django.
     is_same = request.META.get("HTTP_SEC_FETCH_SITE") == "same-origin"
-    return is_same or place == read_origin(f"{request.scheme}://{request.get_host()}")
+    return is_same or place == _read_origin(f"{request.scheme}://{request.get_host()}")
 
 
-def read_origin(origin: str) -> tuple[str, str, int | None] | None:
+def _read_origin(origin: str) -> tuple[str, str, int | None] | None:
     try:
         parts = urlsplit(origin)
         return parts.scheme, parts.hostname or "", parts.port or DEFAULT_PORTS.get(parts.scheme)

@@ -171,7 +171,7 @@ class WellKnownConverter:
         path, found = value.rstrip("/"), None
         # A well-known address within another would be resolved recursively.
         if "/.well-known/" not in value:
-            found = self.find_by_path(path) or self.find_by_resource(path)
+            found = self.find_by_path(path) or self._find_by_resource(path)
         if found is None or not found.view.get_authorization_servers():
             raise ValueError(value)
         return found
@@ -189,7 +189,7 @@ class WellKnownConverter:
                 return FoundEndpoint(path, match.func, match.args, match.kwargs)
         return None
 
-    def find_by_resource(self, path: str) -> FoundEndpoint | None:
+    def _find_by_resource(self, path: str) -> FoundEndpoint | None:
         # RESOURCE may have another path than the project's URL. Some clients only ask at the root
         # of the host: they get the endpoint that offers all tools, if there is only one.
         unnarrowed = []

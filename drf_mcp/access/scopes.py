@@ -31,7 +31,7 @@ def describe_scopes(scopes: Iterable[str]) -> str:
     return "The token lacks a scope. This call needs: {scopes}.".format(**facts)
 
 
-def read_scopes(value: Any) -> tuple[str, ...]:
+def _read_scopes(value: Any) -> tuple[str, ...]:
     # Names separated by spaces, as in OAuth, or a collection of names.
     if isinstance(value, str):
         return tuple(value.split())
@@ -45,7 +45,7 @@ def find_granted_scopes(auth: Any) -> tuple[str, ...] | None:
     for name in NAMES:
         value = auth.get(name) if isinstance(auth, Mapping) else getattr(auth, name, None)
         if value is not None:
-            return read_scopes(value)
+            return _read_scopes(value)
     return None
 
 
@@ -81,7 +81,7 @@ class HasScopes(BasePermission):
             )
         if isinstance(wanted, Mapping):
             wanted = wanted.get("GET" if request.method == "HEAD" else request.method)
-        return None if wanted is None else read_scopes(wanted)
+        return None if wanted is None else _read_scopes(wanted)
 
     def has_permission(self, request: Any, view: Any) -> bool:
         scopes = self.get_scopes(request, view)
@@ -113,15 +113,15 @@ def find_missing_scopes(view: Any, request: Any, permissions: Sequence[Any]) -> 
         # The scopes that a single permission declares.
         if alternatives := getattr(permission, "get_required_alternate_scopes", None):
             ways = alternatives(request, view).get(request.method, ())
-            return min(map(read_scopes, ways), key=count, default=())
+            return min(map(_read_scopes, ways), key=count, default=())
         if get_scopes := getattr(permission, "get_scopes", None):
-            return read_scopes(get_scopes(request, view))
+            return _read_scopes(get_scopes(request, view))
         own = getattr(permission, "required_scopes", None)
         is_stock = type(permission).__module__.startswith("rest_framework.")
         # A permission of the project may read the scopes of the view, unless another one does.
         if own is None and not (isinstance(permission, NOT) or is_stock or reads_scopes):
             own = getattr(view, "required_scopes", None)
-        return read_scopes(own)
+        return _read_scopes(own)
 
     def get_needed(permission: Any) -> tuple[str, ...] | None:
         # The scopes with which a permission admits the request, None if none would help.

@@ -41,10 +41,10 @@ def find_quota(throttle: Any, request: Any, view: Any) -> RateLimit | None:
     if key is None:
         return None
     throttle.history, throttle.now = throttle.cache.get(key, []), throttle.timer()
-    return read_quota(throttle)
+    return _read_quota(throttle)
 
 
-def read_quota(throttle: Any, before: Any = None) -> RateLimit | None:
+def _read_quota(throttle: Any, before: Any = None) -> RateLimit | None:
     """Return the rest of the quota of a throttle that was asked, None where it cannot be known.
 
     Args:
@@ -113,7 +113,7 @@ def count_call(
         return [quota.retry_after for quota in full], find_tightest(full)
     for throttle in counting:
         allowed = throttle.allow_request(request, view)
-        left.append(read_quota(throttle))
+        left.append(_read_quota(throttle))
         if not allowed:
             waits.append(throttle.wait())
     return waits, find_tightest(left)
@@ -180,16 +180,16 @@ def find_rate_limit(
 
     tightest = None
     if noted is not None:
-        tightest = find_tightest(read_quota(throttle, before) for throttle, before in noted)
+        tightest = find_tightest(_read_quota(throttle, before) for throttle, before in noted)
     elif view is not None and view.throttle_classes:
-        tightest = contain(lambda: find_view_quota(view), leave_out)
+        tightest = contain(lambda: _find_view_quota(view), leave_out)
     seconds = headers.get("Retry-After", "") if status == 429 else ""
     if not seconds.isdigit():
         return tightest
     return replace(tightest or RateLimit(), retry_after=int(seconds))
 
 
-def find_view_quota(view: Any) -> RateLimit | None:
+def _find_view_quota(view: Any) -> RateLimit | None:
     """Return the tightest quota of those throttles of a view that can be read without a query.
 
     These are REST framework's own throttles, and subclasses with the same way to the cache key and

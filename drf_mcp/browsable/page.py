@@ -44,7 +44,7 @@ class BrowsablePage(Frame):
     def show(self) -> HttpResponse:
         if wants_texts(self.request):
             return ScriptTexts.respond(self.request)
-        context = self.make_context()
+        context = self._make_context()
         missing = context["template"] == "drf_mcp/missing.html"
         return self.respond(context, 404 if missing else 200, bool(self.user_name))
 
@@ -82,7 +82,7 @@ class BrowsablePage(Frame):
             response["WWW-Authenticate"] = refusal["WWW-Authenticate"]
         return response
 
-    def make_context(self) -> Context:
+    def _make_context(self) -> Context:
         capability: Any = self.server.tools_capability
         message = RequestContext.of_list(self.caller)
         tools: Mapping[str, Tool] = capability.get_offered_tools(message)
@@ -107,16 +107,18 @@ class BrowsablePage(Frame):
         name, show = self.request.GET.get("tool"), self.request.GET.get("show")
         if name:
             card = next((card for card in cards if card.tool.name == name), None)
-            return {**context, **self.make_tool_context(name, card, cards)}
+            return {**context, **self._make_tool_context(name, card, cards)}
         if show == "clients":
-            return {**context, **self.make_clients_context()}
+            return {**context, **self._make_clients_context()}
         for part in self.parts:
             if show and (own := part.get_page(show, tools)) is not None:
                 return {**context, "shown": show, **own}
         size, tokens = sum(card.size for card in cards), sum(card.tokens for card in cards)
         return {**context, "template": "drf_mcp/tools.html", "size": size, "tokens": tokens}
 
-    def make_tool_context(self, name: str, card: ToolCard | None, cards: list[ToolCard]) -> Context:
+    def _make_tool_context(
+        self, name: str, card: ToolCard | None, cards: list[ToolCard]
+    ) -> Context:
         if card is None:
             return {"template": "drf_mcp/missing.html", "missing": name}
         csrf_header = settings.CSRF_HEADER_NAME.removeprefix("HTTP_").replace("_", "-")
@@ -146,7 +148,7 @@ class BrowsablePage(Frame):
             },
         }
 
-    def make_clients_context(self) -> Context:
+    def _make_clients_context(self) -> Context:
         target: Context = {"url": self.endpoint, "authorization": self.authorization}
         clients = [client(mcp_settings.SERVER_NAME, **target) for client in CLIENTS.values()]
         scheme, _, placeholder = (self.authorization or "").partition(" ")

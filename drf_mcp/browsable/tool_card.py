@@ -180,7 +180,7 @@ def find_field_facts(tool: Tool, tools: Mapping[str, Tool]) -> dict[str, Facts]:
             "image": info.upload is not None and info.upload.image,
             "secret": info.is_secret,
             "example": None if place else tool.hints.find_value(argument.pointer),
-            "finder": describe_finder(tool, tools, argument, place, finder),
+            "finder": _describe_finder(tool, tools, argument, place, finder),
         }
         # A star is any item of a list.
         pointer = argument.pointer + "".join(f"/{JSONPointer.escape(name)}" for name in place)
@@ -194,7 +194,7 @@ def find_field_facts(tool: Tool, tools: Mapping[str, Tool]) -> dict[str, Facts]:
     return dict(pair for each in listed for pair in walk(each, each.parameter.schema, ()))
 
 
-def describe_finder(
+def _describe_finder(
     tool: Tool, tools: Mapping[str, Tool], argument: Argument, place: Place, name: str
 ) -> Facts | None:
     if argument.location == PATH and place in ((), (ANY,)):

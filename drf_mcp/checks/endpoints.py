@@ -72,7 +72,7 @@ def check_deployment(project: Project) -> Iterator[CheckMessage]:
 def check_sign_in(project: Project) -> Iterator[CheckMessage]:
     for endpoint in project.endpoints:
         if endpoint.view.get_authorization_servers():
-            yield from check_authorization(endpoint)
+            yield from _check_authorization(endpoint)
         elif endpoint.takes_sessions_alone and not endpoint.is_open:
             yield Warning(
                 f"No authentication class of {endpoint.path} reads an Authorization header, so "
@@ -86,7 +86,7 @@ def check_sign_in(project: Project) -> Iterator[CheckMessage]:
             )
 
 
-def check_authorization(endpoint: MountedEndpoint) -> Iterator[CheckMessage]:
+def _check_authorization(endpoint: MountedEndpoint) -> Iterator[CheckMessage]:
     classes = endpoint.authentication_classes
     address = f"{WELL_KNOWN}{endpoint.path.rstrip('/')}"
     try:
@@ -103,7 +103,7 @@ def check_authorization(endpoint: MountedEndpoint) -> Iterator[CheckMessage]:
             "the host, before any pattern that takes every path. See docs/oauth.md.",
             id="drf_mcp.W018",
         )
-    if not any(map(takes_tokens, classes)):
+    if not any(map(_takes_tokens, classes)):
         yield Warning(
             f"Clients of {endpoint.path} learn where to get a token, and no authentication "
             "class of the endpoint says that it takes one.",
@@ -131,7 +131,7 @@ def check_authorization(endpoint: MountedEndpoint) -> Iterator[CheckMessage]:
             )
 
 
-def takes_tokens(authentication_class: Any) -> bool:
+def _takes_tokens(authentication_class: Any) -> bool:
     def ask() -> bool:
         header = authentication_class().authenticate_header(Request(HttpRequest()))
         return bool(header and BearerChallenge.parse(header))
@@ -202,7 +202,7 @@ def check_middleware(project: Project) -> Iterator[CheckMessage]:
                 "that the middleware exempts; then silence this warning.",
                 id="drf_mcp.W002",
             )
-        if middleware not in mcp_settings.CALL_MIDDLEWARE and reads_path(middleware):
+        if middleware not in mcp_settings.CALL_MIDDLEWARE and _reads_path(middleware):
             yield Warning(
                 f"{name} reads the path of a request. During the call of a tool "
                 "the middleware sees only the path of the MCP endpoint.",
@@ -213,7 +213,7 @@ def check_middleware(project: Project) -> Iterator[CheckMessage]:
             )
 
 
-def reads_path(middleware: Any) -> bool:
+def _reads_path(middleware: Any) -> bool:
     for part in inspect.getmro(middleware) if isinstance(middleware, type) else (middleware,):
         if part.__module__.partition(".")[0] not in INDIFFERENT:
             try:

@@ -69,13 +69,13 @@ UNSHARED: dict[type, str] = {
 }
 
 
-def archives_in(archive_class: type[Archive]) -> bool:
+def _archives_in(archive_class: type[Archive]) -> bool:
     return can_archive() and issubclass(mcp_settings.ARCHIVE_CLASS, archive_class)
 
 
 @register_check(deploy=True)
 def check_archive_cache(project: Project) -> Iterator[CheckMessage]:
-    if not archives_in(CacheArchive):
+    if not _archives_in(CacheArchive):
         return
     alias = mcp_settings.ARCHIVE_CACHE
     backend = settings.CACHES[alias]["BACKEND"]
@@ -93,7 +93,7 @@ def check_archive_cache(project: Project) -> Iterator[CheckMessage]:
 
 @register_check()
 def check_archive_shares_no_cache(project: Project) -> Iterator[CheckMessage]:
-    if not archives_in(CacheArchive):
+    if not _archives_in(CacheArchive):
         return
     # A full cache drops entries: content, counts of throttles, or sessions.
     alias, users = mcp_settings.ARCHIVE_CACHE, []
@@ -118,7 +118,7 @@ def check_archive_shares_no_cache(project: Project) -> Iterator[CheckMessage]:
 # Not a check of databases: those run before each migrate.
 @register_check(deploy=True)
 def check_archive_tables(project: Project) -> Iterator[CheckMessage]:
-    if not archives_in(DatabaseArchive):
+    if not _archives_in(DatabaseArchive):
         return
     connection = connections[router.db_for_write(ArchivedChunk)]
     # A check may run without a database.

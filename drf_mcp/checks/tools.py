@@ -79,7 +79,7 @@ def check_views_know_the_credential(project: Project) -> Iterator[CheckMessage]:
 @register_check()
 def check_routes(project: Project) -> Iterator[CheckMessage]:
     endpoints = project.rest_endpoints
-    for place in dict.fromkeys((*find_registrations(project), *find_decorations(endpoints))):
+    for place in dict.fromkeys((*_find_registrations(project), *_find_decorations(endpoints))):
         yield Warning(
             f"{place}, but no route of the URLconf leads there, so it is not a tool.",
             hint="Add a route in a router or in the urlpatterns, or do not expose the view.",
@@ -87,7 +87,7 @@ def check_routes(project: Project) -> Iterator[CheckMessage]:
         )
 
 
-def find_registrations(project: Project) -> Iterator[str]:
+def _find_registrations(project: Project) -> Iterator[str]:
     endpoints = project.rest_endpoints
     for registration in project.registry.registrations:
         selects = registration.options.selects
@@ -100,10 +100,10 @@ def find_registrations(project: Project) -> Iterator[str]:
             yield f"A router is registered ({prefixes or 'it has no viewsets'})"
 
 
-def find_decorations(endpoints: Sequence[Endpoint]) -> Iterator[str]:
+def _find_decorations(endpoints: Sequence[Endpoint]) -> Iterator[str]:
     routed = {endpoint.view_class for endpoint in endpoints}
     handled = {(endpoint.view_class, endpoint.handler_name) for endpoint in endpoints}
-    for view_class in sorted(set(find_subclasses(APIView)), key=locate_view):
+    for view_class in sorted(set(_find_subclasses(APIView)), key=locate_view):
         parts = view_class.__module__.split(".")
         # A view of a test module needs no route.
         if any(p in ("test", "tests", "conftest") or p.startswith("test_") for p in parts):
@@ -117,21 +117,21 @@ def find_decorations(endpoints: Sequence[Endpoint]) -> Iterator[str]:
                 yield f"{locate_view(view_class)}.{name} is decorated"
 
 
-def find_subclasses(view_class: type[Any]) -> Iterator[type[Any]]:
+def _find_subclasses(view_class: type[Any]) -> Iterator[type[Any]]:
     for subclass in view_class.__subclasses__():
         yield subclass
-        yield from find_subclasses(subclass)
+        yield from _find_subclasses(subclass)
 
 
 @register_check()
 def check_unmatched_names(project: Project) -> Iterator[CheckMessage]:
     # A mistyped pattern or action may leave a tool exposed.
     hint = "Correct the name, or remove it. See docs/exposing.md."
-    for message in dict.fromkeys((*find_unmatched_patterns(project), *find_actions(project))):
+    for message in dict.fromkeys((*_find_unmatched_patterns(project), *find_actions(project))):
         yield Warning(message, hint=hint, id="drf_mcp.W014")
 
 
-def find_unmatched_patterns(project: Project) -> Iterator[str]:
+def _find_unmatched_patterns(project: Project) -> Iterator[str]:
     exposure = project.registry.exposure
     choices = [
         exposure.get_choice(endpoint) or ToolChoice(endpoint, ToolOptions())

@@ -111,7 +111,7 @@ def to_iso_time(value: Any) -> str | None:
         return None
 
 
-def to_period(value: Any) -> str | None:
+def _to_period(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     return period_name(value) if is_number(value) else None
@@ -159,7 +159,7 @@ def write_times(meta: Mapping[str, Any]) -> dict[str, Any]:
     quota = meta.get("rate_limit")
     if not isinstance(quota, Mapping):
         return dict(meta)
-    texts = {"reset_at": to_iso_time, "period": to_period}
+    texts = {"reset_at": to_iso_time, "period": _to_period}
     words = {name: texts[name](quota[name]) or quota[name] for name in texts if name in quota}
     return {**meta, "rate_limit": {**quota, **words}}
 
@@ -203,10 +203,10 @@ def parse_meta(meta: Mapping[str, Any], own_names: Container[str] = ()) -> dict[
     others = leave_out(meta, RESERVED)
     return {
         "request_id": take(meta, "request_id", str),
-        "warnings": parse_warnings(meta),
+        "warnings": _parse_warnings(meta),
         "suggestions": tuple(map(str, take(meta, "suggestions", list))),
-        "pagination": parse_pagination(take(meta, "pagination", dict)),
-        "rate_limit": parse_facts(RateLimit, take(meta, "rate_limit", dict), RATE_LIMIT),
+        "pagination": _parse_pagination(take(meta, "pagination", dict)),
+        "rate_limit": _parse_facts(RateLimit, take(meta, "rate_limit", dict), RATE_LIMIT),
         "telemetry": take(meta, "telemetry", dict),
         "fidelity": fidelity,
         "source": Source(take(meta, "content_version", str), take(meta, "content_hash", str)),
@@ -214,7 +214,7 @@ def parse_meta(meta: Mapping[str, Any], own_names: Container[str] = ()) -> dict[
     }
 
 
-def parse_warnings(meta: Mapping[str, Any]) -> tuple[Warning, ...]:
+def _parse_warnings(meta: Mapping[str, Any]) -> tuple[Warning, ...]:
     warnings = []
     for detail in take_objects(meta, "warning_details"):
         code = screaming_code(take(detail, "code", str) or "WARNING")
@@ -232,15 +232,15 @@ def parse_warnings(meta: Mapping[str, Any]) -> tuple[Warning, ...]:
     return (*warnings, *(Warning("WARNING", text) for text in sentences))
 
 
-def parse_facts(
+def _parse_facts(
     kind: type[Facts], members: dict[str, Any], schema: Mapping[str, Any]
 ) -> Facts | None:
     known = {n: members[n] for n in schema["properties"] if members.get(n) is not None}
     return kind(**known, more=leave_out(members, schema["properties"])) if members else None
 
 
-def parse_pagination(members: dict[str, Any]) -> Pagination | None:
-    page = parse_facts(Pagination, members, PAGINATION)
+def _parse_pagination(members: dict[str, Any]) -> Pagination | None:
+    page = _parse_facts(Pagination, members, PAGINATION)
     if page is None:
         return None
     cursor = None if page.cursor is None else str(page.cursor)

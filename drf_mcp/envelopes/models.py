@@ -129,7 +129,7 @@ def success_response(
     Raises:
         ValueError: if ``meta`` says what the contract does not allow, such as page 0.
     """
-    return ToolResponse(success=True, data=require_mapping("data", data), meta=make_meta(meta))
+    return ToolResponse(success=True, data=_require_mapping("data", data), meta=_make_meta(meta))
 
 
 def error_response(
@@ -163,7 +163,7 @@ def error_response(
     if not remediation:
         known = category in {standard.value for standard in Category}
         remediation = HANDLING[Category(category) if known else Category.INTERNAL].remediation
-    extra = require_mapping("details", details)
+    extra = _require_mapping("details", details)
     standard = {
         "error_code": code,
         "error_type": category,
@@ -171,11 +171,11 @@ def error_response(
         **({"details": extra} if extra else {}),
     }
     # The standard members come first, and others never replace them.
-    merged = {**standard, **require_mapping("data", data), **standard}
-    return ToolResponse(success=False, data=merged, error=message, meta=make_meta(meta))
+    merged = {**standard, **_require_mapping("data", data), **standard}
+    return ToolResponse(success=False, data=merged, error=message, meta=_make_meta(meta))
 
 
-def require_mapping(name: str, value: Mapping[str, Any] | None) -> dict[str, Any]:
+def _require_mapping(name: str, value: Mapping[str, Any] | None) -> dict[str, Any]:
     if value is not None and not isinstance(value, Mapping):
         raise TypeError(
             f"{name} must be a dict, not {type(value).__name__}: give the value a name, "
@@ -184,11 +184,11 @@ def require_mapping(name: str, value: Mapping[str, Any] | None) -> dict[str, Any
     return dict(value or {})
 
 
-def make_meta(arguments: MetaArguments) -> ResponseMeta:
+def _make_meta(arguments: MetaArguments) -> ResponseMeta:
     members: dict[str, Any] = dict(arguments)
     if unknown := members.keys() - MetaArguments.__annotations__.keys():
         raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
-    extra, details = require_mapping("meta", members.pop("meta", None)), []
+    extra, details = _require_mapping("meta", members.pop("meta", None)), []
     for detail in members.get("warning_details") or ():
         if detail.get("code"):
             # A standard code has a severity.

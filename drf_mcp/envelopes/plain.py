@@ -85,14 +85,14 @@ class PlainEnvelope(ContractEnvelope):
         problems, context = failure.problems, "" if failure.soft else str(failure.context or "")
         if len(problems) > 1:
             messages = (f"{p.path}: {p.message}" if p.path else p.message for p in problems)
-            sentences = [*map(close_sentences, messages, map(self._get_advice, problems))]
+            sentences = [*map(_close_sentences, messages, map(self._get_advice, problems))]
         else:
             hint = self._get_advice(problems[0]) if problems else ""
-            sentences = [close_sentences(failure.message, hint or failure.remediation)]
+            sentences = [_close_sentences(failure.message, hint or failure.remediation)]
         return " ".join(filter(None, [*sentences, context]))
 
 
-def close_sentences(*texts: str) -> str:
+def _close_sentences(*texts: str) -> str:
     stripped = (text.rstrip() for text in texts)
     return " ".join(text if _ENDED.search(text) else f"{text}." for text in stripped if text)
 

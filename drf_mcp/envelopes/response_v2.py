@@ -204,36 +204,36 @@ class ResponseV2Envelope(ContractEnvelope):
             category = category_of_code(code, status if status >= 400 else 500)
         details, message = take(data, "details", dict), take(body, "error", str) or code
         entries = take_objects(details, "problems")
-        place, others = find_pointer(details), leave_out(details, ("problems",))
+        place, others = _find_pointer(details), leave_out(details, ("problems",))
         if others:
             # ``details`` describe the first problem, which ``problems`` may list as well.
             said = message.removeprefix(f"{take(details, 'field', str)}: ")
             said = MORE_PROBLEMS.sub("", said) if entries else said
             first: dict[str, Any] = {"message": said, "remediation": remediation}
-            same = [each for each in entries if place and find_pointer(each) == place][:1]
+            same = [each for each in entries if place and _find_pointer(each) == place][:1]
             entries = [first | others | dict(*same), *(e for e in entries if e not in same)]
         return Failure(
             code=code,
             category=Category(category),
             message=message,
             remediation=remediation,
-            problems=tuple(map(parse_problem, entries)),
+            problems=tuple(map(_parse_problem, entries)),
             context=leave_out(data, STANDARD_DATA),
             soft=soft,
             details={n: v for n, v in details.items() if n not in TEXTS or isinstance(v, str)},
         )
 
 
-def find_pointer(entry: Mapping[str, Any]) -> str:
+def _find_pointer(entry: Mapping[str, Any]) -> str:
     path = take(entry, "field", str)
     return take(entry, "pointer", str) or (JSONPointer.from_dotted(path) if path else "")
 
 
-def parse_problem(entry: dict[str, Any]) -> Problem:
+def _parse_problem(entry: dict[str, Any]) -> Problem:
     return Problem(
         code=take(entry, "code", str) or take(entry, "constraint", str) or "invalid",
         message=take(entry, "message", str),
-        pointer=find_pointer(entry),
+        pointer=_find_pointer(entry),
         received=entry.get("received", MISSING),
         accepted=take(entry, "accepted", str) or None,
         remediation=take(entry, "remediation", str),

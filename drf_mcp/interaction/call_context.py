@@ -168,7 +168,7 @@ class CallContext:
         self.content_hash = content_hash
 
     @property
-    def inquiry(self) -> Inquiry:
+    def _inquiry(self) -> Inquiry:
         # Imported here, since it needs REST framework, which warnings do not.
         from drf_mcp.interaction.inquiry import Inquiry
 
@@ -197,7 +197,7 @@ class CallContext:
             SoftFailure: if the user declined, with the code ``declined``.
             ImproperlyConfigured: if a form cannot ask for one of the fields.
         """
-        return self.inquiry.ask(serializer_class, message, key)
+        return self._inquiry.ask(serializer_class, message, key)
 
     def visit(self, url: str, message: str, *, key: str = "visit") -> None:
         """Send the user to a page, for a payment, a sign-in or an upload.
@@ -212,7 +212,7 @@ class CallContext:
         Raises:
             SoftFailure: if the user declined, with the code ``declined``.
         """
-        self.inquiry.visit(url, message, key)
+        self._inquiry.visit(url, message, key)
 
     def collect(self, *questions: Question, message: str = "") -> dict[str, Answer]:
         """Return the answers to several questions, which are asked in one round.
@@ -223,7 +223,7 @@ class CallContext:
             message: the text for a client that cannot answer.
         """
         text = message or " ".join(question.message for question in questions)
-        return self.inquiry.collect(questions, text)
+        return self._inquiry.collect(questions, text)
 
 
 def call_context(request: Any) -> CallContext:

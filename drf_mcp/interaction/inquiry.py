@@ -39,7 +39,7 @@ class Inquiry:
             )
         return {question.key: known[question.key] for question in questions}
 
-    def demand(self, question: Question, failure: Failure) -> Answer:
+    def _demand(self, question: Question, failure: Failure) -> Answer:
         answer = self.collect((question,), question.message, failure)[question.key]
         if not answer.is_accepted:
             advice = "Do not repeat the call. Ask the user what to do instead."
@@ -61,8 +61,8 @@ class Inquiry:
             raise ValidationError(errors)
         key = key or re.sub(r"(?<!^)(?=[A-Z])", "_", serializer_class.__name__).lower()
         question = Question(key, force_str(message), describe_form(serializer, own))
-        failure = self.make_failure(question)
-        content = self.demand(question, failure).content
+        failure = self._make_failure(question)
+        content = self._demand(question, failure).content
         complete = make_serializer({**content, **own})
         if complete.is_valid():
             return complete.validated_data
@@ -72,7 +72,7 @@ class Inquiry:
         text = f"{question.message} {' '.join(reasons)}".strip()
         raise Asked(Question(question.key, text, question.schema), failure=failure)
 
-    def make_failure(self, question: Question) -> Failure:
+    def _make_failure(self, question: Question) -> Failure:
         assert question.schema is not None
         names = list(question.schema["properties"])
         required = question.schema.get("required", names)
@@ -104,4 +104,4 @@ class Inquiry:
             soft=True,
             data=facts,
         )
-        self.demand(Question(key, words, url=url), failure)
+        self._demand(Question(key, words, url=url), failure)

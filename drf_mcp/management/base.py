@@ -160,7 +160,7 @@ def read_call_arguments(texts: Iterable[str]) -> dict[str, Any]:
                     message = "%(name)s is given twice: as a value, and as an object."
                     raise UsageError(message % {"name": ".".join(parents[:depth])})
             try:
-                place[last] = json.loads(value, parse_constant=reject_constant)
+                place[last] = json.loads(value, parse_constant=_reject_constant)
             except (ValueError, RecursionError):
                 place[last] = value
         else:
@@ -169,6 +169,6 @@ def read_call_arguments(texts: Iterable[str]) -> dict[str, Any]:
     return arguments
 
 
-def reject_constant(constant: str) -> None:
+def _reject_constant(constant: str) -> None:
     # Python reads NaN and Infinity, which JSON does not have.
     raise ValueError(constant)

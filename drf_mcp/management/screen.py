@@ -61,7 +61,7 @@ def count_noun(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
-def group_digits(number: int) -> str:
+def _group_digits(number: int) -> str:
     """Return a number with the separators of its reader's language."""
     return number_format(number, force_grouping=True)
 
@@ -142,7 +142,11 @@ def show_progress(stream: Any, doing: str, items: Collection[T]) -> Iterator[T]:
 
     for done, item in enumerate(items):
         if time.monotonic() >= due:
-            facts = {"done": group_digits(done), "total": group_digits(len(items)), "doing": doing}
+            facts = {
+                "done": _group_digits(done),
+                "total": _group_digits(len(items)),
+                "doing": doing,
+            }
             write("{doing}: {done} of {total}".format(**facts))
             due, shown = time.monotonic() + INTERVAL, True
         yield item

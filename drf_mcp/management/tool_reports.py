@@ -201,14 +201,14 @@ def write_call(tool: Tool, example: Example) -> str:
     ):
         words.append(json.dumps(arguments, ensure_ascii=False, default=str))
     else:
-        words += [f"{name}={print_value(value)}" for name, value in arguments.items()]
+        words += [f"{name}={_print_value(value)}" for name, value in arguments.items()]
     name = "USERNAME" if example.username is None else example.username
     if name:
         words += [f"--as={name}"] if name.startswith("-") else ["--as", name]
     return shlex.join(words)
 
 
-def print_value(value: Any) -> str:
+def _print_value(value: Any) -> str:
     if isinstance(value, str):
         try:
             json.loads(value)

@@ -92,7 +92,7 @@ def record_call(
     context: RequestContext, tool: Any, outcome: Outcome, result: Mapping[str, Any], started: float
 ) -> None:
     """Give a call that is over to observers, log, span and signals, which do not change it."""
-    is_logged, tracing = calls.isEnabledFor(logging.INFO), find_tracing()
+    is_logged, tracing = calls.isEnabledFor(logging.INFO), _find_tracing()
     observers = context.observers
     if not (is_logged or tracing or observers or tool_called.receivers or tool_failed.receivers):
         return
@@ -137,7 +137,7 @@ def write_record(level: int, line: str, args: tuple[Any, ...], fields: Mapping[s
 
 def trace_message(context: RequestContext, registry: Any) -> AbstractContextManager[Any]:
     """Return the span in which a message is answered; a failure to start it is only logged."""
-    tracing = find_tracing()
+    tracing = _find_tracing()
     if tracing is None:
         return UNTRACED
     with catch() as caught:
@@ -146,7 +146,7 @@ def trace_message(context: RequestContext, registry: Any) -> AbstractContextMana
     return UNTRACED
 
 
-def find_tracing() -> Any:
+def _find_tracing() -> Any:
     # OpenTelemetry is not imported here: a process with a tracer provider has imported it.
     trace = sys.modules.get("opentelemetry.trace")
     # Another thread may be importing the module now.

@@ -52,12 +52,12 @@ class ServerSpan:
             attributes["gen_ai.prompt.name"] = escape_unprintable(prompt)
         elif name == READ and isinstance(uri := request.message.params.get("uri"), str):
             attributes["mcp.resource.uri"] = escape_unprintable(uri)
-        parent, links = cls.find_parent(request)
+        parent, links = cls._find_parent(request)
         tracer = trace.get_tracer("drf_mcp", __version__)
         return cls(parent, tracer.start_span(name, parent, SpanKind.SERVER, attributes, links))
 
     @staticmethod
-    def find_parent(request: RequestContext) -> tuple[Context, list[Link]]:
+    def _find_parent(request: RequestContext) -> tuple[Context, list[Link]]:
         # The parent is the caller's span in ``_meta``, the ambient span, such as the HTTP
         # request, or the caller's span in the HTTP headers. An ambient span that is not the parent
         # is linked.
@@ -85,16 +85,16 @@ class ServerSpan:
         context.detach(self.token)
         if isinstance(exc, ProtocolError):
             self.span.set_attribute("rpc.response.status_code", str(exc.code))
-            mark_failed(self.span, str(exc.code), exc.message)
+            _mark_failed(self.span, str(exc.code), exc.message)
         elif isinstance(exc, APIException):
-            mark_failed(self.span, str(exc.status_code))
+            _mark_failed(self.span, str(exc.status_code))
         elif exc is not None:
             self.span.record_exception(exc)
-            mark_failed(self.span, type(exc).__qualname__)
+            _mark_failed(self.span, type(exc).__qualname__)
         self.span.end()
 
 
-def mark_failed(span: Span, error_type: str, description: str | None = None) -> None:
+def _mark_failed(span: Span, error_type: str, description: str | None = None) -> None:
     span.set_attribute("error.type", error_type)
     span.set_status(StatusCode.ERROR, description)
 
@@ -114,4 +114,4 @@ def describe_call(call: Any) -> None:
     if call.arguments is not None:
         span.set_attribute("gen_ai.tool.call.arguments", json.dumps(call.arguments))
     if call.outcome.is_error:
-        mark_failed(span, "tool_error", call.word)
+        _mark_failed(span, "tool_error", call.word)

@@ -166,14 +166,14 @@ class RequestContext:
         return replace(self, message=message, headers=None, is_inner=True)
 
     @property
-    def declared(self) -> Mapping[str, Any] | None:
+    def _declared(self) -> Mapping[str, Any] | None:
         """The capabilities that the client declared in this request, None in another era."""
         declared = self.message.meta.get(CLIENT_CAPABILITIES_KEY)
         return declared if self.era.asks_for_input and isinstance(declared, Mapping) else None
 
     def check_capabilities(self, required: Mapping[str, Any]) -> None:
         """Raise MissingClientCapability unless the client declared what is required."""
-        declared = self.declared
+        declared = self._declared
         if declared is None:
             return
         if missing := {n: options for n, options in required.items() if n not in declared}:
@@ -181,7 +181,7 @@ class RequestContext:
             raise MissingClientCapability(missing)
 
     def has_extension(self, name: str) -> bool:
-        extensions = (self.declared or {}).get("extensions")
+        extensions = (self._declared or {}).get("extensions")
         return isinstance(extensions, Mapping) and isinstance(extensions.get(name), Mapping)
 
     def check_headers(self, parameters: Mapping[tuple[str, ...], str]) -> None:

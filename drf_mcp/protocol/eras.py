@@ -166,7 +166,7 @@ class Era(ABC):
 
 
 @functools.lru_cache(maxsize=64)
-def encode_server_info(members: tuple[tuple[str, Any], ...]) -> jsonrpc.Encoded:
+def _encode_server_info(members: tuple[tuple[str, Any], ...]) -> jsonrpc.Encoded:
     """Return the ``_meta`` of a result as JSON, which nearly all results share."""
     return jsonrpc.Encoded(jsonrpc.encode({constants.SERVER_INFO_KEY: dict(members)}))
 
@@ -213,7 +213,7 @@ class StatelessEra(Era):
             version = requested if isinstance(requested, str) else self.revision
             self.check_headers(headers, message, version, name_parameters.get(message.method))
         if isinstance(requested, str) and requested != self.revision:
-            raise make_unsupported(requested)
+            raise _make_unsupported(requested)
         if message.id is None:
             return
         for key, kind in ((PROTOCOL_VERSION_KEY, str), (CLIENT_CAPABILITIES_KEY, dict)):
@@ -253,7 +253,7 @@ class StatelessEra(Era):
         if own or not {*map(type, server_info.values())} <= {str}:
             finished["_meta"] = {**(own or {}), constants.SERVER_INFO_KEY: server_info}
         else:
-            finished["_meta"] = encode_server_info(tuple(server_info.items()))
+            finished["_meta"] = _encode_server_info(tuple(server_info.items()))
         if defined >= constants.CACHE_MEMBERS:
             finished.setdefault("ttlMs", mcp_settings.LIST_TTL * 1000)
             finished.setdefault("cacheScope", "private")
@@ -272,7 +272,7 @@ def select_era(message: Message, headers: Headers) -> Era:
         return ERAS[STATELESS_REVISION]
     era = select_by_headers(headers)
     if message.method == "initialize" and isinstance(era, HandshakeEra):
-        return find_era(era.negotiate(message.params.get("protocolVersion")))
+        return _find_era(era.negotiate(message.params.get("protocolVersion")))
     return era
 
 
@@ -283,17 +283,17 @@ def select_by_headers(headers: Headers) -> Era:
     revision = HeaderValue.from_headers(headers, PROTOCOL_VERSION_HEADER)
     if revision is None:
         return ERAS[constants.DEFAULT_REVISION]
-    return find_era(revision)
+    return _find_era(revision)
 
 
-def find_era(revision: str) -> Era:
+def _find_era(revision: str) -> Era:
     served = constants.DEFAULT_REVISION if revision == constants.OLDER_REVISION else revision
     if served not in ERAS:
-        raise make_unsupported(revision)
+        raise _make_unsupported(revision)
     return ERAS[served]
 
 
-def make_unsupported(requested: str) -> UnsupportedProtocolVersion:
+def _make_unsupported(requested: str) -> UnsupportedProtocolVersion:
     return UnsupportedProtocolVersion(requested[:MAX_ECHO], list(constants.REVISIONS))
 
 

@@ -94,15 +94,15 @@ class RepeatedArguments:
             if value is None and self.to_text(argument) is None:
                 continue
             text = None if value is None else value.to_text()
-            if text is None or not self.is_same(text, argument):
-                compare_header(header, text, argument)
+            if text is None or not self._is_same(text, argument):
+                _compare_header(header, text, argument)
 
     def to_text(self, argument: Any) -> str | None:
         if isinstance(argument, bool):
             return "true" if argument else "false"
         return str(argument) if isinstance(argument, (str, int, float)) else None
 
-    def is_same(self, text: str, argument: Any) -> bool:
+    def _is_same(self, text: str, argument: Any) -> bool:
         if isinstance(argument, (bool, str)) or not _DECIMAL.fullmatch(text):
             return text == self.to_text(argument)
         # Numbers are compared as numbers: 42.0 is 42.
@@ -119,10 +119,10 @@ def check_header(
     value = None if sent is None else HeaderValue(sent)
     if value is not None or isinstance(expected, str):
         text = value.to_text() if value is not None and is_encoded else value
-        compare_header(name, text, expected)
+        _compare_header(name, text, expected)
 
 
-def compare_header(name: str, value: str | None, expected: Any) -> None:
+def _compare_header(name: str, value: str | None, expected: Any) -> None:
     if value is None:
         text = "Header mismatch: the %(name)s header is missing, body value %(expected)s"
     elif value != expected:

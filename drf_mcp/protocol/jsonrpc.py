@@ -41,7 +41,7 @@ class Message:
         if value.get("jsonrpc") != "2.0":
             raise InvalidRequest('The member "jsonrpc" must be "2.0".')
         if "method" not in value and ("result" in value or "error" in value):
-            return ClientResponse(read_id(value), value.get("result"))
+            return ClientResponse(_read_id(value), value.get("result"))
         id = to_request_id(value.get("id"))
         if "id" in value and id is None:
             raise InvalidRequest('The member "id" must be a string or an integer.')
@@ -95,9 +95,9 @@ class StrictDecoder(json.JSONDecoder):
 
     def __init__(self) -> None:
         super().__init__(
-            object_pairs_hook=self.make_object,
-            parse_float=self.make_number,
-            parse_constant=self.refuse_constant,
+            object_pairs_hook=self._make_object,
+            parse_float=self._make_number,
+            parse_constant=self._refuse_constant,
         )
 
     def read(self, text: str) -> Any:
@@ -121,7 +121,7 @@ class StrictDecoder(json.JSONDecoder):
         if is_escaped and _SURROGATE.search(encode_plain(value)):
             raise ParseError("A string of the body holds half of a surrogate pair.")
 
-    def make_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def _make_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(pairs)
         if len(members) < len(pairs):
             counts = Counter(name for name, _value in pairs)
@@ -130,13 +130,13 @@ class StrictDecoder(json.JSONDecoder):
             raise ParseError(text % {"name": json.dumps(name[:100])})
         return members
 
-    def make_number(self, literal: str) -> float:
+    def _make_number(self, literal: str) -> float:
         number = float(literal)
         if math.isinf(number):
             raise ParseError("A number of the body is too large.")
         return number
 
-    def refuse_constant(self, literal: str) -> NoReturn:
+    def _refuse_constant(self, literal: str) -> NoReturn:
         text = "The body is not JSON: %(literal)s is no JSON number."
         raise ParseError(text % {"literal": literal})
 
@@ -155,7 +155,7 @@ def decode(body: bytes) -> Message | ClientResponse:
     try:
         value = _DECODER.read(text)
     except ParseError as exc:
-        exc.id = recover_id(text)
+        exc.id = _recover_id(text)
         raise
     try:
         _DECODER.check(text, value)
@@ -163,7 +163,7 @@ def decode(body: bytes) -> Message | ClientResponse:
             raise InvalidRequest("There are no batches: send one message per request.")
         return Message.from_json(value)
     except ProtocolError as exc:
-        exc.id = read_id(value)
+        exc.id = _read_id(value)
         raise
 
 
@@ -180,14 +180,14 @@ class Pairs(list[tuple[str, Any]]):
     """The members of an object whose names may be repeated."""
 
 
-def recover_id(text: str) -> RequestId | None:
+def _recover_id(text: str) -> RequestId | None:
     # Reads the id of JSON that `StrictDecoder` refuses, such as for a repeated key or NaN.
     try:
         value = json.loads(text, object_pairs_hook=Pairs)
     except (ValueError, RecursionError):
         return None
     ids = [it for name, it in value if name == "id"] if isinstance(value, Pairs) else []
-    return read_id({"id": ids[0]}) if len(ids) == 1 else None
+    return _read_id({"id": ids[0]}) if len(ids) == 1 else None
 
 
 def to_request_id(value: Any) -> RequestId | None:
@@ -200,7 +200,7 @@ def to_request_id(value: Any) -> RequestId | None:
     return None
 
 
-def read_id(value: Any) -> RequestId | None:
+def _read_id(value: Any) -> RequestId | None:
     id = to_request_id(value.get("id")) if isinstance(value, dict) else None
     return None if isinstance(id, str) and _SURROGATE.search(id) else id
 

@@ -68,7 +68,7 @@ class StoredAnswer:
         return cls(caller, tool, Call({}, kwargs, sent.get("query_string", ""), many=many))
 
     @cached_property
-    def identities(self) -> Identities:
+    def _identities(self) -> Identities:
         return Identities(self.caller)
 
     # --- When the answer is kept ----------------------------------------------------------------
@@ -94,11 +94,11 @@ class StoredAnswer:
         if not can_be_asked(self.tool.endpoint):
             return {"rights": ""}
         requests = bare.call.requests
-        found = [allow(partial(bare._ask, each, names_object=True)) for each in requests]
+        found = [_allow(partial(bare._ask, each, names_object=True)) for each in requests]
         if objects := [place for place, rights in enumerate(found) if rights]:
             return {"rights": found[objects[0]], "objects": objects}
         # The call may have deleted its objects, or moved them out of the caller's queryset.
-        if rights := allow(bare.find_rights):
+        if rights := _allow(bare.find_rights):
             return {"rights": rights}
         # A permission may read the body, or refuse the call that failed.
         is_allowed = failed or self.note_rights()
@@ -129,7 +129,7 @@ class StoredAnswer:
             answer.check(terms, made)
             return "given"
 
-        return bool(allow(check))
+        return bool(_allow(check))
 
     def check(self, terms: Mapping[str, Any], made: datetime | None = None) -> None:
         """Raise an exception unless the caller may be given the answer; see `may_read`.
@@ -173,7 +173,7 @@ class StoredAnswer:
         if not rights or self.find_rights() != rights:
             return False
         requests = self.call.requests if is_old(made) else ()
-        return all(allow(partial(self._ask, each, names_object=True)) for each in requests)
+        return all(_allow(partial(self._ask, each, names_object=True)) for each in requests)
 
     @staticmethod
     def explain_withheld(terms: Mapping[str, Any]) -> str:
@@ -183,7 +183,7 @@ class StoredAnswer:
     # --- Asking the view ------------------------------------------------------------------------
 
     def _ask(self, call: Call, *, names_object: bool) -> str:
-        probe = Probe(self.caller, self.tool, call, self.identities)
+        probe = Probe(self.caller, self.tool, call, self._identities)
 
         def look(view: Any, request: Any, *args: Any, **kwargs: Any) -> str:
             if names_object:
@@ -207,12 +207,12 @@ class StoredAnswer:
         def note(view: Any) -> None:
             rights.append(self._hash_rights(view, view.request))
 
-        probe = Probe(self.caller, self.tool, self.call.requests[0], self.identities)
+        probe = Probe(self.caller, self.tool, self.call.requests[0], self._identities)
         contain(lambda: probe.check_permissions_alone(note), lambda exc: None)
         return rights[0] if rights else ""
 
 
-def allow(ask: Callable[[], str]) -> str:
+def _allow(ask: Callable[[], str]) -> str:
     """Return what a question returns, "" where the view refuses the caller."""
     try:
         return ask()
@@ -233,7 +233,7 @@ def finds_object(view: Any) -> bool:
         get_named_object(view)
         return "found"
 
-    return bool(allow(find))
+    return bool(_allow(find))
 
 
 def keeps_answers(tool: Any) -> bool:

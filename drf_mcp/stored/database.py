@@ -38,18 +38,18 @@ class StoredEntry(Entry):
 
     @cached_property
     def content(self) -> str:
-        return self.read_chunks(0, None)
+        return self._read_chunks(0, None)
 
     @cached_property
     def items(self) -> Sequence[dict[str, Any]]:
         # Content without parts has an index of two pairs, or none.
         index = self.row.index
         if len(index) > 2:
-            return StoredItems(index, self.read_chunks)
+            return StoredItems(index, self._read_chunks)
         items: list[dict[str, Any]] = json.loads(self.content)
         return items
 
-    def read_chunks(self, first: int, end: int | None) -> str:
+    def _read_chunks(self, first: int, end: int | None) -> str:
         if end is None and self.row.index:
             end = self.row.index[-1][0]
         # A deferred field. Content of one chunk has no other rows.

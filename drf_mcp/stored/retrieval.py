@@ -101,7 +101,7 @@ class ContentRetrieveView(ServerToolView):
         asked, call = serializer.validated_data, find_call(request)
         entry = self._find_entry(request, call, asked)
         facts = {name: getattr(entry, name) for name in ("archive_id", "content_hash", "tool")}
-        part = contain(lambda: self._slice(facts, entry.items, call, asked), raise_unavailable)
+        part = contain(lambda: self._slice(facts, entry.items, call, asked), _raise_unavailable)
         return Response({**facts, **part})
 
     def _find_entry(self, request: Request, call: CallState, asked: Mapping[str, Any]) -> Entry:
@@ -117,7 +117,7 @@ class ContentRetrieveView(ServerToolView):
             )
             return entry
 
-        entry = contain(fetch, raise_unavailable)
+        entry = contain(fetch, _raise_unavailable)
         if entry is None or (digest and digest != entry.content_hash):
             raise NotFound(GONE)
         urlconf = getattr(call.caller.request, "urlconf", None)
@@ -138,7 +138,7 @@ class ContentRetrieveView(ServerToolView):
     def _slice(
         self, facts: Mapping[str, Any], items: Any, call: CallState, asked: Mapping[str, Any]
     ) -> dict[str, Any]:
-        measure = make_measure(facts, call)
+        measure = _make_measure(facts, call)
         limit = call.result_limit
         room = None if limit is None else limit - min(RESERVE, limit // 5)
         slicer = Slicer(measure, room, asked["offset"], asked["limit"])
@@ -158,7 +158,7 @@ class ContentRetrieveView(ServerToolView):
         return slicer.slice(items, digester_class().canonical if asked["canonical"] else None)
 
 
-def make_measure(facts: Mapping[str, Any], call: CallState) -> Any:
+def _make_measure(facts: Mapping[str, Any], call: CallState) -> Any:
     """Return a function that returns the tokens of the result that has a slice."""
     capability, encode = call.server.tools_capability, AnswerEncoder().encode
     envelope = capability.get_envelope(call.tool)
@@ -175,7 +175,7 @@ def make_measure(facts: Mapping[str, Any], call: CallState) -> Any:
     return measure
 
 
-def raise_unavailable(exc: Exception) -> NoReturn:
+def _raise_unavailable(exc: Exception) -> NoReturn:
     if isinstance(exc, NotFound):
         raise exc
     logger.warning("The archive could not be read", exc_info=exc)

@@ -234,7 +234,7 @@ class PassageSearch:
         for number, text in enumerate(texts):
             lowered = fold(text)
             for term in self.terms:
-                for place in find_term(term, lowered):
+                for place in _find_term(term, lowered):
                     counts[number, place // self.passage_length][term] += 1
         total = sum(len(text) // self.passage_length + 1 for text in texts)
         frequencies = Counter(term for found in counts.values() for term in found)
@@ -283,7 +283,7 @@ def fold(text: str) -> str:
     return "".join(low if len(low := char.lower()) == 1 else char for char in text)
 
 
-def find_term(term: str, text: str) -> Iterator[int]:
+def _find_term(term: str, text: str) -> Iterator[int]:
     # A word is found at the start of longer words.
     is_word = term[0].isalnum() and not UNSPACED.match(term)
     place = text.find(term)

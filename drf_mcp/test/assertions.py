@@ -126,10 +126,10 @@ class Snapshot:
         self.rows = {
             (alias, table): rows
             for alias in find_written_databases()
-            for table, rows in self.read_tables(alias)
+            for table, rows in self._read_tables(alias)
         }
 
-    def read_tables(self, alias: str) -> Iterator[tuple[str, list[str]]]:
+    def _read_tables(self, alias: str) -> Iterator[tuple[str, list[str]]]:
         connection = connections[alias]
         with connection.cursor() as cursor:
             for table in connection.introspection.table_names(cursor):

@@ -41,12 +41,12 @@ class MCPRefused(Exception):
     def __init__(self, error: Mapping[str, Any], response: Any) -> None:
         self.code: int = error.get("code", 0)
         self.response = response
-        self.message: str = error.get("message", "") if error else self.describe_response()
+        self.message: str = error.get("message", "") if error else self._describe_response()
         self.data = error.get("data")
         text = f"{self.code}: {self.message}" if error else self.message
         super().__init__(f"{text} (HTTP {response.status_code})")
 
-    def describe_response(self) -> str:
+    def _describe_response(self) -> str:
         # No message at all is written by middleware as a rule.
         headers = self.response.headers
         if "Location" in headers:
@@ -142,13 +142,13 @@ class MCPClient(APIClient):
         message, headers = self.make_message(method, params)
         response: Any = self.generic(
             "POST",
-            self.path or self.find_endpoint_path(),
+            self.path or self._find_endpoint_path(),
             json.dumps(message),
             content_type="application/json",
             headers=headers,
         )
         self.flush()
-        answer = self.read_message(response)
+        answer = self._read_message(response)
         if "result" not in answer:
             raise MCPRefused(answer.get("error", {}), response)
         return answer["result"], response
@@ -161,13 +161,13 @@ class MCPClient(APIClient):
         for feature in features.hooks["flush"]:
             feature.flush()
 
-    def find_endpoint_path(self) -> str:
+    def _find_endpoint_path(self) -> str:
         try:
             return reverse("drf_mcp:endpoint")
         except NoReverseMatch:
             return DEFAULT_PATH
 
-    def read_message(self, response: Any) -> dict[str, Any]:
+    def _read_message(self, response: Any) -> dict[str, Any]:
         try:
             message = json.loads(response.content)
         except ValueError:

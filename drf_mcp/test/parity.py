@@ -66,7 +66,7 @@ class ParityCheck:
         headers = {"Accept": ACCEPT, **headers}
 
         def over_http() -> Observed:
-            return self.observe_response(
+            return self._observe_response(
                 self.client.generic(
                     method, path, data or "", content_type=content_type, headers=headers
                 )
@@ -94,7 +94,7 @@ class ParityCheck:
         writes = [(m[1].upper(), m[2]) for m in matches if m and m[2] not in ignored]
         return replace(observed, writes=[f"{verb} {table}" for verb, table in writes])
 
-    def observe_response(self, response: Any) -> Observed:
+    def _observe_response(self, response: Any) -> Observed:
         failed = response.status_code >= FAILED
         uri = response.wsgi_request.build_absolute_uri()
         content = Content() if failed else ContentReader(response, uri).read()
@@ -233,7 +233,7 @@ class ToolParity:
         super().__init_subclass__(**kwargs)
         # A `TestCase` has no parameters: one test is about all tools and users.
         if issubclass(cls, TestCase):
-            every: Any = cls.answers_as_http_does
+            every: Any = cls._answers_as_http_does
             cls.test_tool_answers_as_http_does = every  # type: ignore[method-assign]
 
     def pytest_generate_tests(self, metafunc: Any) -> None:
@@ -270,7 +270,7 @@ class ToolParity:
         client = self.client_of(user)
         assert_tool_parity(client, parity_tool, arguments, user, ignored_writes=ignored)
 
-    def answers_as_http_does(self: Any) -> None:
+    def _answers_as_http_does(self: Any) -> None:
         for name, user in itertools.product(self.names(), self.users):
             with self.subTest(tool=name, user=user):
                 ToolParity.test_tool_answers_as_http_does(self, None, name, user)

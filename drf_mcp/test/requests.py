@@ -67,7 +67,7 @@ class Samples:
     def find_sample(self, argument: Argument) -> Any:
         parameter = argument.parameter
         if argument.location == PATH and self.row is not None:
-            value = contain(lambda: self.find_row_value(parameter.name), lambda exc: None)
+            value = contain(lambda: self._find_row_value(parameter.name), lambda exc: None)
             if value is not None:
                 value = value if isinstance(value, int) else str(value)
                 return [value] if argument.json_type == "array" else value
@@ -76,17 +76,17 @@ class Samples:
             value = make_example(parameter.schema, parameter.name)
         for place, info in parameter.value_info.items():
             if (relation := info.relation) is not None:
-                key = contain(lambda r=relation: self.get_key(r), lambda exc: None)  # type: ignore[misc]
+                key = contain(lambda r=relation: self._get_key(r), lambda exc: None)  # type: ignore[misc]
                 if key is not None:
                     value = self.put(value, place, key)
             if info.upload is not None:
-                value = self.put(value, place, self.make_file(info.upload))
+                value = self.put(value, place, self._make_file(info.upload))
         return value
 
     def has_example(self, argument: Argument) -> bool:
         return self.tool.hints.find_value(argument.pointer) is not None
 
-    def find_row_value(self, kwarg: str) -> Any:
+    def _find_row_value(self, kwarg: str) -> Any:
         view_class: Any = self.tool.endpoint.view_class
         field = getattr(view_class, "lookup_field", "pk")
         if kwarg == (getattr(view_class, "lookup_url_kwarg", None) or field):
@@ -94,11 +94,11 @@ class Samples:
         parent = kwarg.removesuffix("_pk").removesuffix("_id")
         return getattr(self.row, f"{parent}_id", None) or getattr(self.row, kwarg, None)
 
-    def get_key(self, relation: Relation) -> Any:
+    def _get_key(self, relation: Relation) -> Any:
         key = relation.model._default_manager.values_list(relation.key, flat=True).first()
         return key if key is None or isinstance(key, int) else str(key)
 
-    def make_file(self, upload: Upload) -> str:
+    def _make_file(self, upload: Upload) -> str:
         if upload.image:
             return f"data:image/png;name=sample.png;base64,{PNG}"
         extension = next(iter(upload.extensions), "txt")

@@ -113,15 +113,15 @@ Respond = Callable[[], HttpResponse]
 def is_stream_wanted(request: HttpRequest, body: bytes) -> bool:
     """Return whether a client accepts events, and asks for progress or can be asked itself."""
     meta = request.META
-    may_be_asked = SESSION_META in meta and CALL in body and has_other_threads(request)
+    may_be_asked = SESSION_META in meta and CALL in body and _has_other_threads(request)
     return (TOKEN in body or may_be_asked) and EVENT_STREAM in meta.get("HTTP_ACCEPT", "")
 
 
-def has_other_threads(request: HttpRequest) -> bool:
+def _has_other_threads(request: HttpRequest) -> bool:
     return hasattr(request, "scope") or bool(request.META.get("wsgi.multithread"))
 
 
-def encode_event(message: bytes) -> bytes:
+def _encode_event(message: bytes) -> bytes:
     return b"event: message\ndata: %b\n\n" % message
 
 
@@ -133,7 +133,7 @@ def make_response(reply: Reply) -> Any:
     async def get_events() -> AsyncIterator[bytes]:
         async with aclosing(stream.messages) as messages:  # type: ignore[type-var]
             async for message in messages:
-                yield encode_event(message) if message else KEEP_ALIVE
+                yield _encode_event(message) if message else KEEP_ALIVE
 
     return StreamingHttpResponse(get_events(), content_type=EVENT_STREAM, headers=dict(HEADERS))
 
@@ -147,13 +147,13 @@ class BufferedStream:
         self.channel = Channel(self.send)
 
     def send(self, method: str, params: Mapping[str, Any], id: str | None = None) -> None:
-        self.waiting.append(encode_event(jsonrpc.encode_message(method, params, id)))
+        self.waiting.append(_encode_event(jsonrpc.encode_message(method, params, id)))
 
     def get_response(self) -> HttpResponse | StreamingHttpResponse:
         response = self.respond()
         if not self.waiting:
             return response
-        content = b"".join((*self.waiting, encode_event(response.content)))
+        content = b"".join((*self.waiting, _encode_event(response.content)))
         return HttpResponse(content, EVENT_STREAM, headers=HEADERS)
 
 
@@ -228,7 +228,7 @@ class AsyncStream(LiveStream):
                 except TimeoutError:
                     yield KEEP_ALIVE
             if self.response is not None:
-                yield encode_event(self.response.content)
+                yield _encode_event(self.response.content)
         finally:
             # The event loop may end before the call.
             self.wake = self.news.set
@@ -261,7 +261,7 @@ class ThreadStream(LiveStream):
                 if not self.ended and not self.news.wait(KEEP_ALIVE_SECONDS):
                     yield KEEP_ALIVE
             if self.response is not None:
-                yield encode_event(self.response.content)
+                yield _encode_event(self.response.content)
         finally:
             if not self.ended:
                 self.channel.cancel()
@@ -279,4 +279,4 @@ def open_stream(request: HttpRequest, respond: Respond) -> BufferedStream:
     opened = connections.all(initialized_only=True)
     if not has_threads or any(connection.in_atomic_block for connection in opened):
         return BufferedStream(respond)
-    return ThreadStream(respond, has_others=has_other_threads(request))
+    return ThreadStream(respond, has_others=_has_other_threads(request))

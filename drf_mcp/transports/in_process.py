@@ -55,7 +55,7 @@ class LocalEndpoint:
         if path and self.found is None:
             raise LookupError(path)
 
-    def make_view(self, request: Any) -> Any:
+    def _make_view(self, request: Any) -> Any:
         if self.found is None:
             return None
         view = self.found.view
@@ -63,7 +63,7 @@ class LocalEndpoint:
         return view
 
     def make_server(self) -> Server:
-        view = self.make_view(self.make_request())
+        view = self._make_view(self._make_request())
         server: Server = Server(registry) if view is None else view.get_server()
         return server
 
@@ -99,8 +99,8 @@ class LocalEndpoint:
         Args:
             authorization: the value of the Authorization header.
         """
-        request = self.make_request(user, authorization)
-        view = self.make_view(request)
+        request = self._make_request(user, authorization)
+        view = self._make_view(request)
         if view is None:
             classes = self.authentication_classes
             return Caller(request, None, classes, mcp_settings.PERMISSION_CLASSES)
@@ -109,13 +109,13 @@ class LocalEndpoint:
         return caller
 
     def get_throttles(self) -> Sequence[Any]:
-        view = self.make_view(self.make_request())
+        view = self._make_view(self._make_request())
         if view is None:
             return [made() for made in mcp_settings.THROTTLE_CLASSES]
         throttles: Sequence[Any] = view.get_throttles()
         return throttles
 
-    def make_request(self, user: Any = None, authorization: str | None = None) -> Any:
+    def _make_request(self, user: Any = None, authorization: str | None = None) -> Any:
         # ".example.com" allows example.com as well. "*" is no host.
         hosts = [host.removeprefix(".") for host in settings.ALLOWED_HOSTS if host != "*"]
         environ = {
@@ -211,7 +211,7 @@ def preload() -> list[PreloadedEndpoint]:
     Raises:
         ImproperlyConfigured: if the tools cannot be read off the URLconf.
     """
-    found = describe_endpoints()
+    found = _describe_endpoints()
     for connection in connections.all(initialized_only=True):
         connection.close()
         # The threads of a pool do not exist in a forked process.
@@ -225,7 +225,7 @@ def preload() -> list[PreloadedEndpoint]:
     return found
 
 
-def describe_endpoints() -> list[PreloadedEndpoint]:
+def _describe_endpoints() -> list[PreloadedEndpoint]:
     """Describe the tools of every endpoint of the URLconf; without any, the tools of stdio."""
     every = [LocalEndpoint(found.path) for found in WellKnownConverter().find_every()]
     described = []

@@ -132,7 +132,7 @@ class StdioConnection:
             # On these signals Django closes old connections and resets caches.
             request_started.send(sender=type(self), environ={})
             try:
-                body = self.reply(work)
+                body = self._reply(work)
             finally:
                 request_finished.send(sender=type(self))
         with self._lock:
@@ -144,7 +144,7 @@ class StdioConnection:
             if body and not work.cancelled:
                 self.write(body)
 
-    def reply(self, work: Work) -> bytes:
+    def _reply(self, work: Work) -> bytes:
         with catch() as caught:
             caller = self.make_caller()
             caller.channel = work.channel = Channel(

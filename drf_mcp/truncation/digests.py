@@ -75,9 +75,9 @@ def canonical_text(text: str) -> str:
     """
     text = to_bytes(CONTROLS.sub("", NEWLINES.sub("\n", text))).decode()
     if HTML.search(text):
-        text = remove_between(text, "<!--", "-->")
+        text = _remove_between(text, "<!--", "-->")
         for name in UNSEEN:
-            text = remove_between(text, f"<{name}", f"</{name}")
+            text = _remove_between(text, f"<{name}", f"</{name}")
         text = TAG.sub(lambda tag: "" if INLINE_TAG.fullmatch(tag[1] or "") else "\n", text)
         text = html.unescape(text).replace("\r", "\n")
     if MARKDOWN.search(text):
@@ -95,7 +95,7 @@ def canonical_text(text: str) -> str:
     return BLANK_LINES.sub("\n\n", text).strip()
 
 
-def remove_between(text: str, opening: str, closing: str) -> str:
+def _remove_between(text: str, opening: str, closing: str) -> str:
     """Return text without the elements, or the comments, between two marks in lower case.
 
     An element that is never closed stays.
@@ -196,7 +196,7 @@ class Digester:
             "compression_ratio": 0.0,
             "source_text_hash": f"sha256:{hashlib.sha256(to_bytes(canonical)).hexdigest()}",
         }
-        return with_counts(payload)
+        return _with_counts(payload)
 
     def find_snippets(
         self, evidence: Iterable[Evidence], canonical: str
@@ -214,7 +214,7 @@ class Digester:
             }
 
 
-def with_counts(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _with_counts(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return a payload with its counts; ``digest_chars`` counts the texts to read."""
     texts = [payload["summary"], *payload["key_points"]]
     texts += [snippet["text"] for snippet in payload["evidence_snippets"]]
@@ -232,18 +232,18 @@ def shrink_digest(
     the least important first, and then the rest of the summary.
     """
     summary = clip_text(payload["summary"], max(room * 4 // 3, SHORT_SUMMARY_LENGTH))
-    versions = [*find_shorter({**payload, "summary": summary})]
+    versions = [*_find_shorter({**payload, "summary": summary})]
 
     def fits(version: Mapping[str, Any]) -> bool:
-        return count(encode_plain(write_digest(version))) <= room
+        return count(encode_plain(_write_digest(version))) <= room
 
     # Each version is shorter than the one before, so not each has to be measured.
     place = bisect_left(versions, True, key=fits)
     if place < len(versions):
-        return write_digest(versions[place])
+        return _write_digest(versions[place])
     shortest = versions[-1]
     while True:
-        text = write_digest(shortest)
+        text = _write_digest(shortest)
         size, length = count(encode_plain(text)), len(shortest["summary"])
         if size <= room or not length:
             return text
@@ -251,11 +251,11 @@ def shrink_digest(
         shortest = {**shortest, "summary": summary}
 
 
-def write_digest(payload: Mapping[str, Any]) -> str:
-    return json.dumps(with_counts(payload), ensure_ascii=False, separators=(",", ":"))
+def _write_digest(payload: Mapping[str, Any]) -> str:
+    return json.dumps(_with_counts(payload), ensure_ascii=False, separators=(",", ":"))
 
 
-def find_shorter(payload: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _find_shorter(payload: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield a payload, and the payload without more and more of its evidence and key points."""
     yield payload
     points, evidence = payload["key_points"], payload["evidence_snippets"]

@@ -99,7 +99,7 @@ class LeadDigester(Digester):
         # Whole sentences or lines.
         if len(head) <= SUMMARY_LENGTH:
             return head
-        head = head[find_content(head) :]
+        head = head[_find_content(head) :]
         ends = [end.end() for end in _SENTENCE_END.finditer(head, 0, SUMMARY_LENGTH)]
         return head[: ends[-1]].rstrip() if ends else clip_text(head, SUMMARY_LENGTH)
 
@@ -139,7 +139,7 @@ class LeadDigester(Digester):
             self.given[max(self.head, len(self.given) - self.tail) :],
         )
         document = NEWLINES.sub("\n", f"{head}\n{end}")
-        sections, prose = read_sections(document.split("\n"))
+        sections, prose = _read_sections(document.split("\n"))
         # A file of code may have headings in its comments.
         top = [line for line in prose if line[:1].strip()]
         code = sum(1 for line in top if _CODE_LINE.match(line))
@@ -196,7 +196,7 @@ class LeadDigester(Digester):
         weighed = []
         for before, sentence, each in zip(["", *sentences], sentences, words, strict=False):
             rarity = sum(rarities[word] for word in each)
-            leads = is_heading(before) and not is_heading(sentence)
+            leads = _is_heading(before) and not _is_heading(sentence)
             text = clip_text(f"{before}: {sentence}" if leads else sentence, 240)
             weighed.append((rarity * (1.5 if leads else 1) / (len(text) + 30), text))
         ranked = sorted(weighed, key=lambda each: -each[0])
@@ -214,7 +214,7 @@ class LeadDigester(Digester):
         )
         patterns = [re.compile(expression, re.IGNORECASE) for expression in expressions]
         seen: set[str] = set()
-        for text, start in iterate_sentences(head):
+        for text, start in _iterate_sentences(head):
             found = sum(1 for pattern in patterns if pattern.search(text))
             if found and text not in seen:
                 seen.add(text)
@@ -272,7 +272,7 @@ _SENTENCE_END = re.compile(
 _WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f\u0900-\u0dff\u0e00-\u0eff]+[^\W_]*)*")
 
 
-def iterate_sentences(text: str) -> Iterator[tuple[str, int]]:
+def _iterate_sentences(text: str) -> Iterator[tuple[str, int]]:
     """Yield the sentences of a text, in pieces of an evidence's length, and their positions."""
     position = 0
     for end in [*(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]:
@@ -283,7 +283,7 @@ def iterate_sentences(text: str) -> Iterator[tuple[str, int]]:
         position = end
 
 
-def read_sections(lines: Sequence[str]) -> tuple[list[str], list[str]]:
+def _read_sections(lines: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return each heading of a document with the paragraph below it, and the lines of all text."""
     sections: list[str] = []
     prose: list[str] = []
@@ -321,7 +321,7 @@ def read_sections(lines: Sequence[str]) -> tuple[list[str], list[str]]:
     return sections, prose
 
 
-def find_content(head: str) -> int:
+def _find_content(head: str) -> int:
     """Return the position of the first paragraph behind a menu, which has many short lines."""
     position = short = 0
     for line in head.split("\n"):
@@ -332,7 +332,7 @@ def find_content(head: str) -> int:
     return 0
 
 
-def is_heading(line: str) -> bool:
+def _is_heading(line: str) -> bool:
     return 0 < len(line) < 80 and not line.endswith((".", "!", "?", ",", ";"))
 
 

@@ -148,7 +148,7 @@ class MetadataCutter:
     def _fits(self, outcome: Outcome, room: int) -> bool:
         failure = outcome.failure
         if failure is not None:
-            failure = without_context(failure)
+            failure = _without_context(failure)
         return self.measure(outcome.changed(data=None, failure=failure)) <= room
 
 
@@ -230,7 +230,7 @@ class FailureCutter(MetadataCutter):
             outcome = outcome.changed(data=None)
         failure = outcome.failure
         if failure is not None and self.measure(outcome) > room:
-            failure = without_context(failure)
+            failure = _without_context(failure)
             empty: dict[str, Any] = {"telemetry": {}, "meta": {}, "suggestions": ()}
             outcome = outcome.changed(failure=failure, warnings=outcome.warnings[-1:], **empty)
             if self.measure(outcome) > room:
@@ -293,7 +293,7 @@ def find_lost_members(whole: Outcome, cut: Outcome) -> dict[str, Any]:
             lost[format_path(("problems", index, member))] = value
     count, total = len(after.problems), len(before.problems)
     if count < total:
-        lost[f"problems[{count}:{total}]"] = list(map(describe_problem, before.problems[count:]))
+        lost[f"problems[{count}:{total}]"] = list(map(_describe_problem, before.problems[count:]))
     for name in OMITTED:
         entries, kept = getattr(whole, name), getattr(cut, name)
         if isinstance(entries, Mapping):
@@ -306,7 +306,7 @@ def find_lost_members(whole: Outcome, cut: Outcome) -> dict[str, Any]:
     return lost
 
 
-def describe_problem(problem: Problem) -> dict[str, Any]:
+def _describe_problem(problem: Problem) -> dict[str, Any]:
     entry = {"code": problem.code, "message": problem.message}
     names = ("pointer", "accepted", "remediation", "context")
     more = {name: getattr(problem, name) for name in names}
@@ -346,7 +346,7 @@ def add_fidelity(own: Fidelity | None, ours: Fidelity) -> Fidelity:
     return Fidelity(level, dropped, {**own.archives, **ours.archives}, own.version)
 
 
-def without_context(failure: Failure) -> Failure:
+def _without_context(failure: Failure) -> Failure:
     return replace(failure, problems=(), context={}, details={}, data=None, body=None)
 
 
@@ -354,10 +354,10 @@ def to_json(entries: Sequence[Any]) -> Any:
     """Return entries as JSON, a warning as one of ``warning_details``."""
     if entries and isinstance(entries[0], tuple):
         return dict(entries)
-    return [describe_warning(each) if isinstance(each, Warning) else each for each in entries]
+    return [_describe_warning(each) if isinstance(each, Warning) else each for each in entries]
 
 
-def describe_warning(warning: Warning) -> dict[str, Any]:
+def _describe_warning(warning: Warning) -> dict[str, Any]:
     entry = {"code": warning.code, "severity": warning.severity.value, "message": warning.message}
     more = {"context": dict(warning.context), "remediation": warning.remediation}
     return entry | {name: value for name, value in more.items() if value}

@@ -126,7 +126,7 @@ class Reporter:
         if isinstance(whole, dict):
             for key in islice(whole, start, None):
                 yield self._make_item((*path, key), self._name((*path, key)))
-        elif are_short_scalars(rest := whole[start:]):
+        elif _are_short_scalars(rest := whole[start:]):
             item = self._make_item((*path, start), omitted.name)
             yield {**item, "length": omitted.count, "value": rest}
         else:
@@ -203,20 +203,20 @@ class Reporter:
                 arguments += f", ids=[{self._name(excerpts[0].path)!r}]"
             if excerpts[0].shown is not None:
                 arguments += f", offset={excerpts[0].shown}"
-        return say_next_call(arguments, self.seconds)
+        return _say_next_call(arguments, self.seconds)
 
 
-def say_next_call(arguments: str, seconds: int | None) -> str:
+def _say_next_call(arguments: str, seconds: int | None) -> str:
     time = "" if seconds is None else f" within {seconds} seconds"
     return f"Next: {RETRIEVAL_TOOL}({arguments}){time}."
 
 
 def describe_retrieval(archive_id: str, seconds: int | None) -> str:
     """Return the sentence with the call that fetches what was kept under an archive id."""
-    return say_next_call(f"archive_id={archive_id!r}", seconds)
+    return _say_next_call(f"archive_id={archive_id!r}", seconds)
 
 
-def are_short_scalars(values: list[Any]) -> bool:
+def _are_short_scalars(values: list[Any]) -> bool:
     try:
         distinct = set(values)
     except TypeError:

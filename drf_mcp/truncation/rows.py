@@ -189,7 +189,7 @@ class RowCutter:
         for row in rows:
             size = self.measure(row, half) + 1
             if size > half and isinstance(row, (dict, list)):
-                row = reduce_row(row)
+                row = _reduce_row(row)
                 size = self.measure(row, half) + 1
                 long.append((len(kept), size))
             if used + size > room:
@@ -218,7 +218,7 @@ class RowCutter:
             # The row is reduced as a whole.
             del self._omitted[mark[0] :]
             del self._reduced[mark[1] :]
-        small = reduce_row(row)
+        small = _reduce_row(row)
         if small != row:
             self._reduced.append(path)
         return small, len(encode_plain(small)) + 1
@@ -351,7 +351,7 @@ def find_identifier(row: Any) -> str | None:
     return None
 
 
-def reduce_row(row: Any) -> Any:
+def _reduce_row(row: Any) -> Any:
     """Return the identifiers and the label of an object, an empty list for a list."""
     if isinstance(row, list):
         return []

@@ -148,7 +148,7 @@ class Truncation:
         parts = (self.measure, self.budget.encode, self.count_tokens)
         cut = FailureCutter(*parts).cut_failure(outcome, room, self.stated_limit)
         lost = find_lost_members(outcome, cut)
-        names = name_kept(outcome, lost)
+        names = _name_kept(outcome, lost)
         archive = self.budget.get_archive() if names else None
         if archive is None:
             return count_lost_members(cut, lost)
@@ -158,7 +158,7 @@ class Truncation:
         cutter = FailureCutter(*parts, sample, fidelity)
         named = cutter.cut_failure(outcome, room, self.stated_limit)
         all_lost = find_lost_members(outcome, named)
-        names = name_kept(outcome, all_lost)
+        names = _name_kept(outcome, all_lost)
         items = [{"id": name, "pointer": None, "value": all_lost[name]} for name in names]
         kept = archive.keep(outcome, json.loads(self.budget.encode(items)))
         if kept is None:
@@ -248,7 +248,7 @@ class Truncation:
             if reduction is not None:
                 break
         else:
-            reduction = empty_answer(base)
+            reduction = _empty_answer(base)
         if archive is None:
             return reporter.report(base, reduction, "")
         kept = archive.keep(base, reporter.find_items(reduction))
@@ -284,7 +284,7 @@ class Reducer:
             whole = Reduction(self.tree)
             if self._measure(whole) <= limit:
                 return whole
-        best = empty_answer(self.base)
+        best = _empty_answer(self.base)
         tokens = limit - self._measure(self._drop_rows(best))
         if tokens <= 0 and self._measure(best) > limit:
             return None
@@ -383,14 +383,14 @@ class Reducer:
         return self.truncation.count_text(text)
 
 
-def name_kept(outcome: Outcome, lost: Mapping[str, Any]) -> list[str]:
+def _name_kept(outcome: Outcome, lost: Mapping[str, Any]) -> list[str]:
     """Return the names of what a failure lost, without problems that the next call gives."""
     is_again = outcome.failure is not None and gives_again(outcome.failure)
     ranges = [name for name in lost if name.startswith("problems[") and name.endswith("]")]
     return [name for name in lost if not (is_again and name in ranges)]
 
 
-def empty_answer(outcome: Outcome) -> Reduction:
+def _empty_answer(outcome: Outcome) -> Reduction:
     """Return an empty answer of the same type; a page keeps count and links."""
     tree = outcome.data
     if outcome.is_page and isinstance(tree, dict):

@@ -64,7 +64,7 @@ STOCK_FIELDS = (KEY, *PLAIN, NAME.field, *(each.field for each in TYPES))
 FULL_FORMATS = (None, ISO_8601)
 
 
-def is_stored_value(model: type[models.Model], field: Any) -> bool:
+def _is_stored_value(model: type[models.Model], field: Any) -> bool:
     """Return whether an object of a model has the value of its column."""
     descriptor = type(inspect.getattr_static(model, field.attname, None))
     return (
@@ -111,17 +111,17 @@ class Column:
 
     def show_sum(self, value: Any) -> Any:
         if self.kind is DECIMAL:
-            return self.show_decimal(Decimal(value), 0)
+            return self._show_decimal(Decimal(value), 0)
         # Some databases answer the sum of integers with a decimal.
         return self.show(int(value) if self.kind is INTEGER else value)
 
     def show_average(self, total: Any, count: int) -> Any:
         if self.kind is DECIMAL:
-            return self.show_decimal(LONG.divide(Decimal(total), Decimal(count)), MORE_DIGITS)
+            return self._show_decimal(LONG.divide(Decimal(total), Decimal(count)), MORE_DIGITS)
         average = total / count
         return round(float(average), 6) if self.kind is INTEGER else self.show(average)
 
-    def show_decimal(self, value: Decimal, more: int) -> Any:
+    def _show_decimal(self, value: Decimal, more: int) -> Any:
         places = self.model_field.decimal_places + more
         exact = value.quantize(Decimal(1).scaleb(-places), context=LONG)
         default = api_settings.COERCE_DECIMAL_TO_STRING
@@ -152,7 +152,7 @@ class Columns:
         field = self.serializer.fields.get(name)
         if field is None or field.write_only:
             raise NotAColumn(f"{writer} shows no field {name!r}")
-        if not is_stock_field(field):
+        if not _is_stock_field(field):
             raise NotAColumn(f"{name!r} is computed, or shown by a class of its own")
         path = list(field.source_attrs)
         if isinstance(field, serializers.SlugRelatedField):
@@ -167,15 +167,15 @@ class Columns:
                 found = None
             # A relation to many objects would join a row of the list several times.
             is_column = found is not None and found.concrete and not found.many_to_many
-            if not is_column or not is_stored_value(model, found):
+            if not is_column or not _is_stored_value(model, found):
                 raise NotAColumn(f"{name!r} shows no column of {self.model.__name__}")
             model = found.related_model
         if found is not None and found.is_relation and path[-1] == found.attname:
             found = found.target_field
-        return Column(name, "__".join(path), find_type(field, found), found, field)
+        return Column(name, "__".join(path), _find_type(field, found), found, field)
 
 
-def is_stock_field(field: Any) -> bool:
+def _is_stock_field(field: Any) -> bool:
     """Return whether a serializer field shows a value by REST framework's own code."""
     names = ["to_representation", "get_attribute"]
     names += [name for name in ("quantize", "enforce_timezone") if hasattr(field, name)]
@@ -183,10 +183,10 @@ def is_stock_field(field: Any) -> bool:
     # A MultipleChoiceField shows a list, whatever its column is.
     is_list = isinstance(field, serializers.MultipleChoiceField)
     is_plain = not is_list and is_stock(field, STOCK_FIELDS, *names)
-    return is_plain and (inner is None or is_stock_field(inner))
+    return is_plain and (inner is None or _is_stock_field(inner))
 
 
-def find_type(field: Any, column: Any) -> ColumnType:
+def _find_type(field: Any, column: Any) -> ColumnType:
     """Return the type of a column that a field shows unchanged; raises `NotAColumn`."""
     name = field.field_name
     if isinstance(field, KEY):

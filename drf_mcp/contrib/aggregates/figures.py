@@ -143,7 +143,7 @@ class Figures:
 
     def get_answer(self, order: str, limit: int) -> dict[str, Any]:
         if not self.groupings:
-            return {"total": self.show_metrics(self.rows.aggregate(**self.expressions))}
+            return {"total": self._show_metrics(self.rows.aggregate(**self.expressions))}
         values = {alias: grouping.expression for alias, grouping in self.groupings.items()}
         groups: QuerySet[Any, Any] = self.rows.values(**values).annotate(**self.expressions)
         # A window counts all groups, whatever the limit, without a second query.
@@ -159,10 +159,10 @@ class Figures:
                 known = [row[alias] for row in found if row[alias] is not None]
                 total[alias] = reduce(piece.merge, known) if known and piece.merge else None
         return {
-            "groups": [{**self.show_group(row), **self.show_metrics(row)} for row in found],
+            "groups": [{**self._show_group(row), **self._show_metrics(row)} for row in found],
             "group_count": count,
             "has_more": has_more,
-            "total": self.show_metrics(total),
+            "total": self._show_metrics(total),
         }
 
     def sort(self, groups: QuerySet[Any, Any], order: str) -> QuerySet[Any, Any]:
@@ -178,12 +178,12 @@ class Figures:
         # Groups with the same figure need an order, so that a limit always leaves out the same.
         return groups.order_by(by(first, descending), *(by(alias) for alias in self.groupings))
 
-    def show_group(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def _show_group(self, row: Mapping[str, Any]) -> dict[str, Any]:
         return {
             grouping.key: grouping.show(row[alias]) for alias, grouping in self.groupings.items()
         }
 
-    def show_metrics(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def _show_metrics(self, row: Mapping[str, Any]) -> dict[str, Any]:
         return {
             metric.key: metric.show([row[alias] for alias in aliases])
             for metric, aliases in self.metrics

@@ -131,7 +131,7 @@ class InputRequests:
             return NOTHING_ASKED
         message = self.context.message
         state = message.params.get(STATE)
-        number, answers, memory = (0, {}, {}) if state is None else self.read_state(state)
+        number, answers, memory = (0, {}, {}) if state is None else self._read_state(state)
         answers = {**answers, **read_responses(message.params)}
         answered = {key: Answer(result) for key, result in answers.items()}
         return Exchange(read_modes(message.meta), answered, memory, number)
@@ -155,7 +155,7 @@ class InputRequests:
         arguments = self.context.message.params.get("arguments")
         return hash_json([caller.principal, self.subject, arguments])
 
-    def read_state(self, text: Any) -> Any:
+    def _read_state(self, text: Any) -> Any:
         """Return the number of earlier rounds, their answers, and what was remembered."""
         own = self.binding
         try:

@@ -114,7 +114,7 @@ class OpenQuestions:
             call_id: the id of the request that waits.
             seconds: for how long they can be answered.
         """
-        now, rows = timezone.now(), find_questions()
+        now, rows = timezone.now(), _find_questions()
         kept = {
             "holder": holder,
             "session": self.session.key,
@@ -143,25 +143,25 @@ class OpenQuestions:
 
     def find_unanswered(self) -> Any:
         still_open = {"answer__isnull": True, "expires__gt": timezone.now()}
-        return find_questions().filter(session=self.session.key, **still_open)
+        return _find_questions().filter(session=self.session.key, **still_open)
 
 
-def find_questions() -> Any:
+def _find_questions() -> Any:
     return get_rows("drf_mcp_asking.PendingQuestion")
 
 
 def read_answers(ids: Sequence[str]) -> Mapping[str, Any]:
     """Return what came back for questions by their ids: lists of one JSON value, or of none."""
-    rows = find_questions().filter(pk__in=ids).filter(answer__isnull=False)
+    rows = _find_questions().filter(pk__in=ids).filter(answer__isnull=False)
     return dict(rows.values_list("question_id", "answer"))
 
 
 def close(ids: Sequence[str]) -> None:
-    find_questions().filter(pk__in=ids).delete()
+    _find_questions().filter(pk__in=ids).delete()
 
 
 def delete_expired_questions() -> int:
-    return int(find_questions().filter(expires__lte=timezone.now()).delete()[0])
+    return int(_find_questions().filter(expires__lte=timezone.now()).delete()[0])
 
 
 class WaitingCalls:
@@ -219,12 +219,12 @@ class WaitingCalls:
                     self.thread = None
                     break
             # A database that cannot be reached may be there at the next look.
-            for question_id in contain(partial(read_answers, ids), forget_connections):
+            for question_id in contain(partial(read_answers, ids), _forget_connections):
                 self.wake(question_id)
         connections.close_all()
 
 
-def forget_connections(exc: Exception) -> Mapping[str, Any]:
+def _forget_connections(exc: Exception) -> Mapping[str, Any]:
     connections.close_all()
     return {}
 

@@ -93,7 +93,7 @@ class WaitingGuard(Guard):
             except NoAnswer as exc:
                 if asked is None:
                     return explain_silence(outcome, str(exc))
-                asked.failure = say_first(str(exc), asked.failure)
+                asked.failure = _say_first(str(exc), asked.failure)
                 raise asked from None
             self.renew(call)
 
@@ -133,7 +133,7 @@ class WaitingGuard(Guard):
                 if not opened.open(ids, context.message.id, seconds, call.caller.holder):
                     raise NoAnswer(str(LimitReached("MAX_QUESTIONS").detail))
                 for question_id, question in zip(ids, questions, strict=True):
-                    params = make_params(question, question_id, revision)
+                    params = _make_params(question, question_id, revision)
                     channel.send("elicitation/create", params, question_id)
                 close_idle_connections()
                 answers = wait_for_answers(ids, news, channel, seconds)
@@ -157,7 +157,7 @@ class WaitingGuard(Guard):
         return found
 
 
-def make_params(question: Question, question_id: str, revision: str) -> Mapping[str, Any]:
+def _make_params(question: Question, question_id: str, revision: str) -> Mapping[str, Any]:
     """Return the params of the request that asks a question, as a revision has them."""
     params = dict(InputRequired((), "").get_request(question)["params"])
     if question.url:
@@ -175,7 +175,7 @@ def make_params(question: Question, question_id: str, revision: str) -> Mapping[
     return params
 
 
-def say_first(sentence: str, failure: Failure) -> Failure:
+def _say_first(sentence: str, failure: Failure) -> Failure:
     return replace(failure, message=f"{sentence} {failure.message}".strip())
 
 
@@ -183,4 +183,4 @@ def explain_silence(outcome: Outcome, sentence: str) -> Outcome:
     """Return the outcome of a call that could not ask, with the reason before its message."""
     if not sentence or outcome.failure is None:
         return outcome
-    return outcome.changed(failure=say_first(sentence, outcome.failure))
+    return outcome.changed(failure=_say_first(sentence, outcome.failure))

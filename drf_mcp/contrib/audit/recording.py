@@ -55,7 +55,7 @@ def report_unwritten(exc: Exception) -> None:
     logger.error("The audit of a call could not be written", exc_info=exc)
 
 
-def leave_part_out(exc: Exception) -> dict[str, Any]:
+def _leave_part_out(exc: Exception) -> dict[str, Any]:
     logger.error("Part of an audit could not be written", exc_info=exc)
     return {}
 
@@ -124,11 +124,11 @@ class Audit(MessageObserver):
         elif isinstance(error, UNKNOWN_CALLERS):
             self.auditor.strangers.count(self.caller.request, 401)
         else:
-            contain(self.write_last, report_unwritten)
+            contain(self._write_last, report_unwritten)
 
-    def write_last(self) -> None:
+    def _write_last(self) -> None:
         if self.row is not None:
-            self.auditor.save(fill(self.row, self.find_end()))
+            self.auditor.save(fill(self.row, self._find_end()))
             return
         if self.error is None and self.message is not None and self.message.method not in CALLS:
             return
@@ -145,7 +145,7 @@ class Audit(MessageObserver):
             return to_bytes(text).decode()[:MAX_ARGUMENTS]
 
         if arguments is not None:
-            self.arguments = contain(encode, lambda exc: str(leave_part_out(exc) or ""))
+            self.arguments = contain(encode, lambda exc: str(_leave_part_out(exc) or ""))
 
     def get_values(self) -> dict[str, Any]:
         message, caller, auditor = self.message, self.caller, self.auditor
@@ -153,12 +153,12 @@ class Audit(MessageObserver):
         if message is not None:
             tool = message.params.get("name") if message.method in CALLS else ""
             values |= {"method": message.method, "tool": self.tool_name or tool}
-        values |= contain(lambda: auditor.get_user(caller.user), leave_part_out)
-        values |= contain(lambda: auditor.get_credential(caller), leave_part_out)
-        values |= contain(lambda: auditor.get_client(message, caller), leave_part_out)
-        return {**values, **self.find_end()}
+        values |= contain(lambda: auditor.get_user(caller.user), _leave_part_out)
+        values |= contain(lambda: auditor.get_credential(caller), _leave_part_out)
+        values |= contain(lambda: auditor.get_client(message, caller), _leave_part_out)
+        return {**values, **self._find_end()}
 
-    def find_end(self) -> dict[str, Any]:
+    def _find_end(self) -> dict[str, Any]:
         record, exc = self.record, self.error
         duration_ms = round((time.perf_counter() - self.started) * 1000, 2)
         if record is not None:
@@ -216,7 +216,7 @@ class RecordGuard(Guard):
         return proceed(call)
 
 
-def make_auditor() -> Any:
+def _make_auditor() -> Any:
     """Return what keeps the records, None where the settings of tests keep none."""
     config: Any = apps.app_configs["drf_mcp_audit"]
     return config.auditor
@@ -224,7 +224,7 @@ def make_auditor() -> Any:
 
 def expire_audit() -> int | None:
     """Delete the records that AUDIT_RETENTION does not keep, and return their number."""
-    auditor = make_auditor()
+    auditor = _make_auditor()
     return None if auditor is None else auditor.expire()
 
 
@@ -244,11 +244,11 @@ class AuditFeature(Feature):
     expires = {"audited_calls": "drf_mcp.contrib.audit.recording.expire_audit"}
 
     def observe(self, message: Any, caller: Any) -> MessageObserver | None:
-        auditor = make_auditor()
+        auditor = _make_auditor()
         return auditor and auditor.open(message, caller)  # type: ignore[no-any-return]
 
     def flush(self) -> None:
-        auditor = make_auditor()
+        auditor = _make_auditor()
         if auditor is not None:
             auditor.flush()
 
@@ -256,4 +256,4 @@ class AuditFeature(Feature):
         return [RecordGuard()] if mcp_settings.AUDIT_STRICT else ()
 
     def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
-        return [Safeguard("audit", "audit", make_auditor() is not None, order=700)]
+        return [Safeguard("audit", "audit", _make_auditor() is not None, order=700)]

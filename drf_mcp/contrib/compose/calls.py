@@ -125,7 +125,7 @@ class ProgramCalls:
         self.keeper = Keeper(call.caller, limits)
         self.tools = write_functions(call.server, self.context)
         # By the names of the tools.
-        self.function_names = name_functions(self.tools)
+        self.function_names = _name_functions(self.tools)
         self.functions = {self.function_names[name]: tool for name, tool in self.tools.items()}
         self.writes = find_mode(call.server.view_attributes) == "writes"
         self.visibility = Visibility(call.caller)
@@ -173,16 +173,16 @@ class ProgramCalls:
             Ended: if the program may not go on.
             ProgramStopped: if the call waits for something.
         """
-        self.check_time()
+        self._check_time()
         if name in OWN_FUNCTIONS:
             # Longer patterns take the time of the process, which no limit of the program counts.
             fits = all(isinstance(each, str) and len(each) <= MAX_NAME for each in args)
             if kwargs or not fits or len(args) > MOST_TEXTS:
                 text = f"{name} takes at most {MOST_TEXTS} texts of {MAX_NAME} characters."
                 raise RaisedInProgram(TypeError(text))
-            return self.write_signatures(*args) if name == SIGNATURES else self.read_kept(*args)
+            return self._write_signatures(*args) if name == SIGNATURES else self._read_kept(*args)
         tool = self.find_tool(name)
-        arguments = self.read_arguments(tool, name, args, kwargs)
+        arguments = self._read_arguments(tool, name, args, kwargs)
         rows = ListReader(tool)
         answer = self.call_tool(tool, rows.enlarge(arguments))
         if answer.following is None:
@@ -192,12 +192,12 @@ class ProgramCalls:
             return answer.value
         parts = [answer.value]
         while answer.following is not None:
-            self.check_time()
+            self._check_time()
             answer = self.call_tool(tool, answer.following)
             parts.append(answer.value)
         return rows.join(parts)
 
-    def read_arguments(
+    def _read_arguments(
         self, tool: Tool, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         required = find_required(tool)
@@ -212,11 +212,11 @@ class ProgramCalls:
             raise RaisedInProgram(TypeError(str(exc))) from exc
         return plain
 
-    def check_time(self) -> None:
+    def _check_time(self) -> None:
         channel = self.call.channel
         if time.monotonic() >= self.ends or (channel is not None and channel.is_cancelled):
             message = f"The program took longer than {self.limits['seconds']} seconds."
-            raise make_limit_error(message)
+            raise _make_limit_error(message)
 
     def find_tool(self, name: str) -> Tool:
         tool = self.functions.get(name)
@@ -247,12 +247,12 @@ class ProgramCalls:
         if number - len(self.earlier) >= self.limits["calls"]:
             most = self.limits["calls"]
             message = f"The program made {most} calls, which is the most that it may make."
-            raise make_limit_error(message)
-        shown = name_call(tool.name, tool.sanitize_arguments(arguments))
+            raise _make_limit_error(message)
+        shown = _name_call(tool.name, tool.sanitize_arguments(arguments))
         answer = CallAnswer(tool.name, hash_json(arguments), shown, tool.name)
         if number < len(self.earlier):
             earlier = self.earlier[number]
-            self.check_same_call(answer, earlier)
+            self._check_same_call(answer, earlier)
             answer = earlier
             source = self.tools.get(earlier.source)
             try:
@@ -277,7 +277,7 @@ class ProgramCalls:
         if self.reopened is not None:
             # This is the first call after the answers that were kept.
             reopened, self.reopened = self.reopened, None
-            self.check_same_call(answer, reopened)
+            self._check_same_call(answer, reopened)
             for name, value in reopened.further.items():
                 sent = tool.arguments.replace_control(sent, name, value)
             replies = {key: Reply(reply) for key, reply in reopened.replies.items()}
@@ -306,22 +306,22 @@ class ProgramCalls:
             answer.error = self.describe(outcome)
             if outcome.status >= 500 and not tool.reads:
                 # Only the view knows how far it came.
-                answer.changed = {**self.name_change(tool, arguments, None), "uncertain": True}
+                answer.changed = {**self._name_change(tool, arguments, None), "uncertain": True}
             return
         self.read(outcome, answer)
         if tool.reads:
             return
         # An answer that comes again belongs to an earlier change.
         if not outcome.is_trial and not outcome.meta.get("replayed"):
-            answer.changed = self.name_change(tool, arguments, outcome.data)
+            answer.changed = self._name_change(tool, arguments, outcome.data)
         shown = tool.sanitize_arguments(arguments)
         noted, encoder = {**outcome.meta, "tool": tool.name, "arguments": shown}, AnswerEncoder()
         if outcome.meta and encoder.can_encode(noted):
             answer.noted = encoder.plain(noted)
 
-    def name_change(self, tool: Tool, arguments: Mapping[str, Any], data: Any) -> dict[str, Any]:
+    def _name_change(self, tool: Tool, arguments: Mapping[str, Any], data: Any) -> dict[str, Any]:
         """Return what a call changed: the tool, its arguments, and the key of a new object."""
-        shown = shorten_shown(tool.sanitize_arguments(arguments))
+        shown = _shorten_shown(tool.sanitize_arguments(arguments))
         change, endpoint = {"tool": tool.name, "arguments": shown}, tool.endpoint
         for other in self.tools.values() if isinstance(data, Mapping) else ():
             kwarg = other.endpoint.key_kwarg
@@ -335,7 +335,7 @@ class ProgramCalls:
                     return change if is_sent else {**change, "object": named}
         return change
 
-    def check_same_call(self, asked: CallAnswer, earlier: CallAnswer | Reopened) -> None:
+    def _check_same_call(self, asked: CallAnswer, earlier: CallAnswer | Reopened) -> None:
         if (asked.tool, asked.arguments) != (earlier.tool, earlier.arguments):
             number = len(self.answers) + 1
             message = (
@@ -376,7 +376,7 @@ class ProgramCalls:
 
     # --- Functions that call no tool -----------------------------------------------------------
 
-    def write_signatures(self, *patterns: str) -> str:
+    def _write_signatures(self, *patterns: str) -> str:
         """Return the signatures of the tools that one of the patterns names, a line each."""
         matching = (
             tool
@@ -387,7 +387,7 @@ class ProgramCalls:
         visible = self.visibility.of(list(matching))
         return "\n".join(Signature(tool).write(self.function_names[tool.name]) for tool in visible)
 
-    def read_kept(self, *ids: str) -> Any:
+    def _read_kept(self, *ids: str) -> Any:
         """Return the result that was too long, of an earlier program of the caller."""
         try:
             state = self.keeper.read("".join(ids))
@@ -416,7 +416,7 @@ class ProgramCalls:
         return [*self.borrowed, *own]
 
 
-def name_functions(names: Collection[str]) -> dict[str, str]:
+def _name_functions(names: Collection[str]) -> dict[str, str]:
     """Return the names of the functions by the names of the tools.
 
     As is usual in Python, an underscore follows a name that is taken: `import_`.
@@ -453,25 +453,25 @@ def find_lacking(tool: Tool, outcome: Outcome) -> list[str]:
     return [pointers[each.pointer] for each in problems]
 
 
-def make_limit_error(message: str) -> Ended:
+def _make_limit_error(message: str) -> Ended:
     advice = "Ask for less: filter, or let a tool count. Or call the tools themselves."
     return Ended(400, Failure(FAILED, Category.VALIDATION, message, advice))
 
 
-def shorten_shown(value: Any) -> Any:
+def _shorten_shown(value: Any) -> Any:
     """Return a value with short texts, and few items of lists."""
     if isinstance(value, str) and len(value) > MAX_SHOWN:
         return f"{value[:MAX_SHOWN]}…"
     if isinstance(value, Mapping):
-        return {name: shorten_shown(member) for name, member in value.items()}
+        return {name: _shorten_shown(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [*map(shorten_shown, value[:3]), *([f"… ({len(value)})"] if len(value) > 3 else [])]
+        return [*map(_shorten_shown, value[:3]), *([f"… ({len(value)})"] if len(value) > 3 else [])]
     return value
 
 
-def name_call(name: str, arguments: Any) -> str:
+def _name_call(name: str, arguments: Any) -> str:
     members = arguments.items() if isinstance(arguments, Mapping) else ()
-    text = ", ".join(f"{each}={shorten_shown(value)!r}" for each, value in members)
+    text = ", ".join(f"{each}={_shorten_shown(value)!r}" for each, value in members)
     return f"{name}({text[:MAX_CALL]}{'…' if len(text) > MAX_CALL else ''})"
 
 

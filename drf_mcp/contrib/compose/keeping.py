@@ -57,7 +57,7 @@ class Keeper:
         text = json.dumps({**state, "rights": self.rights}, separators=(",", ":"))
         if not owner or len(text) > self.limits["characters"]:
             return ""
-        rows, now, nonce = find_kept_programs(), timezone.now(), secrets.token_urlsafe(12)
+        rows, now, nonce = _find_kept_programs(), timezone.now(), secrets.token_urlsafe(12)
         expires = now + timedelta(seconds=ANSWER_SECONDS)
         holder = self.caller.holder
         who = {"owner": owner, "holder": holder}
@@ -70,7 +70,7 @@ class Keeper:
         return signing.Signer(salt=SIGNER).sign(nonce)
 
     def read(self, text: str) -> dict[str, Any]:
-        row = self.find_rows(text).first()
+        row = self._find_rows(text).first()
         state: dict[str, Any] = {} if row is None else json.loads(row.state)
         if state.get("rights") != self.rights:
             raise Gone
@@ -78,26 +78,26 @@ class Keeper:
 
     def claim(self, text: str) -> None:
         # One of several calls at a time deletes the row.
-        if not self.find_rows(text).delete()[0]:
+        if not self._find_rows(text).delete()[0]:
             raise Gone
 
-    def find_rows(self, text: str) -> Any:
+    def _find_rows(self, text: str) -> Any:
         try:
             nonce = signing.Signer(salt=SIGNER).unsign(text)
         except signing.BadSignature:
             raise Gone from None
         if not (owner := self.owner):
             raise Gone
-        return find_kept_programs().filter(pk=nonce, owner=owner, expires__gt=timezone.now())
+        return _find_kept_programs().filter(pk=nonce, owner=owner, expires__gt=timezone.now())
 
     def check_terms(self, tool: Any, terms: Mapping[str, Any]) -> None:
         if tool is None or not StoredAnswer.may_read(self.caller, tool, terms):
             raise Gone
 
 
-def find_kept_programs() -> Any:
+def _find_kept_programs() -> Any:
     return get_rows("drf_mcp_compose.KeptProgram")
 
 
 def expire_programs() -> int:
-    return int(find_kept_programs().filter(expires__lte=timezone.now()).delete()[0])
+    return int(_find_kept_programs().filter(expires__lte=timezone.now()).delete()[0])

@@ -29,7 +29,7 @@ class ListReader:
         limits = (getattr(self.paginator, each, None) for each in ("max_page_size", "max_limit"))
         self.largest = max(next(filter(None, limits), MOST_ROWS), self.size)
 
-    def find_sent(self, names: Sequence[str], arguments: Mapping[str, Any]) -> list[str]:
+    def _find_sent(self, names: Sequence[str], arguments: Mapping[str, Any]) -> list[str]:
         """Return the arguments of some parameters of the paginator that a call sends."""
         if self.paginator is None:
             return []
@@ -38,13 +38,13 @@ class ListReader:
         return [argument.name for argument, _v in sent if argument.parameter.name in parameters]
 
     def chooses_page(self, arguments: Mapping[str, Any]) -> bool:
-        return bool(self.find_sent(PLACES, arguments))
+        return bool(self._find_sent(PLACES, arguments))
 
     def enlarge(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the arguments with the largest size of a page, unless they choose a page."""
         names = (getattr(self.paginator, each, None) for each in SIZES)
         name = next(filter(None, names), None)
-        is_paged = self.size or self.find_sent(SIZES, arguments)
+        is_paged = self.size or self._find_sent(SIZES, arguments)
         if name is None or not is_paged or self.chooses_page(arguments):
             return arguments
         return self.tool.arguments.replace_query(arguments, {name: str(self.largest)}) or arguments
@@ -60,11 +60,11 @@ class ListReader:
             rest = {name: value for name, value in data.items() if name not in PAGE_MEMBERS}
             lacks = page.has_more and page.next is None
             value = rest["results"] if rest.keys() == {"results"} else rest
-            return value, page.next, self.say_part() if lacks else ""
+            return value, page.next, self._say_part() if lacks else ""
         has_more = page is not None and page.has_more
-        return data, None, self.say_part() if has_more or self.may_be_part(data) else ""
+        return data, None, self._say_part() if has_more or self._may_be_part(data) else ""
 
-    def may_be_part(self, data: Any) -> bool:
+    def _may_be_part(self, data: Any) -> bool:
         """Return whether rows, in a form that is no page of REST framework, fill a page."""
         if self.paginator is None or self.tool.endpoint.standard_action != "list":
             return False
@@ -78,10 +78,10 @@ class ListReader:
             return {**parts[0], "results": [row for part in parts for row in part["results"]]}
         return [row for part in parts for row in part]
 
-    def say_part(self) -> str:
+    def _say_part(self) -> str:
         name = self.tool.name
         return f"{name} gave the rows of one page, and there may be more: they have no argument."
 
     def say_page(self, arguments: Mapping[str, Any]) -> str:
-        names = " and ".join(f"'{name}'" for name in self.find_sent(PLACES, arguments))
+        names = " and ".join(f"'{name}'" for name in self._find_sent(PLACES, arguments))
         return f"{self.tool.name} gave one page of its rows. It gives all of them without {names}."

@@ -267,7 +267,7 @@ class _Enumeration:
 """
 
 
-def name_part(node: ast.stmt) -> str:
+def _name_part(node: ast.stmt) -> str:
     if isinstance(node, ast.Assign):
         return ast.unparse(node.targets[0])
     if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -276,11 +276,11 @@ def name_part(node: ast.stmt) -> str:
     return node.name
 
 
-PARTS = {name_part(node): node for node in ast.parse(TEXT).body}
+PARTS = {_name_part(node): node for node in ast.parse(TEXT).body}
 EMULATED = ("asyncio", "calendar", "contextlib", "heapq", "operator", "statistics", "string")
 # The modules of Python that are parts, with the names in them.
 MODULES: dict[str, list[str]] = {
-    name: [name_part(each) for each in getattr(PARTS[f"_{name}"], "body", ())]
+    name: [_name_part(each) for each in getattr(PARTS[f"_{name}"], "body", ())]
     for name in (*EMULATED, "textwrap", "zoneinfo")
 }
 

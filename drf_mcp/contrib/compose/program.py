@@ -57,10 +57,10 @@ def read_program(text: str, calls: ProgramCalls) -> Program:
     try:
         tree = ast.parse(text)
         problems = [*Checker(tree, calls).find_problems()]
-        give_value(tree)
+        _give_value(tree)
         rewriter = Rewriter(tree)
         rewriter.visit(tree)
-        refuse([*problems, *rewriter.problems])
+        _refuse([*problems, *rewriter.problems])
         written = ast.unparse(ast.fix_missing_locations(tree))
         again = ast.parse(written)
     except SyntaxError as exc:
@@ -68,15 +68,15 @@ def read_program(text: str, calls: ProgramCalls) -> Program:
         raise ProgramFailed(f"{exc.msg}. {cure}".strip(), "SyntaxError", exc.lineno) from exc
     except (RecursionError, MemoryError, ValueError) as exc:
         raise ProgramFailed("The program is nested too deeply.", "SyntaxError") from exc
-    pairs = zip(find_statements(tree), find_statements(again), strict=True)
+    pairs = zip(_find_statements(tree), _find_statements(again), strict=True)
     return Program(written, write_prelude(again), {new.lineno: old.lineno for old, new in pairs})
 
 
-def find_statements(tree: ast.Module) -> list[ast.stmt]:
+def _find_statements(tree: ast.Module) -> list[ast.stmt]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
 
 
-def give_value(tree: ast.Module) -> None:
+def _give_value(tree: ast.Module) -> None:
     """Let a program end with its value, also where its last line is an assignment."""
     last = tree.body[-1] if tree.body else None
     value: ast.expr | None = None
@@ -93,7 +93,7 @@ def give_value(tree: ast.Module) -> None:
         tree.body.append(ast.fix_missing_locations(ast.copy_location(ended, last)))
 
 
-def refuse(problems: list[tuple[int, str]]) -> None:
+def _refuse(problems: list[tuple[int, str]]) -> None:
     if not problems:
         return
     ordered = sorted(dict.fromkeys(problems))
@@ -127,15 +127,15 @@ class Checker:
         for node in ast.walk(self.tree):
             texts: Iterator[str] = iter(())
             if isinstance(node, ast.Name):
-                texts = self.check_name(node.id, node in called)
+                texts = self._check_name(node.id, node in called)
             elif isinstance(node, ast.Import):
-                texts = (text for each in node.names for text in self.check_module(each.name))
+                texts = (text for each in node.names for text in self._check_module(each.name))
             elif isinstance(node, ast.ImportFrom):
-                texts = self.check_import(node.module or "", [each.name for each in node.names])
+                texts = self._check_import(node.module or "", [each.name for each in node.names])
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                texts = self.check_member(self.imported.get(node.value.id, ""), node.attr)
+                texts = self._check_member(self.imported.get(node.value.id, ""), node.attr)
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                texts = self.check_call(node, node.func.id)
+                texts = self._check_call(node, node.func.id)
             for text in texts:
                 yield node.lineno, text
                 found += 1
@@ -148,7 +148,7 @@ class Checker:
             if name in self.defined or name in self.calls.functions.keys() - self.bound:
                 yield last.lineno, f"The program ends with the name of a function: call {name}()."
 
-    def check_name(self, name: str, is_called: bool) -> Iterator[str]:
+    def _check_name(self, name: str, is_called: bool) -> Iterator[str]:
         if name in self.known:
             return
         if not is_called:
@@ -162,39 +162,39 @@ class Checker:
             if isinstance(exc.exception, NameError):
                 yield str(exc.exception)
 
-    def check_module(self, name: str) -> Iterator[str]:
+    def _check_module(self, name: str) -> Iterator[str]:
         every = {*OWN_MODULES, *MODULES, "enum"}
         if name not in every | TYPING:
             yield f"No module named '{name}'. There are {', '.join(sorted(every))}."
 
-    def check_import(self, module: str, names: list[str]) -> Iterator[str]:
-        yield from self.check_module(module)
+    def _check_import(self, module: str, names: list[str]) -> Iterator[str]:
+        yield from self._check_module(module)
         if "*" in names:
             yield "Import names, not *."
         for name in names if module in MODULES and "*" not in names else ():
-            yield from self.check_member(module, name)
+            yield from self._check_member(module, name)
 
-    def check_member(self, module: str, name: str) -> Iterator[str]:
+    def _check_member(self, module: str, name: str) -> Iterator[str]:
         if module in MODULES and name not in MODULES[module]:
             yield f"{module} has no {name} here. It has {', '.join(MODULES[module])}."
 
-    def check_call(self, node: ast.Call, name: str) -> Iterator[str]:
+    def _check_call(self, node: ast.Call, name: str) -> Iterator[str]:
         if name in ("getattr", "hasattr") and len(node.args) > 1 and name not in self.bound:
-            asked = read_literal(node.args[1])
+            asked = _read_literal(node.args[1])
             if any(hasattr(kind, str(asked)) for kind in TYPES.values()):
                 yield f"{name}() finds no methods here: call the method, or use isinstance()."
         if name in ("any", "all", "next") and node.args and name not in self.bound:
-            yield from self.check_lazy(name, node.args[0])
+            yield from self._check_lazy(name, node.args[0])
         if name in self.tools:
-            yield from self.check_arguments(node, name, self.tools[name])
+            yield from self._check_arguments(node, name, self.tools[name])
 
-    def check_lazy(self, name: str, rows: ast.expr) -> Iterator[str]:
+    def _check_lazy(self, name: str, rows: ast.expr) -> Iterator[str]:
         # The interpreter makes all rows of a generator, where Python would stop at one.
         for each in find_loaded_names(rows) if isinstance(rows, ast.GeneratorExp) else ():
             if each in self.tools and not self.tools[each].reads:
                 yield f"{name}() would make every call of {each}: call it in a loop with `break`."
 
-    def check_arguments(self, node: ast.Call, name: str, tool: Any) -> Iterator[str]:
+    def _check_arguments(self, node: ast.Call, name: str, tool: Any) -> Iterator[str]:
         required, arguments = find_required(tool), tool.arguments
         if any(isinstance(each, ast.Starred) for each in node.args):
             return
@@ -204,7 +204,7 @@ class Checker:
             return
         sent = dict.fromkeys(required[: len(node.args)], "?")
         named = [(each.arg, each.value) for each in node.keywords if each.arg]
-        sent |= {name_argument(tool, each): read_literal(value) for each, value in named}
+        sent |= {name_argument(tool, each): _read_literal(value) for each, value in named}
         guards = {arguments.get_control_pointer(each.name) for each in tool.controls}
         for problem in [*arguments.find_problems(sent), *arguments.find_missing(sent)]:
             # `**more` may have it.
@@ -214,7 +214,7 @@ class Checker:
                 yield f"{name} {problem.pointer}: {problem.message} {problem.remediation}".strip()
 
 
-def read_literal(node: ast.expr) -> Any:
+def _read_literal(node: ast.expr) -> Any:
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):

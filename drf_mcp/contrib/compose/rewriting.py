@@ -58,13 +58,13 @@ class Rewriter(ast.NodeTransformer):
                 ast.fix_missing_locations(ast.copy_location(each, node))
         return made
 
-    def is_builtin(self, node: ast.AST, names: Iterable[str]) -> bool:
+    def _is_builtin(self, node: ast.AST, names: Iterable[str]) -> bool:
         return isinstance(node, ast.Name) and node.id in names and node.id not in self.bound
 
     # --- Expressions ---------------------------------------------------------------------------
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return ast.Name(f"_{node.id}") if self.is_builtin(node, self.replaced) else node
+        return ast.Name(f"_{node.id}") if self._is_builtin(node, self.replaced) else node
 
     def visit_Await(self, node: ast.Await) -> Any:
         return self.visit(node.value)
@@ -88,11 +88,11 @@ class Rewriter(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> Any:
         function, names = node.func, {each.arg: each for each in node.keywords}
         if "key" in names:
-            names["key"].value = self.write_callback(names["key"].value)
+            names["key"].value = self._write_callback(names["key"].value)
         name = getattr(function, "attr", getattr(function, "id", ""))
         if node.args and name in ("map", "filter", "reduce"):
-            node.args[0] = self.write_callback(node.args[0])
-        if self.is_builtin(function, {"iter"}) and len(node.args) > 1:
+            node.args[0] = self._write_callback(node.args[0])
+        if self._is_builtin(function, {"iter"}) and len(node.args) > 1:
             node.func = ast.Name("_iter")
         self.generic_visit(node)
         if name == "dumps" and "default" in names and node.args:
@@ -101,12 +101,12 @@ class Rewriter(ast.NodeTransformer):
                 "_plain(VALUE, HOW)", VALUE=node.args[0], HOW=names["default"].value
             )
         if isinstance(node.func, ast.Attribute):
-            self.rewrite_method_call(node, node.func)
+            self._rewrite_method_call(node, node.func)
         return node
 
-    def rewrite_method_call(self, node: ast.Call, function: ast.Attribute) -> None:
+    def _rewrite_method_call(self, node: ast.Call, function: ast.Attribute) -> None:
         of, name = function.value, function.attr
-        if node.args and self.is_method(of, name):
+        if node.args and self._is_method(of, name):
             # `str.upper(text)`
             function.value = of = node.args.pop(0)
         is_sort = name == "sort" and any(each.arg == "key" for each in node.keywords)
@@ -117,16 +117,16 @@ class Rewriter(ast.NodeTransformer):
             if isinstance(how, ast.Lambda) or name_of(how) in self.functions:
                 node.func = ast.Name("_re_sub")
 
-    def is_method(self, of: ast.AST, name: str) -> bool:
-        if not self.is_builtin(of, TYPES) or name in CLASS_METHODS:
+    def _is_method(self, of: ast.AST, name: str) -> bool:
+        if not self._is_builtin(of, TYPES) or name in CLASS_METHODS:
             return False
         return callable(getattr(TYPES[name_of(of)], name, None))
 
-    def write_callback(self, node: ast.expr) -> Any:
+    def _write_callback(self, node: ast.expr) -> Any:
         """Return a method in a lambda, as which the interpreter can call it."""
         if not isinstance(node, ast.Attribute) or name_of(node.value) in self.modules:
             return node
-        if self.is_method(node.value, node.attr):
+        if self._is_method(node.value, node.attr):
             return write(f"lambda _of, *_args: _of.{node.attr}(*_args)")
         return write("lambda *_args: CALLED(*_args)", CALLED=node)
 
@@ -140,10 +140,10 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         yields = (ast.Yield, ast.YieldFrom)
-        self.yielding.append(any(isinstance(each, yields) for each in walk_own(node)))
+        self.yielding.append(any(isinstance(each, yields) for each in _walk_own(node)))
         self.generic_visit(node)
         if self.yielding.pop():
-            for loop in walk_own(node):
+            for loop in _walk_own(node):
                 ends = (ast.Break, ast.Return, ast.Raise)
                 is_endless = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant)
                 if is_endless and not any(isinstance(each, ends) for each in ast.walk(loop)):
@@ -166,7 +166,7 @@ class Rewriter(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> Any:
         if isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.called:
             # `get = counts.get`
-            node.value = self.write_callback(node.value)
+            node.value = self._write_callback(node.value)
         return self.generic_visit(node)
 
     def visit_Delete(self, node: ast.Delete) -> Any:
@@ -212,7 +212,7 @@ class Rewriter(ast.NodeTransformer):
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         base = ast.unparse(node.bases[0]).rpartition(".")[2] if len(node.bases) == 1 else ""
         if base in ENUMS:
-            return self.write_enum(node, ENUMS[base])
+            return self._write_enum(node, ENUMS[base])
         if base == "TypedDict":
             return write_lines("NAME = dict", NAME=ast.Name(node.name))
         if base == "NamedTuple":
@@ -235,7 +235,7 @@ class Rewriter(ast.NodeTransformer):
                 self.problems.append((each.lineno, text))
         return self.generic_visit(node)
 
-    def write_enum(self, node: ast.ClassDef, plain: bool) -> Any:
+    def _write_enum(self, node: ast.ClassDef, plain: bool) -> Any:
         members: dict[str, ast.expr] = {}
         for each in node.body:
             if isinstance(each, ast.Assign):
@@ -279,12 +279,12 @@ def name_of(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def walk_own(node: Any) -> Iterable[Any]:
+def _walk_own(node: Any) -> Iterable[Any]:
     """Return the nodes of a function, without the nodes of functions in it."""
     for each in ast.iter_child_nodes(node):
         yield each
         if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            yield from walk_own(each)
+            yield from _walk_own(each)
 
 
 def find_bound(tree: ast.AST) -> tuple[set[str], set[str], set[str]]:

@@ -132,10 +132,14 @@ class ProgramRun:
 
     def finish(self, value: Any) -> Outcome:
         changes = [compact(each) for each in self.calls.changes]
-        data = {"result": value, **self.find_printed(), **({"changed": changes} if changes else {})}
+        data = {
+            "result": value,
+            **self._find_printed(),
+            **({"changed": changes} if changes else {}),
+        }
         outcome = Outcome(self.call.tool.name, 200, data=data)
         if value is None and not self.printed.text:
-            return self.explain_silence(outcome)
+            return self._explain_silence(outcome)
         context = self.call.context
         budget = self.call.server.tools_capability.get_budget(self.call.tool, context)
         if not budget.is_exceeded(outcome, encode_data(data)):
@@ -147,12 +151,12 @@ class ProgramRun:
         text = f"The whole result is kept for {ANSWER_SECONDS // 60} minutes: programs read it by "
         return outcome.changed(data={"kept": name, **data}, suggestions=(f"{text}kept({name!r}).",))
 
-    def explain_silence(self, outcome: Outcome) -> Outcome:
+    def _explain_silence(self, outcome: Outcome) -> Outcome:
         if not self.calls.changes:
             advice = "Nothing came back: end the program with the expression that you want."
             return outcome.changed(suggestions=(advice,))
         advice = "The calls in 'changed' were made, and the program gave no value."
-        if name := self.keep_record():
+        if name := self._keep_record():
             outcome = outcome.changed(data={**outcome.data, "resume": name})
             advice += (
                 " For one, call this tool with the id 'resume' and the program with an expression"
@@ -160,14 +164,14 @@ class ProgramRun:
             )
         return outcome.changed(suggestions=(advice,))
 
-    def keep_record(self) -> str:
+    def _keep_record(self) -> str:
         """Keep the answers up to the last change, and return the id; "" if they are not kept."""
         answers = self.calls.cut_record_of_changes()
         self.calls.note_terms(answers)
         record = Record(self.program, self.now.isoformat(), answers)
         return contain(lambda: self.calls.keeper.keep(record.write()), lambda exc: "")
 
-    def find_printed(self) -> dict[str, Any]:
+    def _find_printed(self) -> dict[str, Any]:
         text = self.printed.text
         return {"output": text + ("…" if self.printed.is_cut else "")} if text else {}
 
@@ -192,7 +196,7 @@ class ProgramRun:
                 scopes=failure.scopes,
             )
             outcome = self.fail(cause.status, failure)
-            return self.keep_rest(outcome, cause, said)
+            return self._keep_rest(outcome, cause, said)
         kind = f"{exc.kind}: " if exc.kind else ""
         message, pointer = f"{line}{kind}{exc.message}", self.call.tool.get_pointer("program")
         # The record still waits under the id.
@@ -201,7 +205,7 @@ class ProgramRun:
         failure = Failure(FAILED, Category.VALIDATION, problem.message, advice, (problem,))
         return self.fail(400, failure)
 
-    def keep_rest(self, outcome: Outcome, cause: Outcome, said: Mapping[str, Any]) -> Outcome:
+    def _keep_rest(self, outcome: Outcome, cause: Outcome, said: Mapping[str, Any]) -> Outcome:
         """Keep what a call of the program said beside its error, where it is long, and name it."""
         failure, problems = outcome.failure, cause.failure.problems if cause.failure else ()
         own = self.calls.tools.get(cause.tool)
@@ -223,13 +227,13 @@ class ProgramRun:
         return outcome.changed(failure=replace(failure, remediation=advice))
 
     def fail(self, status: int, failure: Failure) -> Outcome:
-        context, message = {**failure.context, **self.find_printed()}, failure.message
+        context, message = {**failure.context, **self._find_printed()}, failure.message
         advice, problems = failure.remediation, failure.problems
         if changes := self.calls.changes:
             context["changed"] = changes
             end = "" if message.endswith((".", "?", "!")) else "."
             message = f"{message}{end} {describe_changes(changes)}"
-            if name := self.keep_record():
+            if name := self._keep_record():
                 context["resume"], advice = name, RESUME
             else:
                 advice = f"{REST} {self.calls.keeper.refusal}".strip()

@@ -93,7 +93,7 @@ def open_session(
         now: the time that the program sees, and the seed of what is random to it: the same program
             does the same when it runs again.
     """
-    checkout = open_pool().checkout(
+    checkout = _open_pool().checkout(
         limits={
             "max_feed_duration_secs": limits["seconds"],
             "max_memory": limits["memory"] * MEGABYTE,
@@ -111,7 +111,7 @@ def open_session(
         yield session
 
 
-def open_pool() -> monty.Monty:
+def _open_pool() -> monty.Monty:
     with lock:
         if os.getpid() not in pools:
             if pools:
@@ -148,10 +148,10 @@ def run_program(
         session.feed_run(f"{PRELUDE}\n{program.parts}")
         step: Any = session.feed_start(program.text, print_callback=printed)
         while not isinstance(step, monty.MontyComplete):
-            step = go_on(step, functions, answer)
+            step = _go_on(step, functions, answer)
     except (monty.MontyRuntimeError, monty.MontySyntaxError) as exc:
         frames = exc.traceback()
-        kind, _colon, message = explain_error(exc.display("type-msg")).partition(": ")
+        kind, _colon, message = _explain_error(exc.display("type-msg")).partition(": ")
         line = frames[-1].line if frames else None
         raise ProgramFailed(message or kind, kind, line) from exc
     except monty.MontyError as exc:
@@ -175,7 +175,7 @@ TYPES: dict[str, type] = {
 }
 
 
-def explain_error(text: str) -> str:
+def _explain_error(text: str) -> str:
     """Return the text of an error, without what is not true of Python."""
     found = re.search(r"'([\w.]+)'(?: object)? has no attribute '(\w+)'", text)
     if found and found[2][0] != "_" and hasattr(TYPES.get(found[1]), found[2]):
@@ -187,7 +187,7 @@ def explain_error(text: str) -> str:
     return text.replace(lacks, "A program has no ")
 
 
-def go_on(step: Any, functions: Collection[str], answer: Callable[..., Any]) -> Any:
+def _go_on(step: Any, functions: Collection[str], answer: Callable[..., Any]) -> Any:
     """Give the interpreter what it waits for, and return where it waits next."""
     if isinstance(step, monty.NameLookupSnapshot):
         # For `f = orders_list`: a later call of f has the name of this function.

@@ -105,11 +105,11 @@ def find_tool(server: Any, context: RequestContext) -> Tool | None:
     options["open_world"] = any(t.annotations["openWorldHint"] for t in (*reading, *writing))
     # Made once for all callers, so that each is described and encoded once.
     key, tools = (COMPOSE, *options.items()), server.tools_capability.get_tools(context)
-    tool: Tool = server.registry.keep(key, tools, partial(make_compose_tool, **options))
+    tool: Tool = server.registry.keep(key, tools, partial(_make_compose_tool, **options))
     return tool
 
 
-def make_compose_tool(tools: Any, **options: Any) -> Tool:
+def _make_compose_tool(tools: Any, **options: Any) -> Tool:
     reads = "Tools that change something cannot be called." if options["read_only"] else ""
     description = (
         "Run a Python program over the tools, in one call instead of many. Each tool is a function"

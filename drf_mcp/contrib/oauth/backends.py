@@ -51,7 +51,7 @@ class EndpointCore(OAuthLibCore):  # type: ignore[misc]
         called = caller.request if isinstance(caller, Caller) else request
         valid, found = super().verify_request(called, scopes)
         if valid and belongs_to_client(found.access_token):
-            if not is_for_endpoint(called) and not opens_address(called, found.access_token):
+            if not _is_for_endpoint(called) and not _opens_address(called, found.access_token):
                 text = OTHER_AUDIENCE
                 found.oauth2_error = {"error": "invalid_token", "error_description": text}
                 return False, found
@@ -65,7 +65,9 @@ class EndpointCore(OAuthLibCore):  # type: ignore[misc]
         return url, {"Content-Type": "application/json", **headers}, body, status
 
 
-def find_resources(request: HttpRequest, resources: Sequence[str] = ()) -> dict[str, FoundEndpoint]:
+def _find_resources(
+    request: HttpRequest, resources: Sequence[str] = ()
+) -> dict[str, FoundEndpoint]:
     """Return the endpoints with OAuth by their URIs.
 
     Args:
@@ -80,19 +82,19 @@ def find_resources(request: HttpRequest, resources: Sequence[str] = ()) -> dict[
 
 
 def find_endpoints_of(request: HttpRequest, resources: Sequence[str]) -> list[FoundEndpoint]:
-    every = find_resources(request, resources)
+    every = _find_resources(request, resources)
     return [e for uri, e in every.items() if validate_resource_as_url_prefix(uri, resources)]
 
 
 def find_default_resources(request: HttpRequest) -> list[str]:
     """Return the resources of a token whose client names none: the endpoints."""
-    uris = list(find_resources(request))
+    uris = list(_find_resources(request))
     # An endpoint below another needs no resource: the token for the upper one opens both.
     return [
         uri
         for uri in uris
         if not any(
-            validate_resource_as_url_prefix(uri, [other]) and not is_same_resource(uri, other)
+            validate_resource_as_url_prefix(uri, [other]) and not _is_same_resource(uri, other)
             for other in uris
         )
     ]
@@ -100,10 +102,10 @@ def find_default_resources(request: HttpRequest) -> list[str]:
 
 def is_resource(request: HttpRequest, resource: str) -> bool:
     """Return whether a resource is an endpoint, not an address above one."""
-    return any(is_same_resource(uri, resource) for uri in find_resources(request, [resource]))
+    return any(_is_same_resource(uri, resource) for uri in _find_resources(request, [resource]))
 
 
-def is_for_endpoint(request: HttpRequest) -> bool:
+def _is_for_endpoint(request: HttpRequest) -> bool:
     """Return whether a request is for an endpoint, or for the view of a tool."""
     if getattr(request, "is_mcp_request", False):
         return True
@@ -114,18 +116,18 @@ def is_for_endpoint(request: HttpRequest) -> bool:
         return False
 
 
-def opens_address(request: HttpRequest, token: Any) -> bool:
+def _opens_address(request: HttpRequest, token: Any) -> bool:
     """Return whether RESOURCE opens an address, which is no endpoint, to a token."""
-    own = [uri for uri, e in find_resources(request).items() if e.view.get_resource()]
+    own = [uri for uri, e in _find_resources(request).items() if e.view.get_resource()]
     own += [mcp_settings.RESOURCE] if mcp_settings.RESOURCE else []
     # A token that was given out before this app was installed names no resource.
     resources = token.resource or find_default_resources(request)
-    named = [each for each in resources if any(is_same_resource(uri, each) for uri in own)]
+    named = [each for each in resources if any(_is_same_resource(uri, each) for uri in own)]
     address = request.build_absolute_uri(request.path)
     return bool(named) and bool(validate_resource_as_url_prefix(address, named))
 
 
-def is_same_resource(one: str, other: str) -> bool:
+def _is_same_resource(one: str, other: str) -> bool:
     # The toolkit compares without queries and default ports.
     return bool(
         validate_resource_as_url_prefix(one, [other])
@@ -182,9 +184,9 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
         """
         if super().validate_code(client_id, code, client, request, *args, **kwargs):
             return not is_gone(request.user)
-        spent = get_grant_model().objects.filter(code=mark_spent(code), application=client)
+        spent = get_grant_model().objects.filter(code=_mark_spent(code), application=client)
         for family in spent.values_list("nonce", flat=True):
-            end_family(family)
+            _end_family(family)
         return False
 
     def invalidate_authorization_code(
@@ -194,9 +196,9 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
         # becomes the family of the tokens.
         family = getattr(request, "token_family", "")
         grants = get_grant_model().objects.filter(code=code, application=request.client)
-        if not grants.update(code=mark_spent(code), nonce=family):
+        if not grants.update(code=_mark_spent(code), nonce=family):
             # Another request with the same code came first.
-            end_family(family)
+            _end_family(family)
             self.validate_code(client_id, code, request.client, request)
             raise InvalidGrantError(request=request)
 
@@ -239,10 +241,10 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
         return bool(is_good) and not is_gone(request.user)
 
 
-def mark_spent(code: str) -> str:
+def _mark_spent(code: str) -> str:
     return f"spent:{hashlib.sha256(code.encode()).hexdigest()}"
 
 
-def end_family(family: str) -> None:
+def _end_family(family: str) -> None:
     for token in get_refresh_token_model().objects.filter(token_family=family) if family else ():
         token.revoke()

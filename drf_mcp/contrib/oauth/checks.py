@@ -22,7 +22,7 @@ INCLUDE = 'Add path("", include("drf_mcp.contrib.oauth.urls")) at the root of th
 @register_check()
 def check_required_settings(project: Project) -> Iterator[CheckMessage]:
     for name, wanted in REQUIRED.items():
-        if not holds(getattr(oauth2_settings, name), wanted):
+        if not _holds(getattr(oauth2_settings, name), wanted):
             yield Error(
                 f"OAUTH2_PROVIDER[{name!r}] has to be {wanted!r} where agents sign in.",
                 hint="Unpack drf_mcp.contrib.oauth.defaults.AGENTS into OAUTH2_PROVIDER, and leave "
@@ -33,15 +33,15 @@ def check_required_settings(project: Project) -> Iterator[CheckMessage]:
 
 @register_check()
 def check_addresses(project: Project) -> Iterator[CheckMessage]:
-    if find_view("oauth2_provider:authorize") is not ConsentView:
+    if _find_view("oauth2_provider:authorize") is not ConsentView:
         yield Warning(
             "People are not asked by the consent page of drf_mcp.contrib.oauth.",
             hint=f"{INCLUDE}, in place of oauth2_provider.urls.",
             id="drf_mcp.W025",
         )
-    elif find_view(find_metadata_address()) is not ServerMetadataView:
+    elif _find_view(_find_metadata_address()) is not ServerMetadataView:
         yield Warning(
-            f"The metadata of the authorization server is not at {find_metadata_address()}, where "
+            f"The metadata of the authorization server is not at {_find_metadata_address()}, where "
             "clients look for it.",
             hint=f"{INCLUDE}, before any pattern that takes every path.",
             id="drf_mcp.W025",
@@ -86,14 +86,14 @@ def check_issuer_is_secure(project: Project) -> Iterator[CheckMessage]:
         )
 
 
-def holds(value: Any, wanted: Any) -> bool:
+def _holds(value: Any, wanted: Any) -> bool:
     if isinstance(wanted, str):
         # A class of the project's own that extends the right one.
         return isinstance(value, type) and issubclass(value, import_string(wanted))
     return value is wanted
 
 
-def find_metadata_address() -> str:
+def _find_metadata_address() -> str:
     # RFC 8414, section 3.1: the well-known part comes before the path of the issuer.
     issuer, well_known, name = reverse("oauth2_provider:oauth-server-metadata").partition(
         "/.well-known/"
@@ -101,7 +101,7 @@ def find_metadata_address() -> str:
     return f"{well_known}{name}{issuer}"
 
 
-def find_view(name: str) -> Any:
+def _find_view(name: str) -> Any:
     try:
         address = name if name.startswith("/") else reverse(name)
         return getattr(resolve(address).func, "view_class", None)

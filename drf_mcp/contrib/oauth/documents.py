@@ -155,13 +155,13 @@ class BoundedFetcher(SafeMetadataFetcher):  # type: ignore[misc]
             if not self.readers.acquire(blocking=False):
                 raise NotNow
             try:
-                found = self.read_in_time(client_id)
+                found = self._read_in_time(client_id)
             finally:
                 self.readers.release()
         expire_documents()
         return found
 
-    def read_in_time(self, client_id: str) -> tuple[dict[str, Any], int]:
+    def _read_in_time(self, client_id: str) -> tuple[dict[str, Any], int]:
         found: Future[tuple[dict[str, Any], int]] = Future()
         sockets = OpenSockets()
 

@@ -31,10 +31,10 @@ def find_example(tool: Tool, user: Any = None) -> Example:
     chosen: tuple[Any, PermissionTrace] | None = None
     for caller in callers:
         trace = PermissionTrace(tool, caller)
-        if user is None and contain(partial(refuses, trace), lambda exc: True):
+        if user is None and contain(partial(_refuses, trace), lambda exc: True):
             continue
         # The first caller who sees a row for the call, else the first who may make the call.
-        has_row = not tool.endpoint.route.kwargs or find_seen_row(trace, {}) is not None
+        has_row = not tool.endpoint.route.kwargs or _find_seen_row(trace, {}) is not None
         chosen = (caller, trace) if has_row else chosen or (caller, trace)
         if has_row:
             break
@@ -43,16 +43,16 @@ def find_example(tool: Tool, user: Any = None) -> Example:
     caller, trace = chosen
     if tool.options.input_schema is None:
         arguments = contain(
-            lambda: fill_arguments(tool, caller, trace), lambda exc: tool.hints.call
+            lambda: _fill_arguments(tool, caller, trace), lambda exc: tool.hints.call
         )
     return Example(arguments, "" if caller is None else str(caller.get_username()))
 
 
-def refuses(trace: PermissionTrace) -> bool:
+def _refuses(trace: PermissionTrace) -> bool:
     return trace.allows is False
 
 
-def find_seen_row(trace: PermissionTrace, kwargs: Mapping[str, Any]) -> Any:
+def _find_seen_row(trace: PermissionTrace, kwargs: Mapping[str, Any]) -> Any:
     """Return a row that the caller of a trace sees, None for none."""
     found: list[Any] = []
 
@@ -70,7 +70,7 @@ def find_seen_row(trace: PermissionTrace, kwargs: Mapping[str, Any]) -> Any:
     return found[0] if found else None
 
 
-def fill_arguments(tool: Tool, user: Any, trace: PermissionTrace) -> dict[str, Any]:
+def _fill_arguments(tool: Tool, user: Any, trace: PermissionTrace) -> dict[str, Any]:
     """Return the arguments of a call, with the keys of rows that the user sees."""
     filled: dict[str, Any] = json.loads(json.dumps(tool.hints.call))
     kwargs, places = {}, []
@@ -86,12 +86,12 @@ def fill_arguments(tool: Tool, user: Any, trace: PermissionTrace) -> dict[str, A
                 continue
             # A row that the list shows the caller, else any row.
             finder = tool.related.by_model.get(relation.model._meta.concrete_model)
-            row = finder and find_seen_row(PermissionTrace(registry.tool(finder), user), {})
+            row = finder and _find_seen_row(PermissionTrace(registry.tool(finder), user), {})
             key = getattr(row or relation.model._default_manager.first(), relation.key, None)
             if key is not None:
                 key = key if isinstance(key, int) else str(key)
-                group[argument.name] = put(group[argument.name], place, key)
-    row, view = find_seen_row(trace, kwargs), trace.view
+                group[argument.name] = _put(group[argument.name], place, key)
+    row, view = _find_seen_row(trace, kwargs), trace.view
     lookup = getattr(view, "lookup_url_kwarg", None) or getattr(view, "lookup_field", None)
     for argument, group in places:
         if argument.parameter.name == lookup and row is not None:
@@ -101,11 +101,11 @@ def fill_arguments(tool: Tool, user: Any, trace: PermissionTrace) -> dict[str, A
     return filled
 
 
-def put(value: Any, place: Place, key: Any) -> Any:
+def _put(value: Any, place: Place, key: Any) -> Any:
     if not place:
         return key
     if isinstance(value, list) and place[0] == ANY:
-        return [put(item, place[1:], key) for item in value]
+        return [_put(item, place[1:], key) for item in value]
     if isinstance(value, dict) and place[0] in value:
-        return {**value, place[0]: put(value[place[0]], place[1:], key)}
+        return {**value, place[0]: _put(value[place[0]], place[1:], key)}
     return value

@@ -179,17 +179,17 @@ class ToolLint:
         # A check says which filters are lost.
         failures = [each for each in tool.findings if not isinstance(each, LostFilters)]
         for failure in failures:
-            yield self.make_failure(OPEN_BODY if is_open else NOT_DESCRIBED, failure)
+            yield self._make_failure(OPEN_BODY if is_open else NOT_DESCRIBED, failure)
         if is_open and not failures:
             subject = f"{self.endpoint.view_class.__name__}.{self.endpoint.handler_name}"
             yield self.make(OPEN_BODY, place=self.lines.handler, subject=subject)
-        yield from self.find_descriptions()
+        yield from self._find_descriptions()
         if not self.is_described:
-            yield from self.find_arguments()
+            yield from self._find_arguments()
         if self.endpoint.standard_action == "list" and not schema.paginated:
             yield self.make(NO_PAGES)
 
-    def make_failure(self, cause: Cause, finding: Finding) -> LintFinding:
+    def _make_failure(self, cause: Cause, finding: Finding) -> LintFinding:
         message, own = finding.message, dict[str, Any]()
         if failed := FAILED_AT.search(message):
             # The message ends in the place, which the finding has as a field. A function of a
@@ -198,7 +198,7 @@ class ToolLint:
             own = {"place": finding.source} if finding.source else failed.groupdict()
         return self.make(cause, says=f"{{tools}}: {message}", remedy=finding.remedy, **own)
 
-    def find_descriptions(self) -> Iterator[LintFinding]:
+    def _find_descriptions(self) -> Iterator[LintFinding]:
         endpoint, view = self.endpoint, self.tool.view
         annotations = endpoint.find_annotations(view)
         if self.tool.options.description or getattr(annotations, "description", ""):
@@ -217,7 +217,7 @@ class ToolLint:
             if base not in ("", getattr(view_class, "__name__", "")):
                 yield self.make(INHERITED_DESCRIPTION, {"base": base})
 
-    def find_arguments(self) -> Iterator[LintFinding]:
+    def _find_arguments(self) -> Iterator[LintFinding]:
         for argument in self.tool.arguments.arguments:
             properties = self.tool.input_schema.get("properties", {})
             if argument.group:
@@ -225,12 +225,12 @@ class ToolLint:
             schema = properties.get(argument.name, {})
             if not argument.listed or argument.whole or not isinstance(schema, Mapping):
                 continue
-            if lacks_words(argument, schema):
+            if _lacks_words(argument, schema):
                 found = find_argument(self.tool, self.lines, argument)
                 yield self.make(NO_HELP_TEXT, {"name": argument.name}, **found)
 
 
-def lacks_words(argument: Argument, schema: Mapping[str, Any]) -> bool:
+def _lacks_words(argument: Argument, schema: Mapping[str, Any]) -> bool:
     # The package describes no argument whose name, type, choices or pattern says enough.
     parameter, shape = argument.parameter, schema
     if isinstance(schema.get("items"), Mapping):
@@ -253,7 +253,7 @@ def find_all(tools: Mapping[str, Tool]) -> list[LintFinding]:
     own = {name: tool for name, tool in tools.items() if not tool.endpoint.is_built_in}
     found = [each for tool in own.values() for each in ToolLint(tool).find()]
     joined: dict[LintFinding, dict[str, None]] = {}
-    for each in [*found, *find_confusions(own)]:
+    for each in [*found, *_find_confusions(own)]:
         joined.setdefault(replace(each, tools=()), {}).update(dict.fromkeys(each.tools))
     ranks = [cause.cause for cause in CAUSES]
     return sorted(
@@ -288,7 +288,7 @@ class SearchedTool:
         return (sentence if said else f"{self.tool.title} {sentence}").replace("_", " ")
 
 
-def find_confusions(tools: Mapping[str, Tool]) -> Iterator[LintFinding]:
+def _find_confusions(tools: Mapping[str, Tool]) -> Iterator[LintFinding]:
     """Yield a finding for each view whose tools a search does not tell from others."""
     searched = {name: SearchedTool(tool) for name, tool in tools.items()}
     texts = [each.text for each in searched.values()]

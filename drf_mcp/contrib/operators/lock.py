@@ -51,27 +51,27 @@ def compare_tools(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[Ch
     changes = [Change(name, "removed", True) for name in old if name not in new]
     for name in old:
         if name in new:
-            changes += [Change(name, *each) for each in compare_entries(old[name], new[name])]
+            changes += [Change(name, *each) for each in _compare_entries(old[name], new[name])]
     changes += [Change(name, "added", False) for name in new if name not in old]
     return sorted(changes, key=lambda change: not change.breaking)
 
 
-def compare_entries(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
+def _compare_entries(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
     """Yield what changed in a tool, and whether that breaks."""
     if old["permissions"] != new["permissions"]:
         was, is_now = (
             MODULES.sub("", ", ".join(entry["permissions"])) or "none" for entry in (old, new)
         )
         yield f"permissions {was} became {is_now}", True
-    yield from compare_arguments(old["arguments"], new["arguments"])
-    yield from compare_answers(old["answers"], new["answers"])
+    yield from _compare_arguments(old["arguments"], new["arguments"])
+    yield from _compare_answers(old["answers"], new["answers"])
     if old["request"] != new["request"]:
         yield f"request {old['request']} became {new['request']}", False
     if new["size"] > old["size"] * (1 + GROWTH):
         yield f"grew from {old['size']} to {new['size']} bytes", False
 
 
-def compare_arguments(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
+def _compare_arguments(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
     for name in old:
         if name not in new:
             yield f"argument {name} removed", True
@@ -79,8 +79,8 @@ def compare_arguments(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
         was, is_now = old[name], new[name]
         if was["type"] != is_now["type"]:
             changed = f"argument {name} changed from {was['type']} to {is_now['type']}"
-            yield changed, not accepts(is_now["type"], was["type"])
-        yield from compare_choices(f"argument {name}", was.get("enum"), is_now.get("enum"))
+            yield changed, not _accepts(is_now["type"], was["type"])
+        yield from _compare_choices(f"argument {name}", was.get("enum"), is_now.get("enum"))
         required = is_now.get("required", False)
         if required != was.get("required", False):
             yield f"argument {name} became {'required' if required else 'optional'}", required
@@ -92,7 +92,7 @@ def compare_arguments(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
             yield f"{'required ' * required}argument {name} added", required
 
 
-def compare_choices(
+def _compare_choices(
     what: str, old: list[Any] | None, new: list[Any] | None
 ) -> Iterator[tuple[str, bool]]:
     def write(values: Sequence[Any]) -> str:
@@ -109,19 +109,19 @@ def compare_choices(
         yield f"{what} takes {write(added)} as well", False
 
 
-def compare_answers(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
+def _compare_answers(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
     for name in old:
         if name not in new:
             yield f"field {name} of the answer removed", True
         elif (was := old[name]["type"]) != (is_now := new[name]["type"]):
             changed = f"field {name} of the answer changed from {was} to {is_now}"
-            yield changed, not accepts(was, is_now)
+            yield changed, not _accepts(was, is_now)
     for name in new:
         if name not in old:
             yield f"field {name} of the answer added", False
 
 
-def accepts(new: str, old: str) -> bool:
+def _accepts(new: str, old: str) -> bool:
     allowed, required = set(new.split(" | ")), set(old.split(" | "))
     if "number" in allowed:
         allowed.add("integer")
@@ -158,7 +158,7 @@ def list_members(schema: Any, path: str = "") -> Entry:
     return found
 
 
-def write_entry(tool: Tool) -> Entry:
+def _write_entry(tool: Tool) -> Entry:
     """Return what a lock file holds of a tool."""
     return {
         "request": f"{tool.endpoint.method} {tool.endpoint.route.path}",
@@ -177,7 +177,7 @@ class LockFile:
         self.tools = registry.tools() if tools is None else tools
 
     def make_entries(self) -> dict[str, Entry]:
-        return {name: write_entry(tool) for name, tool in sorted(self.tools.items())}
+        return {name: _write_entry(tool) for name, tool in sorted(self.tools.items())}
 
     def write(self) -> int:
         entries = self.make_entries()
@@ -239,13 +239,13 @@ class CheckReport(LockReport):
             changes = self._find_file(command, options).find_changes()
         except LockFileError as exc:
             raise UsageError(str(exc)) from exc
-        found, lines = [asdict(change) for change in changes], self.list_changes(changes, screen)
+        found, lines = [asdict(change) for change in changes], self._list_changes(changes, screen)
         if not any(change.breaking for change in changes):
             return [command.format_json(found)] if options["json"] else lines
         command.write_data(found, lines, options)
         sys.exit(BREAKING)
 
-    def list_changes(self, changes: Sequence[Change], screen: Screen) -> Iterator[str]:
+    def _list_changes(self, changes: Sequence[Change], screen: Screen) -> Iterator[str]:
         if not changes:
             yield "The tools are the same as in the lock file."
             return

@@ -72,7 +72,7 @@ class OperatorsPart(PagePart):
 
     def get_sections(self, tool: Tool) -> Sequence[Mapping[str, Any]]:
         folder, sections = "drf_mcp_operators", list[Mapping[str, Any]]()
-        if may_compare(self.page.caller) and is_comparable(tool):
+        if _may_compare(self.page.caller) and _is_comparable(tool):
             sections.append({"template": f"{folder}/comparison.html"})
         if self.page.is_trusted and (found := [*ToolLint(tool).find()]):
             sections.append({"template": f"{folder}/findings_of_tool.html", "findings": found})
@@ -81,7 +81,7 @@ class OperatorsPart(PagePart):
     def answer(self, show: str) -> HttpResponse | None:
         if show != "comparison":
             return None
-        return compare_users(self.page.server, self.page.caller)
+        return _compare_users(self.page.server, self.page.caller)
 
     def get_audience(self, tool: Tool) -> str:
         if not self.page.is_staff:
@@ -94,7 +94,7 @@ class OperatorsPart(PagePart):
 # --- The same call as two users -------------------------------------------------------------
 
 
-def may_compare(caller: Caller) -> bool:
+def _may_compare(caller: Caller) -> bool:
     """Return whether an authenticated caller may make the calls of other users."""
     user = caller.user
     return bool(
@@ -104,11 +104,11 @@ def may_compare(caller: Caller) -> bool:
     )
 
 
-def is_comparable(tool: Tool) -> bool:
+def _is_comparable(tool: Tool) -> bool:
     return tool.endpoint.method == "GET" and bool(tool.annotations["readOnlyHint"])
 
 
-def compare_users(server: Any, caller: Caller) -> HttpResponse:
+def _compare_users(server: Any, caller: Caller) -> HttpResponse:
     """Make one call as each of several users, and return the answers in the order of the users.
 
     The caller is a superuser with a session of this site and a CSRF token. The calls run at this
@@ -118,7 +118,7 @@ def compare_users(server: Any, caller: Caller) -> HttpResponse:
         APIException: if the caller may not compare, or the request is not valid.
     """
     caller.authenticate()
-    if not may_compare(caller):
+    if not _may_compare(caller):
         raise PermissionDenied(_("Only a superuser who is signed in to this site compares users."))
     # The project's own session authentication may leave it out.
     SessionAuthentication().enforce_csrf(caller.drf_request())
@@ -134,7 +134,7 @@ def compare_users(server: Any, caller: Caller) -> HttpResponse:
         raise ValidationError(_("A comparison has up to %(count)d users.") % {"count": MOST_USERS})
     endpoint = LocalEndpoint(caller.request.path_info)
     tool = endpoint.tools.get(name)
-    if tool is None or not is_comparable(tool):
+    if tool is None or not _is_comparable(tool):
         text = _("%(tool)s is no tool of this endpoint that a GET serves.")
         raise ValidationError(text % {"tool": name})
     found = [find_user(str(user)) for user in users]
@@ -142,7 +142,7 @@ def compare_users(server: Any, caller: Caller) -> HttpResponse:
     for user in found:
         other = endpoint.make_caller(user)
         other.narrowings += caller.narrowings
-        answers.append(call_as(user, other, server, caller, name, arguments))
+        answers.append(_call_as(user, other, server, caller, name, arguments))
     response = JsonResponse({"answers": answers})
     response["Cache-Control"] = "no-store"
     return response
@@ -161,7 +161,7 @@ def find_user(username: str) -> Any:
     return user
 
 
-def call_as(
+def _call_as(
     user: Any, other: Caller, server: Any, caller: Caller, name: str, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
     label = ANONYMOUS if user is None else user.get_username()

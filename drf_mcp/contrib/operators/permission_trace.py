@@ -69,7 +69,7 @@ class Step:
         return _("Needed: %(needed)s.") % {"needed": self.needed} if self.needed else ""
 
 
-def write_name(permission: Any) -> str:
+def _write_name(permission: Any) -> str:
     return MODULES.sub("", name_permission(permission))
 
 
@@ -80,13 +80,13 @@ class AskedPermission:
         self.permission = permission
         self.request = request
         self.view = view
-        self.name = write_name(permission)
+        self.name = _write_name(permission)
 
     def make_step(self, kind: str) -> Step:
         with catch() as caught:
             if self.permission.has_permission(self.request, self.view):
                 return Step(kind, self.name, True, _("allows it"))
-            return Step(kind, self.name, False, _("refuses"), self.find_needs(self.permission))
+            return Step(kind, self.name, False, _("refuses"), self._find_needs(self.permission))
         exc = caught.exception
         # Permissions of some projects raise their refusal.
         if is_refusal(exc):
@@ -100,7 +100,7 @@ class AskedPermission:
         if getattr(type(self.permission), "has_object_permission", base) is base:
             return None
         decisions = [
-            contain(partial(self.allows_object, row), lambda exc: False)
+            contain(partial(self._allows_object, row), lambda exc: False)
             for row in islice(rows.all(), SAMPLE)
         ]
         allowed, asked = sum(decisions), len(decisions)
@@ -109,21 +109,21 @@ class AskedPermission:
             says = _("allows %(allowed)d of the first %(count)d %(rows)s")
         facts = {"allowed": allowed, "count": asked, "rows": rows.model._meta.verbose_name_plural}
         name, allows = f"{self.name}.has_object_permission", True if allowed == asked else None
-        needed = "" if allows else self.find_needs(self.permission)
+        needed = "" if allows else self._find_needs(self.permission)
         return Step(
             "object permission", name, allows if allowed else not asked, says % facts, needed
         )
 
-    def allows_object(self, row: Any) -> bool:
+    def _allows_object(self, row: Any) -> bool:
         return bool(self.permission.has_object_permission(self.request, self.view, row))
 
-    def find_needs(self, permission: Any) -> str:
+    def _find_needs(self, permission: Any) -> str:
         if joint := JOINTS.get(type(permission)):
-            first, last = map(self.find_needs, (permission.op1, permission.op2))
+            first, last = map(self._find_needs, (permission.op1, permission.op2))
             both = _(joint) % {"first": first, "last": last}
             return both if first and last else first or last
         if isinstance(permission, NEGATED):
-            name = write_name(permission.op1)
+            name = _write_name(permission.op1)
             return _("a caller whom %(name)s refuses") % {"name": name}
         if isinstance(permission, permissions.DjangoModelPermissions):
             return contain(lambda: self.find_missing(permission), lambda exc: "")
@@ -147,7 +147,9 @@ class AskedPermission:
 
     def find_audience(self) -> str:
         """Return whom the permission lets in, "" for everybody."""
-        return "" if lets_all_in(self.permission) else self.find_needs(self.permission) or self.name
+        return (
+            "" if lets_all_in(self.permission) else self._find_needs(self.permission) or self.name
+        )
 
 
 MARKS = {True: "yes", False: "NO", None: "depends"}
@@ -188,14 +190,14 @@ class PermissionTrace:
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        found, unasked = [*self.find_narrowing_steps()], self.view
+        found, unasked = [*self._find_narrowing_steps()], self.view
 
         def look(view: Any) -> None:
             self.view, self.request = view, view.request
-            found.extend(self.find_permission_steps())
-            found.extend(self.find_feature_steps())
-            found.extend(self.find_throttle_steps())
-            found.extend(self.find_row_steps())
+            found.extend(self._find_permission_steps())
+            found.extend(self._find_feature_steps())
+            found.extend(self._find_throttle_steps())
+            found.extend(self._find_row_steps())
 
         refusal = self.ask(look)
         if isinstance(refusal, AuthenticationFailed) and self.view is unasked:
@@ -255,7 +257,7 @@ class PermissionTrace:
             for permission in self.view.get_permissions()
         ]
 
-    def find_narrowing_steps(self) -> Iterator[Step]:
+    def _find_narrowing_steps(self) -> Iterator[Step]:
         own: list[Narrowing] = []
         with catch() as caught:
             own += find_own_narrowings(self.request)
@@ -266,7 +268,7 @@ class PermissionTrace:
             says = _("leaves the tool") if allows else narrowing.get_words(self.tool)
             yield Step("narrowing", narrowing.label, allows, says)
 
-    def find_permission_steps(self) -> Iterator[Step]:
+    def _find_permission_steps(self) -> Iterator[Step]:
         for permission in self.permissions:
             yield AskedPermission(permission, self.request, self.caller.view).make_step("endpoint")
         asked: Any = contain(self.ask_permissions, lambda exc: exc)
@@ -275,7 +277,7 @@ class PermissionTrace:
             return
         yield from (permission.make_step("permission") for permission in asked)
 
-    def find_feature_steps(self) -> Iterator[Step]:
+    def _find_feature_steps(self) -> Iterator[Step]:
         for feature in features.hooks["get_access_steps"]:
             ask = partial(feature.get_access_steps, self.tool, self.caller)
             found: Any = contain(ask, lambda exc: exc)
@@ -284,7 +286,7 @@ class PermissionTrace:
                 found = [AccessStep(name, name, None, says)]
             yield from (Step(*step) for step in found)
 
-    def find_throttle_steps(self) -> Iterator[Step]:
+    def _find_throttle_steps(self) -> Iterator[Step]:
         for throttle in contain(self.view.get_throttles, lambda exc: []):
             name = type(throttle).__name__
             read = partial(find_quota, throttle, self.view.request, self.view)
@@ -301,7 +303,7 @@ class PermissionTrace:
                 )
                 yield Step("throttle", name, True, says)
 
-    def find_row_steps(self) -> Iterator[Step]:
+    def _find_row_steps(self) -> Iterator[Step]:
         view, kwargs = self.view, self.tool.endpoint.route.kwargs
         # A call that creates reads no rows.
         if not isinstance(view, GenericAPIView) or not (kwargs or self.request.method == "GET"):

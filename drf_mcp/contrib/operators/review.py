@@ -40,7 +40,7 @@ class FindingsReport(ToolReport):
                 by_remedy.setdefault(finding.remedy, []).append(finding)
             for remedy, of_remedy in by_remedy.items():
                 yield from map(screen.style.SUCCESS, screen.wrap(remedy, 3))
-                yield from self.list_places(of_remedy, cause, screen)
+                yield from self._list_places(of_remedy, cause, screen)
             yield ""
         if not findings:
             yield "Nothing to mend."
@@ -48,7 +48,7 @@ class FindingsReport(ToolReport):
         places = len({(finding.cause, finding.place) for finding in findings})
         yield f"{count_noun(places, 'place')} to mend, of {count_noun(number, 'cause')}."
 
-    def list_places(
+    def _list_places(
         self, findings: Sequence[LintFinding], cause: Cause, screen: Screen
     ) -> Iterator[str]:
         by_place: dict[str, list[str]] = {}

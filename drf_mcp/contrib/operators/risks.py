@@ -39,8 +39,8 @@ class ToolRisks:
     def __init__(self, tool: Tool, throttles: Sequence[Any]) -> None:
         self.tool = tool
         found = [
-            Safeguard("permissions", "perms", self.has_permissions(), is_grave=True, order=0),
-            Safeguard("throttle", "throttle", self.has_throttle(throttles), order=600),
+            Safeguard("permissions", "perms", self._has_permissions(), is_grave=True, order=0),
+            Safeguard("throttle", "throttle", self._has_throttle(throttles), order=600),
             *(s for f in features.hooks["get_safeguards"] for s in f.get_safeguards(tool)),
         ]
         self.safeguards = sorted(found, key=lambda safeguard: safeguard.order)
@@ -64,7 +64,7 @@ class ToolRisks:
         """The view's permissions, None where they cannot be asked for without a caller."""
         return attempt(self.tool.view.get_permissions, None)
 
-    def has_permissions(self) -> bool | None:
+    def _has_permissions(self) -> bool | None:
         permissions = self.permissions
         if permissions and not all(map(lets_all_in, permissions)):
             return True
@@ -73,7 +73,7 @@ class ToolRisks:
         is_known = is_stock and is_undecorated(self.tool.endpoint.route.callback)
         return None if permissions is None or not is_known else False
 
-    def has_throttle(self, throttles: Sequence[Any]) -> bool:
+    def _has_throttle(self, throttles: Sequence[Any]) -> bool:
         view, scope = self.tool.view, self.tool.options.throttle_scope
         own: list[Any] = attempt(view.get_throttles, [])
         for throttle, chosen in [*((t, None) for t in own), *((t, scope) for t in throttles)]:

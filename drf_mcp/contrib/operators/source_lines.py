@@ -37,7 +37,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @functools.cache
-def find_classes(path: str) -> Mapping[str, ast.ClassDef]:
+def _find_classes(path: str) -> Mapping[str, ast.ClassDef]:
     """Return the classes of a file by their qualified names."""
     found: dict[str, ast.ClassDef] = {}
 
@@ -71,7 +71,7 @@ class OwnClasses:
         self.found: list[tuple[type, str, ast.ClassDef]] = []
         for base in (b for o in owners if isinstance(o, type) for b in inspect.getmro(o)):
             path = getattr(sys.modules.get(base.__module__), "__file__", None) or ""
-            node = find_classes(path).get(base.__qualname__) if is_project_file(path) else None
+            node = _find_classes(path).get(base.__qualname__) if is_project_file(path) else None
             if node is not None:
                 self.found.append((base, path, node))
 
@@ -84,7 +84,7 @@ class OwnClasses:
         """Return the line of ``name = ...`` or of the method of that name, None for none."""
         for base, path, node in self.found:
             for member in node.body:
-                if name in list_targets(member):
+                if name in _list_targets(member):
                     return SourceLine(write_line(path, member.lineno), base.__name__)
         return None
 
@@ -94,14 +94,14 @@ class OwnClasses:
         The string may be anywhere in a class, or in the member of one name.
         """
         for base, path, node in self.found:
-            members = [m for m in node.body if not within or within in list_targets(m)]
-            for call, constant in (pair for member in members for pair in walk_strings(member)):
+            members = [m for m in node.body if not within or within in _list_targets(m)]
+            for call, constant in (pair for member in members for pair in _walk_strings(member)):
                 if constant.value == text:
                     return SourceLine(write_line(path, constant.lineno), base.__name__, call)
         return None
 
 
-def list_targets(member: ast.stmt) -> list[str]:
+def _list_targets(member: ast.stmt) -> list[str]:
     if isinstance(member, (*FUNCTIONS, ast.ClassDef)):
         return [member.name]
     targets: list[ast.expr] = member.targets if isinstance(member, ast.Assign) else []
@@ -109,14 +109,14 @@ def list_targets(member: ast.stmt) -> list[str]:
     return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
-def walk_strings(node: ast.AST, call: str = "") -> Iterator[tuple[str, ast.Constant]]:
+def _walk_strings(node: ast.AST, call: str = "") -> Iterator[tuple[str, ast.Constant]]:
     if isinstance(node, ast.Call):
         call = str(getattr(node.func, "id", None) or getattr(node.func, "attr", ""))
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Constant) and isinstance(child.value, str):
             yield call, child
         else:
-            yield from walk_strings(child, call)
+            yield from _walk_strings(child, call)
 
 
 class EndpointLines:
@@ -162,7 +162,7 @@ def find_argument(tool: Tool, lines: EndpointLines, argument: Argument) -> dict[
     )
     serializer = getattr(serializer, "child", serializer)
     filterset = getattr(view, "filterset_class", None)
-    find = find_filter if argument.location == QUERY else find_field
+    find = _find_filter if argument.location == QUERY else find_field
     owner = view if argument.location == QUERY else serializer
     if found := contain(lambda: find(owner, name), lambda exc: None):
         return found
@@ -194,7 +194,7 @@ def find_field(serializer: Any, name: str) -> dict[str, str] | None:
     return {"place": own.line, "subject": f"{owner.__name__}.{name}", "remedy": EXTRA_KWARGS}
 
 
-def find_filter(view: Any, name: str) -> dict[str, str] | None:
+def _find_filter(view: Any, name: str) -> dict[str, str] | None:
     """Return the line of a filter: declared in the FilterSet, else named in a list."""
     filterset = getattr(view, "filterset_class", None)
     # A range is two arguments of one filter.

@@ -92,7 +92,7 @@ class PromptsCapability(Capability):
         if isinstance(read, InputRequired):
             return read
         arguments, values = read
-        messages = [*self.read_resources(prompt, arguments, context)]
+        messages = [*self._read_resources(prompt, arguments, context)]
         messages += prompt.get_messages(values, request)
         content = Encoded(to_bytes(encode_data(messages)))
         record_call(context, prompt, Outcome(prompt.name, 200), {"content": content}, started)
@@ -108,7 +108,7 @@ class PromptsCapability(Capability):
             raise InvalidParams(f"{message} {asked}".strip(), http_status=200)
         return prompts[name]
 
-    def read_resources(
+    def _read_resources(
         self, prompt: Prompt, arguments: Mapping[str, Any], context: RequestContext
     ) -> list[dict[str, Any]]:
         resources: Any = self.server.find_capability("resources")
@@ -150,7 +150,7 @@ class PromptArguments:
         serializer: Any = self.prompt.get_serializer(context=context)
         fields = self.prompt.find_fields(serializer)
         self.prompt.refuse_unknown(arguments, fields)
-        self.limit_relations(fields, arguments)
+        self._limit_relations(fields, arguments)
         parsed = {name: self.parse(fields[name], value) for name, value in arguments.items()}
         serializer.initial_data = parsed
         if serializer.is_valid():
@@ -174,7 +174,7 @@ class PromptArguments:
             return parse_json_text(value, list)
         return parse_json_text(value, dict) if isinstance(field, OBJECTS) else value
 
-    def limit_relations(self, fields: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
+    def _limit_relations(self, fields: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
         # An argument names only objects that a list shows the caller.
         capability = self.server.tools_capability
         exposed = ListedRows(self.context.caller, capability.get_tools(self.context))

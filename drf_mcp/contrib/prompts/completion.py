@@ -82,11 +82,11 @@ class Completion:
         if isinstance(field, serializers.RelatedField):
             rows: Any = vars(field).get("queryset")
             column = getattr(field, "slug_field", None) or "pk"
-            return NOTHING if rows is None else self.complete_model(rows.model, column)
+            return NOTHING if rows is None else self._complete_model(rows.model, column)
         if isinstance(field, serializers.ChoiceField):
-            return self.complete_choices(field.choices)
+            return self._complete_choices(field.choices)
         is_boolean = isinstance(field, serializers.BooleanField)
-        return self.complete_choices(BOOLEANS) if is_boolean else NOTHING
+        return self._complete_choices(BOOLEANS) if is_boolean else NOTHING
 
     def complete_variable(self, tool: Tool, name: str) -> Mapping[str, Any]:
         found = (each for each in tool.arguments.arguments if each.parameter.name == name)
@@ -95,9 +95,9 @@ class Completion:
         schema = argument.parameter.schema
         schema = schema.get("items", schema) if schema.get("type") == "array" else schema
         if "enum" in schema:
-            return self.complete_choices(dict.fromkeys(schema["enum"], ""))
+            return self._complete_choices(dict.fromkeys(schema["enum"], ""))
         if schema.get("type") == "boolean":
-            return self.complete_choices(BOOLEANS)
+            return self._complete_choices(BOOLEANS)
         # The rows of the list before a path kwarg are what it chooses from.
         before = tool.endpoint.route.path.partition(f"{{{name}}}")[0].rstrip("/")
         listing = self.rows.tools.get(tool.related.by_path.get(before, ""))
@@ -107,13 +107,13 @@ class Completion:
                 for endpoint in tool.related.endpoints.values()
                 if endpoint.standard_action == "retrieve" and endpoint.collection == before
             )
-            return self.complete_rows(listing, next(columns, "pk"))
+            return self._complete_rows(listing, next(columns, "pk"))
         known = argument.parameter.value_info
         infos = (known[place] for place in ((), (ANY,)) if place in known)
         relation = next(filter(None, (info.relation for info in infos)), None)
-        return self.complete_model(relation.model, relation.key) if relation else NOTHING
+        return self._complete_model(relation.model, relation.key) if relation else NOTHING
 
-    def complete_choices(self, choices: Mapping[Any, Any]) -> Mapping[str, Any]:
+    def _complete_choices(self, choices: Mapping[Any, Any]) -> Mapping[str, Any]:
         """Complete by keys that begin with the text, then by keys or labels that hold it."""
         typed = self.typed.lower()
         labelled = [(str(key), str(label).lower()) for key, label in choices.items()]
@@ -122,11 +122,11 @@ class Completion:
         found = list(dict.fromkeys([*first, *rest]))
         return {"values": found[:MOST], "total": len(found), "hasMore": len(found) > MOST}
 
-    def complete_model(self, model: Any, column: str) -> Mapping[str, Any]:
+    def _complete_model(self, model: Any, column: str) -> Mapping[str, Any]:
         tool = self.rows.find_list(model)
-        return NOTHING if tool is None else self.complete_rows(tool, column)
+        return NOTHING if tool is None else self._complete_rows(tool, column)
 
-    def complete_rows(self, tool: Tool, column: str) -> Mapping[str, Any]:
+    def _complete_rows(self, tool: Tool, column: str) -> Mapping[str, Any]:
         def read(rows: Any) -> Mapping[str, Any]:
             if self.typed:
                 rows = rows.filter(**{f"{column}__istartswith": self.typed})

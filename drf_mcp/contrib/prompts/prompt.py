@@ -68,7 +68,7 @@ class Prompt:
         meta: Mapping[str, Any] | None = None,
         **details: Any,
     ) -> None:
-        self.details = self.read_details(**details)
+        self.details = self._read_details(**details)
         own = {"template": template, "text": text, "serializer_class": serializer_class}
         values = {"name": name, **own, "resources": resources, "meta": meta, **self.details}
         refuse_wrong_values(KINDS, values, f"Prompt({name!r})")
@@ -81,7 +81,7 @@ class Prompt:
         make_template = engines["django"].from_string
         self.template: Any = get_template(template) if template else make_template(text or "")
 
-    def read_details(
+    def _read_details(
         self, title: Any = None, description: Any = None, icons: Sequence[Mapping[str, Any]] = ()
     ) -> dict[str, Any]:
         return {"title": title, "description": description, "icons": icons}

@@ -99,23 +99,23 @@ class ResourcesCapability(Capability):
     # --- Lists ----------------------------------------------------------------------------------
 
     def list_resources(self, context: RequestContext) -> dict[str, Any]:
-        routes = [route for route in self.find_visible_routes(context) if route.is_single]
+        routes = [route for route in self._find_visible_routes(context) if route.is_single]
         documents = [*self.get_documents(context), *(f.main for f in self.find_folders(context))]
         listed = [document.get_resource(self.uris) for document in documents]
         listed += map(RouteResource.get_resource, routes)
-        return self.make_list("resources", listed, "uri", context)
+        return self._make_list("resources", listed, "uri", context)
 
     def list_templates(self, context: RequestContext) -> dict[str, Any]:
-        routes = [route for route in self.find_visible_routes(context) if route.is_template]
+        routes = [route for route in self._find_visible_routes(context) if route.is_template]
         listed = [route.make_template() for route in routes]
-        return self.make_list("resourceTemplates", listed, "uriTemplate", context)
+        return self._make_list("resourceTemplates", listed, "uriTemplate", context)
 
-    def find_visible_routes(self, context: RequestContext) -> list[RouteResource]:
+    def _find_visible_routes(self, context: RequestContext) -> list[RouteResource]:
         capability = self.server.tools_capability
         offered = capability.get_offered_tools(context).values()
         return self.find_routes(capability.find_visible(offered, context))
 
-    def make_list(
+    def _make_list(
         self, member: str, listed: list[dict[str, Any]], key: str, context: RequestContext
     ) -> dict[str, Any]:
         params, size = context.message.params, mcp_settings.TOOLS_PAGE_SIZE
@@ -138,7 +138,7 @@ class ResourcesCapability(Capability):
         """Return the members of a result with the contents of a resource."""
         found = self.find(uri, context)
         if isinstance(found, Document):
-            members: dict[str, Any] = {"contents": self.read_document(found, context)}
+            members: dict[str, Any] = {"contents": self._read_document(found, context)}
             if found.is_fixed and self.server.tools_capability.is_public(found.tools, context):
                 members["cacheScope"] = "public"
             return members
@@ -165,7 +165,7 @@ class ResourcesCapability(Capability):
                 if (found := route.at(match, query)) is not None:
                     return found
         context.caller.authenticate()
-        raise make_not_found(uri, context)
+        raise _make_not_found(uri, context)
 
     def find_template(self, template: str, context: RequestContext) -> RouteResource | None:
         """Return the resources of a URI template, None if the caller is offered none."""
@@ -173,7 +173,7 @@ class ResourcesCapability(Capability):
         routes = [route for route in self.find_routes(offered) if route.is_template]
         return next((route for route in routes if route.uri_template == template), None)
 
-    def read_document(self, document: Document, context: RequestContext) -> list[dict[str, Any]]:
+    def _read_document(self, document: Document, context: RequestContext) -> list[dict[str, Any]]:
         context.caller.authenticate()
         started = time.perf_counter()
         uri = document.make_uri(self.uris)
@@ -243,7 +243,7 @@ class Reading:
         if outcome.failure is not None and outcome.failure.scopes:
             raise make_scope_error(caller, outcome.failure.scopes)
         if outcome.is_error or not contents:
-            raise self.get_error(outcome)
+            raise self._get_error(outcome)
         return contents
 
     def write(self, outcome: Outcome) -> list[dict[str, Any]]:
@@ -269,14 +269,14 @@ class Reading:
         further = {"uri": self.uri + REMARKS, "mimeType": JSON}
         return contents + [{**further, "text": text} for text in texts[1:]]
 
-    def get_error(self, outcome: Outcome) -> ProtocolError:
+    def _get_error(self, outcome: Outcome) -> ProtocolError:
         failure = outcome.failure
         if failure is None:
             limit = mcp_settings.MAX_CONTENT_BYTES
             message = f"The resource has more than {limit} bytes."
             return InternalError(message, http_status=200)
         if failure.category in HIDDEN or outcome.status in (404, 405, 410):
-            return make_not_found(self.uri, self.context)
+            return _make_not_found(self.uri, self.context)
         sentence = BodyEnvelope(is_json=True).reason(failure, None)
         if outcome.status < 429:
             return InvalidParams(sentence, data={"uri": self.uri}, http_status=200)
@@ -284,7 +284,7 @@ class Reading:
         return InternalError(sentence, data=facts, http_status=200)
 
 
-def make_not_found(uri: str, context: RequestContext) -> ResourceNotFound:
+def _make_not_found(uri: str, context: RequestContext) -> ResourceNotFound:
     code = -32602 if context.era.revision == STATELESS_REVISION else -32002
     return ResourceNotFound(uri, code)
 

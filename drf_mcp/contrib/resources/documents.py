@@ -22,7 +22,7 @@ from drf_mcp.option_types.kinds import ICON, refuse_wrong_values
 TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?")
 
 
-def are_annotations(value: Any) -> bool:
+def _are_annotations(value: Any) -> bool:
     if not isinstance(value, Mapping):
         return False
     known = {"audience": [], "priority": 0, "lastModified": "2026-07-28"}
@@ -39,7 +39,7 @@ def are_annotations(value: Any) -> bool:
 ANNOTATIONS = Kind(
     "a dict with any of audience (['user', 'assistant'] or one of them), priority (0 to 1) and "
     "lastModified ('2026-07-28T12:00:00Z')",
-    are_annotations,
+    _are_annotations,
 )
 KINDS: Mapping[str, Kind] = {
     "path": Text(),
@@ -97,12 +97,12 @@ class Document:
             raise ImproperlyConfigured(f"Document({path!r}): there is no file {self.file}.")
         self.name = name or path.rstrip("/").rpartition("/")[2]
         self.meta = meta
-        self.details = self.read_details(mime_type, **details)
+        self.details = self._read_details(mime_type, **details)
         values = {**self.details, "path": path, "mime_type": mime_type, "meta": meta}
         refuse_wrong_values(KINDS, values, f"Document({path!r})")
         self.media_type = mime_type or self.guess_type()
 
-    def read_details(
+    def _read_details(
         self,
         mime_type: str | None,
         title: Any = None,
@@ -127,7 +127,7 @@ class Document:
             return content
         raw = self.file.read_bytes()
         try:
-            return raw.decode() if self.is_text else raw
+            return raw.decode() if self._is_text else raw
         except UnicodeDecodeError:
             return raw
 
@@ -137,7 +137,7 @@ class Document:
         return not callable(self.content)
 
     @property
-    def is_text(self) -> bool:
+    def _is_text(self) -> bool:
         kind = self.media_type.partition(";")[0]
         return kind.startswith("text/") or kind.endswith(("json", "xml", "yaml", "javascript"))
 

@@ -115,7 +115,7 @@ class RouteResource(Tool):
             return None
         if chosen is False or (chosen is None and endpoint.standard_action != "retrieve"):
             return None
-        one = find_tool_of_one(tool) if endpoint.many else tool
+        one = _find_tool_of_one(tool) if endpoint.many else tool
         return cls(tool.name, one.endpoint, one.options, tool.related, one, uris)
 
     def at(self, match: ResolverMatch, query: str) -> RouteResource | None:
@@ -171,7 +171,7 @@ class RouteResource(Tool):
     @property
     def is_template(self) -> bool:
         """Whether templates list it: it has path arguments, or query parameters to fill in."""
-        return bool(self.endpoint.route.kwargs) or bool(self.query_names)
+        return bool(self.endpoint.route.kwargs) or bool(self._query_names)
 
     @property
     def is_single(self) -> bool:
@@ -179,7 +179,7 @@ class RouteResource(Tool):
         return not self.endpoint.route.kwargs
 
     @property
-    def query_names(self) -> list[str]:
+    def _query_names(self) -> list[str]:
         if self.endpoint.standard_action == "retrieve":
             return []
         return [a.parameter.name for a in self.arguments.arguments if a.location == QUERY]
@@ -205,7 +205,7 @@ class RouteResource(Tool):
     @property
     def uri_template(self) -> str:
         route = self.endpoint.route
-        return self.uris.write_template(route.path, route.kwargs, self.query_names)
+        return self.uris.write_template(route.path, route.kwargs, self._query_names)
 
     @property
     def members(self) -> dict[str, Any]:
@@ -220,7 +220,7 @@ class RouteResource(Tool):
         return {name: value for name, value in members.items() if value}
 
 
-def find_tool_of_one(tool: Tool) -> Tool:
+def _find_tool_of_one(tool: Tool) -> Tool:
     # A URI names one object, also where the tool takes several. It is described once.
     endpoint, options = tool.endpoint, tool.options
     one = replace(tool, endpoint=replace(endpoint, many=None), options=replace(options, many=None))

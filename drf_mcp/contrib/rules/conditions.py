@@ -55,18 +55,18 @@ FITTING: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def find_kind(field: Any) -> str:
+def _find_kind(field: Any) -> str:
     if isinstance(field, serializers.ChoiceField):
         choices = getattr(field, "choices", {})
         if not isinstance(field, serializers.MultipleChoiceField) and choices:
             return NUMBER if {type(each) for each in choices} == {int} else TEXT
-    if isinstance(field, serializers.ListField) and not find_kind(field.child):
+    if isinstance(field, serializers.ListField) and not _find_kind(field.child):
         # Such as keys, which the field looks up in the database.
         return ""
     return next((kind for kind, classes in KINDS.items() if isinstance(field, classes)), "")
 
 
-def make_field(schema: Mapping[str, Any]) -> Any:
+def _make_field(schema: Mapping[str, Any]) -> Any:
     """Return a field that reads a value as a JSON Schema describes it, None for any value."""
     names = schema.get("type") or ()
     names = [names] if isinstance(names, str) else names
@@ -82,7 +82,7 @@ def make_field(schema: Mapping[str, Any]) -> Any:
     if name == "boolean":
         return serializers.BooleanField()
     if name == "array":
-        child = make_field(schema.get("items") or {})
+        child = _make_field(schema.get("items") or {})
         return None if child is None else serializers.ListField(child=child)
     by_format: Mapping[Any, type] = {
         "date": serializers.DateField,
@@ -100,7 +100,7 @@ def make_field(schema: Mapping[str, Any]) -> Any:
     return None
 
 
-def convert(value: Any) -> Any:
+def _convert(value: Any) -> Any:
     """Return a value as values are compared: numbers are decimals, and texts are plain."""
     if isinstance(value, bool) or value is None or isinstance(value, (datetime, date, time)):
         return value
@@ -108,7 +108,7 @@ def convert(value: Any) -> Any:
         number = Decimal(str(value))
         return number if number.is_finite() else UNREADABLE
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [convert(each) for each in value]
+        return [_convert(each) for each in value]
     return value if isinstance(value, Mapping) else str(value)
 
 
@@ -126,8 +126,8 @@ class Place:
 
     def __init__(self, field: Any, schema: Mapping[str, Any]) -> None:
         self.schema = schema
-        self.field = field if find_kind(field) else make_field(schema)
-        self.kind = find_kind(self.field)
+        self.field = field if _find_kind(field) else _make_field(schema)
+        self.kind = _find_kind(self.field)
 
     def read(self, value: Any) -> Any:
         """Return a value that was sent as the view reads it, else `UNREADABLE`."""
@@ -137,7 +137,7 @@ class Place:
             # A query has one of several values as it has a single one.
             value = [value]
         try:
-            return convert(self.field.to_internal_value(value))
+            return _convert(self.field.to_internal_value(value))
         except (serializers.ValidationError, AssertionError, TypeError, ValueError):
             return UNREADABLE
 
@@ -158,10 +158,10 @@ class Place:
         if operator in (PRESENT, ABSENT):
             return None
         if operator in (IN, NOT_IN):
-            return [self.read_one(operator, line) for line in text.splitlines() if line.strip()]
-        return self.read_one(operator, text)
+            return [self._read_one(operator, line) for line in text.splitlines() if line.strip()]
+        return self._read_one(operator, text)
 
-    def read_one(self, operator: str, text: str) -> Any:
+    def _read_one(self, operator: str, text: str) -> Any:
         field = getattr(self.field, "child", self.field)
         if operator == CONTAINS and self.kind == TEXT:
             return text
@@ -178,10 +178,10 @@ class Place:
             raise ValueError(" ".join(exc.messages)) from exc
         except (serializers.ValidationError, ValueError, TypeError, AssertionError) as exc:
             raise ValueError(self.explain(field, text, exc)) from exc
-        value = convert(next(iter(value)) if is_many else value)
+        value = _convert(next(iter(value)) if is_many else value)
         bound = getattr(field, "min_value" if operator in (LESS, AT_MOST) else "max_value", None)
         is_bound = operator in COMPARISONS and bound is not None
-        if is_bound and not COMPARISONS[operator](convert(bound), value):
+        if is_bound and not COMPARISONS[operator](_convert(bound), value):
             raise ValueError(f"No value of the argument is that: its bound is {bound}.")
         return value
 
@@ -193,7 +193,7 @@ class Place:
         return f"{said} {nearest or (choices and join_names(choices)) or ''}".strip()
 
 
-def compare(operator: str, found: Any, expected: Any) -> bool | None:
+def _compare(operator: str, found: Any, expected: Any) -> bool | None:
     """Return whether an argument compares with the value of a rule; None: it cannot be said."""
     if found is MISSING or found is UNREADABLE or found is None:
         return None
@@ -238,15 +238,15 @@ class ToolPlaces:
         argument = self.arguments[name]
         schema, field, place = argument.parameter.schema, None, [argument.parameter.name]
         if argument.location == BODY and not argument.whole:
-            field = self.find_field(self.fields, place)
+            field = self._find_field(self.fields, place)
         for number, member in enumerate(members, start=1):
             properties = schema.get("properties") or {}
             self.require(member, properties, ".".join([name, *members[: number - 1]]))
             schema, place = properties[member], [*place, member]
-            field = self.find_field(getattr(field, "fields", {}), place)
+            field = self._find_field(getattr(field, "fields", {}), place)
         return Place(field, schema)
 
-    def find_field(self, fields: Mapping[str, Any], place: list[str]) -> Any:
+    def _find_field(self, fields: Mapping[str, Any], place: list[str]) -> Any:
         # A parser, such as for camel case, may call the fields otherwise.
         keys = self.tool.arguments.keys
         own = next((own for own, other in keys.items() if [*other] == place), place)
@@ -306,7 +306,7 @@ class SentArguments(ToolPlaces):
                 read[name] = place.read(raw)
         return read
 
-    def find_sent(self, path: str) -> Any:
+    def _find_sent(self, path: str) -> Any:
         """Return what the caller sent for an argument, `MISSING` for nothing."""
         name, *members = path.split(".")
         value: Any = self.sent.get(name, MISSING)
@@ -321,16 +321,16 @@ class SentArguments(ToolPlaces):
         Raises:
             ValueError: if the tool has no such argument, or the argument never has the value.
         """
-        place, value = self.find(path), self.find_sent(path)
+        place, value = self.find(path), self._find_sent(path)
         expected = place.read_rule(operator, text)
         if operator in (PRESENT, ABSENT):
             # Nobody knows what a view makes of null.
             return None if value is None else (value is MISSING) is (operator == ABSENT)
         if value is not MISSING:
-            return compare(operator, place.read(value), expected)
+            return _compare(operator, place.read(value), expected)
         default = getattr(place.field, "default", serializers.empty)
         is_unknown = default is serializers.empty or default is None or callable(default)
         # A PATCH leaves out what it does not change.
         if "." in path or is_unknown or self.tool.endpoint.method == "PATCH":
             return None
-        return compare(operator, convert(default), expected)
+        return _compare(operator, _convert(default), expected)

@@ -150,7 +150,7 @@ class ProposalId(serializers.Serializer):  # type: ignore[type-arg]
     id = serializers.CharField()
 
 
-def show_once(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+def _show_once(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     # The first block of content repeats the structured content.
     result = answer.get("result", {})
     if "structuredContent" not in result:
@@ -190,7 +190,7 @@ class ProposalView(ServerToolView):
             return Response({**facts, "objects": keys, "message": made or OTHER_RIGHTS})
         facts |= show_proposal(row, call, tool)
         if row.answer is not None:
-            facts["answer"] = show_once(row.answer)
+            facts["answer"] = _show_once(row.answer)
         return Response(facts)
 
     def post(self, request: Request) -> Response:

@@ -71,7 +71,7 @@ class ProposalStore:
         except LimitReached:
             row.delete()
             raise
-        self.send_made(row)
+        self._send_made(row)
         return row
 
     def change(self, row: Any, *states: str, **members: Any) -> bool:
@@ -199,7 +199,7 @@ class ProposalStore:
             row.approvals.exclude(pk__in=[each.pk for each in counting]).delete()
             if task := self.find_task(row):
                 tasks.TaskStore().select(task).update(expires=expires)
-            self.send_made(row)
+            self._send_made(row)
 
     def finish(
         self, row: Any, answer: Mapping[str, Any], terms: Mapping[str, Any] | None = None
@@ -235,7 +235,7 @@ class ProposalStore:
                 answer, status = answer or {"error": {"code": GONE, "message": message}}, FAILED
             tasks.TaskStore().finish(task, status, answer, row.terms)
 
-    def send_made(self, row: Any) -> None:
+    def _send_made(self, row: Any) -> None:
         """Send the signal of a proposal that waits, and an e-mail to its approvers."""
 
         def send_mail() -> None:

@@ -67,7 +67,7 @@ RETRIEVE, WITHDRAW = "proposals_retrieve", "proposals_withdraw"
 MOST_OBJECTS = 10
 
 
-def make_refusal(reason: str) -> CallRefused:
+def _make_refusal(reason: str) -> CallRefused:
     return CallRefused(PermissionDenied(reason))
 
 
@@ -90,7 +90,7 @@ class RulesGuard(Guard):
             return refused or exc.outcome
         if decision.ruling.verdict == ALLOW:
             return proceed(call)
-        if (made := self.find_earlier(call)) is not None:
+        if (made := self._find_earlier(call)) is not None:
             return made
         if decision.ruling.verdict == APPROVE:
             return CallToApprove(call, decision.rule, decision.ruling).get_outcome(proceed)
@@ -111,7 +111,7 @@ class RulesGuard(Guard):
         located = items.locate(problem, decision.place, {})
         return outcome.changed(failure=failure.with_problems((located,)))
 
-    def find_earlier(self, call: CallState) -> Outcome | None:
+    def _find_earlier(self, call: CallState) -> Outcome | None:
         """Return the outcome of a call that was made before, if its caller may still learn that."""
         # The call of a proposal that is being made has to end the proposal.
         if call.tool.reads or hasattr(call.caller.request, "mcp_proposal"):
@@ -145,12 +145,12 @@ class CallToApprove:
         """Return the outcome of the call: a proposal, or that of the call once it is approved."""
         call, tool = self.call, self.call.tool
         if tool.reads:
-            raise make_refusal("A call that reads cannot wait for an approval.")
+            raise _make_refusal("A call that reads cannot wait for an approval.")
         if is_dry_run(call):
             return proceed(call)
         if not can_be_asked(tool.endpoint):
             reason = "A call of %s cannot wait for an approval: a decorator around its view may "
-            raise make_refusal(f"{reason}refuse it, which only the call itself shows." % tool.name)
+            raise _make_refusal(f"{reason}refuse it, which only the call itself shows." % tool.name)
         row = getattr(call.caller.request, "mcp_proposal", None)
         is_new = row is None
         refused: Outcome | None = call.dispatcher.find_early_refusal(call, is_counted=is_new)
@@ -158,33 +158,33 @@ class CallToApprove:
             return refused
         is_called = call.context is not None and call.context.message.method == "tools/call"
         if not self.owner or not is_called:
-            raise make_refusal(self.ruling.reason)
+            raise _make_refusal(self.ruling.reason)
         if row is None:
-            row = self.find_or_propose()
+            row = self._find_or_propose()
             if not self.store.begin(row):
-                return describe_waiting(call, row)
+                return _describe_waiting(call, row)
         is_same = (row.owner, row.tool, row.digest) == (self.owner, tool.name, self.digest)
         if not is_same or row.status != RUNNING:
-            raise make_refusal("The call is not the one that was approved.")
+            raise _make_refusal("The call is not the one that was approved.")
         if (task := self.store.find_task(row)) is not None and task.status == CANCELLED:
-            raise make_refusal("The task of the call was cancelled.")
+            raise _make_refusal("The task of the call was cancelled.")
         return self.make(row, proceed)
 
-    def find_or_propose(self) -> Any:
+    def _find_or_propose(self) -> Any:
         call = self.call
         key = find_credential_key(call.caller)
-        objects = find_objects(call)
-        fingerprint = self.make_fingerprint(objects)
+        objects = _find_objects(call)
+        fingerprint = self._make_fingerprint(objects)
         row = self.store.find_same(self.owner, key, call.tool.name, self.digest)
         if row is not None and row.fingerprint != fingerprint and row.status in OPEN:
             # Nobody is to approve what has changed meanwhile.
             self.store.withdraw(row, FAILED, CHANGED)
             row = None
         if row is None:
-            return self.propose(key, objects, fingerprint)
+            return self._propose(key, objects, fingerprint)
         return row
 
-    def propose(self, key: str, objects: list[dict[str, Any]], fingerprint: str) -> Any:
+    def _propose(self, key: str, objects: list[dict[str, Any]], fingerprint: str) -> Any:
         call, tool = self.call, self.call.tool
         request = call.caller.authenticate()
         authenticator, context = call.caller.successful_authenticator, call.context
@@ -201,7 +201,7 @@ class CallToApprove:
                 credential_key=key,
                 tool=tool.name,
                 title=str(tool.title)[:200],
-                people=sorted(find_people(request)),
+                people=sorted(_find_people(request)),
                 tenant=find_tenant_key(call.caller.request),
                 user_label=str(request.user)[:150],
                 credential=type(authenticator).__name__ if authenticator else "",
@@ -211,7 +211,7 @@ class CallToApprove:
                 named_objects=objects,
                 fingerprint=fingerprint,
                 terms=StoredAnswer.of_call(call).note_terms(),
-                link=find_link(call.caller, proposal_id),
+                link=_find_link(call.caller, proposal_id),
                 **self.asked,
             )
         except Throttled as exc:
@@ -220,7 +220,7 @@ class CallToApprove:
             self.store.change(row, WAITING, task_id=self.store.create_task(self.owner, tool.name))
         return row
 
-    def make_fingerprint(self, objects: list[dict[str, Any]]) -> str:
+    def _make_fingerprint(self, objects: list[dict[str, Any]]) -> str:
         return hash_json([self.call.tool.name, self.digest, [each["hash"] for each in objects]])
 
     def make(self, row: Any, proceed: Proceed) -> Outcome:
@@ -239,23 +239,23 @@ class CallToApprove:
                 setattr(row, name, value)
             is_enough = len(store.find_approvals(row)) >= row.approvals_needed
             if is_enough:
-                if self.make_fingerprint(find_objects(call, is_locked=True)) != row.fingerprint:
+                if self._make_fingerprint(_find_objects(call, is_locked=True)) != row.fingerprint:
                     raise CallRefused(Conflict(CHANGED))
                 try:
                     return proceed(call)
                 except Asked as exc:
                     # The answers of the caller are not what was approved.
-                    raise make_refusal(
+                    raise _make_refusal(
                         "An approved call cannot be made: it asks its caller."
                     ) from exc
         store.reopen(row)
-        return describe_waiting(call, row)
+        return _describe_waiting(call, row)
 
 
 # --- The caller and the objects of a call --------------------------------------------------------
 
 
-def find_objects(call: CallState, *, is_locked: bool = False) -> list[dict[str, Any]]:
+def _find_objects(call: CallState, *, is_locked: bool = False) -> list[dict[str, Any]]:
     """Return what each request of a call names, with a hash of the row's columns, as JSON.
 
     Args:
@@ -266,7 +266,7 @@ def find_objects(call: CallState, *, is_locked: bool = False) -> list[dict[str, 
         named = CallObject(call.caller, call.tool, bound)
         row: Any = None if named.key is None else named.find_row(is_locked=is_locked)
         if row is None and named.key is not None:
-            row = find_row_by_key(call.tool.endpoint.model, named.key, is_locked=is_locked)
+            row = _find_row_by_key(call.tool.endpoint.model, named.key, is_locked=is_locked)
         label = "" if row is None else row._meta.concrete_model._meta.label
         found.append(
             {
@@ -280,7 +280,7 @@ def find_objects(call: CallState, *, is_locked: bool = False) -> list[dict[str, 
     return found
 
 
-def find_row_by_key(model: Any, key: Any, *, is_locked: bool) -> Any:
+def _find_row_by_key(model: Any, key: Any, *, is_locked: bool) -> Any:
     """Return the row that a handler probably finds by itself, None for none."""
     if model is None:
         return None
@@ -302,7 +302,7 @@ def find_shown_fingerprint(proposal: Any) -> str:
     return str(proposal.fingerprint)
 
 
-def show_objects(proposal: Any, caller: Any, tool: Any) -> list[dict[str, Any]]:
+def _show_objects(proposal: Any, caller: Any, tool: Any) -> list[dict[str, Any]]:
     """Return the objects of a proposal as the retrieve tool of the same view shows them now."""
     shown = (
         CallObject(caller, tool, Call({}, each["kwargs"], each["query_string"])).show()
@@ -321,10 +321,10 @@ def show_to(proposal: Any, user: Any, tenant: Any = None) -> list[dict[str, Any]
     caller = LocalEndpoint().make_caller(user)
     if tenant is not None:
         caller.request.tenant = tenant  # type: ignore[attr-defined]
-    return [] if tool is None else show_objects(proposal, caller, tool)
+    return [] if tool is None else _show_objects(proposal, caller, tool)
 
 
-def find_people(request: Any) -> set[str]:
+def _find_people(request: Any) -> set[str]:
     """Return the keys of the people behind an authenticated request."""
     auth = request.auth
     known = (request.user, getattr(auth, "user", None))
@@ -346,7 +346,7 @@ def find_credential_key(caller: Any) -> str:
     return hash_json(reference if client is None else ["client", str(client)])
 
 
-def find_link(caller: Any, proposal_id: str) -> str:
+def _find_link(caller: Any, proposal_id: str) -> str:
     # A caller of this process has no address.
     try:
         path = reverse("drf_mcp_rules:proposal", args=[proposal_id])
@@ -408,12 +408,12 @@ def show_proposal(row: Any, call: CallState, tool: Any) -> dict[str, Any]:
     """
     if row.status not in (*OPEN, RUNNING):
         return {}
-    objects = show_objects(row, call.caller, tool)
+    objects = _show_objects(row, call.caller, tool)
     shown = objects[0] if len(objects) == 1 else objects and {"objects": objects}
     return {"arguments": row.arguments, **({"shown": shown} if shown else {})}
 
 
-def describe_waiting(call: CallState, row: Any) -> Outcome:
+def _describe_waiting(call: CallState, row: Any) -> Outcome:
     """Return the soft outcome that says what a call waits for."""
     data = {**describe_proposal(row, call), **show_proposal(row, call, call.tool)}
     state = f"The call is {row.status} already."

@@ -40,22 +40,22 @@ class SearchFeature(Feature):
         return is_on(view.feature_attributes)
 
     def get_listed_tools(self, tools: Any, context: Any, server: Any) -> Sequence[Any] | None:
-        if (search := open_search(context, server)) is None:
+        if (search := _open_search(context, server)) is None:
             return None
         # What another feature has added to the list is found by no search.
         added = [tool for tool in tools if tool.name not in search.every]
         return [*search.listed, *added]
 
     def get_hints(self, context: Any, server: Any) -> Sequence[str]:
-        search = open_search(context, server)
+        search = _open_search(context, server)
         return () if search is None else [search.hint]
 
     def find_tool(self, name: str, context: Any, server: Any) -> Any:
-        is_own = name in SEARCH_TOOLS and (search := open_search(context, server))
+        is_own = name in SEARCH_TOOLS and (search := _open_search(context, server))
         return search.make(name) if is_own else None
 
     def redirect(self, call: CallState) -> None:
-        if call.tool.name in SEARCH_TOOLS and (search := open_search(call.context, call.server)):
+        if call.tool.name in SEARCH_TOOLS and (search := _open_search(call.context, call.server)):
             search.redirect(call)
 
     def prepare_endpoint(self, server: Any, tools: Mapping[str, Any]) -> None:
@@ -73,7 +73,7 @@ def is_on(view_attributes: Mapping[str, Any]) -> bool:
     return bool(mcp_settings.TOOL_SEARCH if own is None else own)
 
 
-def open_search(context: Any, server: Any) -> Any:
+def _open_search(context: Any, server: Any) -> Any:
     """Return what the caller sees in place of all tools, None where all are listed."""
     from drf_mcp.contrib.search.tool_search import ToolSearch
 

@@ -45,7 +45,7 @@ def describe_for_search(tool: Tool) -> dict[str, Any]:
     own_action, verbs = "", set()
     if action in ACTIONS:
         nouns += [] if "{" in collection else [collection]
-        verbs = find_verbs()
+        verbs = _find_verbs()
     else:
         # What a tool that is no standard action does: its name without its object.
         stems = set(split_words(" ".join(nouns)))
@@ -65,7 +65,7 @@ def describe_for_search(tool: Tool) -> dict[str, Any]:
         "names": " ".join([drop_verbs(name), drop_verbs(tool.title), *keywords]),
         "description": drop_verbs(tool.description),
         "subject": " ".join(read_subject(tool, model)),
-        "arguments": " ".join(read_properties({"properties": arguments})),
+        "arguments": " ".join(_read_properties({"properties": arguments})),
         "own": own_action,
         "action": action,
         "as_question": ACTIONS.get(action, ""),
@@ -74,7 +74,7 @@ def describe_for_search(tool: Tool) -> dict[str, Any]:
     }
 
 
-def find_verbs() -> set[str]:
+def _find_verbs() -> set[str]:
     """Return the words of the sentences that describe standard actions, and of their names."""
     names = "_".join(ACTIONS).split("_")
     sentences = (text.format(plural="", single="", one="") for text in SENTENCES.values())
@@ -84,7 +84,7 @@ def find_verbs() -> set[str]:
 def read_subject(tool: Tool, model: Any) -> Iterator[str]:
     """Yield names of the model, and what its fields are called, mean and may hold."""
     if model is None:
-        yield from read_properties(Signature(tool).find_output())
+        yield from _read_properties(Signature(tool).find_output())
         return
     yield from get_names(model)
     for field in model._meta.get_fields():
@@ -96,7 +96,7 @@ def read_subject(tool: Tool, model: Any) -> Iterator[str]:
                 yield from get_names(field.related_model)
 
 
-def read_properties(schema: Any) -> Iterator[str]:
+def _read_properties(schema: Any) -> Iterator[str]:
     """Yield names, descriptions and choices of all properties of a schema, nested ones too."""
     if not isinstance(schema, Mapping):
         return
@@ -105,8 +105,8 @@ def read_properties(schema: Any) -> Iterator[str]:
         if isinstance(member, Mapping):
             yield str(member.get("description", ""))
             yield " ".join(value for value in member.get("enum") or () if isinstance(value, str))
-        yield from read_properties(member)
-    yield from read_properties(schema.get("items"))
+        yield from _read_properties(member)
+    yield from _read_properties(schema.get("items"))
 
 
 # --- How well it answers ----------------------------------------------------------------------
@@ -180,7 +180,7 @@ class FieldRanking:
             # The name of an action of the project that is no object, such as "ship", asks for
             # that action.
             first = words[0]
-            if find_itself(first) not in self.nouns and not self.verbs.isdisjoint(first):
+            if _find_itself(first) not in self.nouns and not self.verbs.isdisjoint(first):
                 asks = {}
         scores = self.find_scores(words)
         said = {stem for near in words for stem in near}
@@ -188,14 +188,14 @@ class FieldRanking:
             if tool.get("as_question") in asks.keys() - {READ}:
                 scores[name] += self.asked
         for name in scores:
-            scores[name] *= self.find_factor(name, asks, said)
+            scores[name] *= self._find_factor(name, asks, said)
         return sorted(scores, key=lambda name: -scores[name])
 
     def correct(self, near: Mapping[str, float]) -> Mapping[str, float]:
         """Return a word that no tool has, nor a synonym of it, as one that is spelled like it."""
         if not self.holders.keys().isdisjoint(near):
             return near
-        spelled = self.find_spelling(find_itself(near), SURE_LIKENESS)
+        spelled = self._find_spelling(_find_itself(near), SURE_LIKENESS)
         return {spelled: 0.5} if spelled else near
 
     def find_scores(self, words: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -203,7 +203,7 @@ class FieldRanking:
         scores: dict[str, float] = defaultdict(float)
         for near in words:
             # A synonym counts no more than the word itself, also where the synonym is rarer.
-            most = self.weights.get(find_itself(near), math.inf)
+            most = self.weights.get(_find_itself(near), math.inf)
             # Of several synonyms that a tool holds, the best counts.
             best: dict[str, float] = {}
             for word in near.keys() & self.weights.keys():
@@ -214,7 +214,7 @@ class FieldRanking:
                 scores[name] += value
         return scores
 
-    def find_factor(self, name: str, asks: Mapping[str, float], said: set[str]) -> float:
+    def _find_factor(self, name: str, asks: Mapping[str, float], said: set[str]) -> float:
         """Return the factor of a tool's score by what the tool does and the question asks for."""
         tool = self.tools[name]
         if "reads" not in tool:
@@ -238,13 +238,13 @@ class FieldRanking:
     # --- Words that no tool has --------------------------------------------------------------
 
     def find_near(self, text: str) -> list[str]:
-        spelled = map(self.find_spelling, split_words(text)[:MOST_SPELLINGS])
+        spelled = map(self._find_spelling, split_words(text)[:MOST_SPELLINGS])
         scores = self.find_scores([{word: 1.0} for word in spelled if word])
         return sorted(scores, key=lambda name: -scores[name])
 
-    def find_spelling(self, word: str, least: float = LEAST_LIKENESS) -> str:
+    def _find_spelling(self, word: str, least: float = LEAST_LIKENESS) -> str:
         """Return the word of the tools that shares the most with a word, "" where none does."""
-        own = cut_pieces(word)
+        own = _cut_pieces(word)
         shared = Counter(other for piece in own for other in self.pieces.get(piece, ()))
         # A word has as many pieces as letters, and one more; fewer where one comes twice.
         likeness = {other: 2 * n / (len(own) + len(other) + 1) for other, n in shared.items()}
@@ -256,17 +256,17 @@ class FieldRanking:
         """The words that hold each piece of a word."""
         pieces: dict[str, list[str]] = defaultdict(list)
         for word in self.holders:
-            for piece in cut_pieces(word):
+            for piece in _cut_pieces(word):
                 pieces[piece].append(word)
         return pieces
 
 
-def find_itself(near: Mapping[str, float]) -> str:
+def _find_itself(near: Mapping[str, float]) -> str:
     """Return the word among its synonyms, each with what it counts."""
     return max(near, key=lambda word: near[word])
 
 
-def cut_pieces(word: str) -> set[str]:
+def _cut_pieces(word: str) -> set[str]:
     """Return the pairs of letters of a word, its beginning and its end among them."""
     edged = f" {word} "
     return {edged[start : start + 2] for start in range(len(edged) - 1)}

@@ -31,7 +31,7 @@ CHOICES = re.compile(r" \([^()]*\)")
 SENTENCE = re.compile(r".+?[.!?。](?=\s|$)", re.DOTALL)
 
 
-def rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:
+def _rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:
     """Return the ranking of some tools, which describes each of them."""
     # In the project's own language, not the first caller's.
     with override_language():
@@ -58,18 +58,18 @@ class ToolIndex:
 
     @classmethod
     def rank(cls, registry: Any, tools: Mapping[str, Tool]) -> FieldRanking:
-        ranking: FieldRanking = registry.keep("ranking", tools, rank_tools)
+        ranking: FieldRanking = registry.keep("ranking", tools, _rank_tools)
         return ranking
 
     def find(self, query: str, most: int) -> list[Tool]:
         """Return the tools that a query is about: the tools that it names, then the best."""
         names = dict.fromkeys(word for word in NAMES.findall(query) if word in self.tools)
-        if not self.find_named(query) or "_" not in query:
+        if not self._find_named(query) or "_" not in query:
             ranked = self.rank(self.registry, self.tools).find(query)
             names |= dict.fromkeys(n for n in ranked if not self.tools[n].endpoint.is_built_in)
         return Visibility(self.caller).find_first((self.tools[name] for name in names), most)
 
-    def find_named(self, query: str) -> list[str]:
+    def _find_named(self, query: str) -> list[str]:
         words = NAMES.findall(query)
         # Among other words, a name of one word may be an ordinary word.
         is_named = all(word in self.tools and ("_" in word or words == [word]) for word in words)
@@ -100,14 +100,14 @@ class ToolIndex:
         """Yield hits while there is room, at least one."""
         limit = DEFAULT_LIMIT if self.result_limit is None else self.result_limit
         room = CHARACTERS_PER_TOKEN * limit
-        named, words = self.find_named(query), set(split_words(query))
+        named, words = self._find_named(query), set(split_words(query))
         for place, tool in enumerate(tools):
             with override_language():
                 is_named, text = tool.name in named, tool.description
                 most = MOST_OPTIONAL if place < MOST_SIGNED else 0
                 signature = Signature(tool) if is_named else ShortSignature(tool, words, most)
                 hit = (
-                    define(tool)
+                    _define(tool)
                     if definitions
                     else {
                         "signature": signature.write(),
@@ -139,7 +139,7 @@ class ToolIndex:
 # --- Hits -----------------------------------------------------------------------------------
 
 
-def define(tool: Tool) -> dict[str, Any]:
+def _define(tool: Tool) -> dict[str, Any]:
     return {
         "name": tool.name,
         "run_with": READ if tool.reads else WRITE,

@@ -76,7 +76,7 @@ class RunTool(RedirectingTool):
     holder = INNER
 
 
-def make_tool(name: str, **options: Any) -> Tool:
+def _make_tool(name: str, **options: Any) -> Tool:
     if name == SEARCH:
         types = {"query": "string", "definitions": "boolean", "offset": "integer"}
         return SearchTool.make(
@@ -156,9 +156,9 @@ class ToolSearch:
             ]
 
         pinned = self.registry.keep(("pinned", self.patterns), self.tools, find_pinned)
-        return [*self.find_own(), *pinned]
+        return [*self._find_own(), *pinned]
 
-    def find_own(self) -> Iterator[Tool]:
+    def _find_own(self) -> Iterator[Tool]:
         """Yield the ones of the three tools that the caller can use, with their hints."""
         own = [tool for tool in self.tools.values() if not tool.endpoint.is_built_in]
         reads = [tool for tool in own if tool.reads]
@@ -170,14 +170,14 @@ class ToolSearch:
         if can_read or can_write:
             yield self.make(SEARCH)
         if can_read:
-            yield self.make(READ, open_world=reaches_out(reads))
+            yield self.make(READ, open_world=_reaches_out(reads))
         if can_write:
-            yield self.make(WRITE, destructive=is_destructive, open_world=reaches_out(writes))
+            yield self.make(WRITE, destructive=is_destructive, open_world=_reaches_out(writes))
 
     def make(self, name: str, **options: Any) -> Tool:
         # Made once for all callers, so that each is described and encoded once.
         tool: Tool = self.registry.keep(
-            (name, tuple(options.items())), self.every, lambda tools: make_tool(name, **options)
+            (name, tuple(options.items())), self.every, lambda tools: _make_tool(name, **options)
         )
         return tool
 
@@ -201,10 +201,10 @@ class ToolSearch:
         tool = self.every.get(name)
         if tool is None or tool.reads != (runner.name == READ):
             is_known = tool is not None and Visibility(self.caller).sees_any([tool])
-            call.tool = runner.refusing(refuse_kind(tool) if is_known else self.refuse_name(name))
+            call.tool = runner.refusing(_refuse_kind(tool) if is_known else self.refuse_name(name))
             return
         call.redirect(name, sent[INNER])
-        call.locate = partial(locate_outcome, name)
+        call.locate = partial(_locate_outcome, name)
 
     def refuse_name(self, name: str) -> Problem:
         if name in SEARCH_TOOLS:
@@ -226,7 +226,7 @@ class ToolSearch:
         )
 
 
-def refuse_kind(tool: Any) -> Problem:
+def _refuse_kind(tool: Any) -> Problem:
     other, message = WRITE, "%(tool)s changes something. Nothing was run."
     if tool.reads:
         other, message = READ, "%(tool)s only reads. Nothing was run."
@@ -235,11 +235,11 @@ def refuse_kind(tool: Any) -> Problem:
     return Problem("wrong_tool", message, "/name", tool.name, remediation=advice)
 
 
-def reaches_out(tools: Sequence[Tool]) -> bool:
+def _reaches_out(tools: Sequence[Tool]) -> bool:
     return any(tool.annotations["openWorldHint"] for tool in tools)
 
 
-def locate_outcome(name: str, outcome: Outcome) -> Outcome:
+def _locate_outcome(name: str, outcome: Outcome) -> Outcome:
     """Return the outcome of a tool in terms of the call that named the tool."""
 
     def go_without(exc: Exception) -> dict[str, Any]:
@@ -248,18 +248,18 @@ def locate_outcome(name: str, outcome: Outcome) -> Outcome:
         return {}
 
     # What a view's own envelope says may look like ours.
-    changes = contain(lambda: find_located(name, outcome), go_without)
+    changes = contain(lambda: _find_located(name, outcome), go_without)
     return outcome.changed(**changes) if changes else outcome
 
 
-def find_located(name: str, outcome: Outcome) -> dict[str, Any]:
+def _find_located(name: str, outcome: Outcome) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     failure, page, data = outcome.failure, outcome.pagination, outcome.data
     if failure is not None and failure.problems:
-        changes["failure"] = failure.with_problems(locate_all(failure.problems))
+        changes["failure"] = failure.with_problems(_locate_all(failure.problems))
     if any(warning.problems for warning in outcome.warnings):
         changes["warnings"] = tuple(
-            replace(warning, problems=locate_all(warning.problems)) for warning in outcome.warnings
+            replace(warning, problems=_locate_all(warning.problems)) for warning in outcome.warnings
         )
     if page is not None and page.next is not None:
         changes["pagination"] = replace(page, next={"name": name, INNER: page.next})
@@ -270,7 +270,7 @@ def find_located(name: str, outcome: Outcome) -> dict[str, Any]:
     return changes
 
 
-def locate_all(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+def _locate_all(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     # One that is about no argument stays so.
     prefix = JSONPointer.from_path([INNER])
     return tuple(replace(p, pointer=prefix + p.pointer) if p.pointer else p for p in problems)

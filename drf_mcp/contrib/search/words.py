@@ -35,7 +35,7 @@ DERIVATIONS = (
 )
 
 
-def strip_english(word: str, forms: Mapping[str, str]) -> str:
+def _strip_english(word: str, forms: Mapping[str, str]) -> str:
     """Return a word without its endings: "orders" and "ordered" are one word.
 
     Args:
@@ -43,21 +43,21 @@ def strip_english(word: str, forms: Mapping[str, str]) -> str:
     """
     stem = forms.get(word, word)
     if word not in forms and not word.endswith(UNINFLECTED):
-        stem = strip_ending(word, INFLECTIONS, 3)
+        stem = _strip_ending(word, INFLECTIONS, 3)
         if stem != word and word.endswith(("ies", "ied")):
             stem = f"{stem}y"
         elif stem != word and len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "elsz":
             stem = stem[:-1]
-    stem = strip_ending(strip_e(forms.get(stem, stem)), DERIVATIONS, 4)
+    stem = _strip_ending(_strip_e(forms.get(stem, stem)), DERIVATIONS, 4)
     # "cancelled" and "canceled"
-    return strip_e(stem[:-1] if stem.endswith("ll") and len(stem) > 5 else stem)
+    return _strip_e(stem[:-1] if stem.endswith("ll") and len(stem) > 5 else stem)
 
 
-def strip_e(stem: str) -> str:
+def _strip_e(stem: str) -> str:
     return stem[:3] + stem[3:].rstrip("e")
 
 
-def strip_ending(word: str, endings: Sequence[str], least: int) -> str:
+def _strip_ending(word: str, endings: Sequence[str], least: int) -> str:
     for ending in endings:
         if word.endswith(ending) and len(word) - len(ending) >= least:
             return word.removesuffix(ending)
@@ -105,16 +105,16 @@ class Vocabulary:
             self.forms |= dict.fromkeys([word, *forms.split()], word)
         for action, verbs in words["asks"].items():
             for text in verbs.split():
-                phrase = self.read_phrase(text)
+                phrase = self._read_phrase(text)
                 self.asking[phrase if "_" in text else text].add(action)
-        for line in read_synonyms():
+        for line in _read_synonyms():
             said, _, wanted = line.partition(" > ")
-            stems = [self.read_phrase(text) for text in said.split()]
-            others = [self.read_phrase(text) for text in wanted.split()] or stems
+            stems = [self._read_phrase(text) for text in said.split()]
+            others = [self._read_phrase(text) for text in wanted.split()] or stems
             for stem in stems:
                 self.synonyms[stem].update(others)
 
-    def read_phrase(self, text: str) -> str:
+    def _read_phrase(self, text: str) -> str:
         stems = tuple(map(self.strip, text.split("_")))
         if len(stems) > 1 and stems not in self.phrases[stems[0]]:
             self.phrases[stems[0]].append(stems)
@@ -122,15 +122,15 @@ class Vocabulary:
 
     def strip(self, word: str) -> str:
         """Return a word without its endings."""
-        return strip_english(word, self.forms)
+        return _strip_english(word, self.forms)
 
     def split(self, text: str) -> list[str]:
         """Return the stems of the words that say something, and of the phrases."""
-        words = split_raw(text)
+        words = _split_raw(text)
         stems = [self.strip(word) for word in words]
         stop = self.lists["stop"]
         said = [stem for stem, word in zip(stems, words, strict=True) if word not in stop]
-        phrases = (self.find_phrase(stems, place, between=0) for place in range(len(stems)))
+        phrases = (self._find_phrase(stems, place, between=0) for place in range(len(stems)))
         return said + [" ".join(stems[place] for place in phrase) for phrase in phrases if phrase]
 
     def read(self, text: str) -> SearchQuestion:
@@ -139,11 +139,11 @@ class Vocabulary:
         stop = self.lists["stop"]
         silent = stop - self.lists["about_fields"]
         for clause in CLAUSES.split(text):
-            words = split_raw(clause)
+            words = _split_raw(clause)
             stems = [self.strip(word) for word in words]
             taken: set[int] = set()
             for place, word in enumerate(words):
-                phrase = self.find_phrase(stems, place, taken)
+                phrase = self._find_phrase(stems, place, taken)
                 taken |= set(phrase)
                 unit = " ".join(stems[each] for each in phrase) if phrase else stems[place]
                 # Elsewhere a verb may as well be a noun: "an order", "the request".
@@ -157,9 +157,9 @@ class Vocabulary:
                 parts = [stems[n] for n in phrase if words[n] not in stop]
                 near = [*self.synonyms.get(unit, ()), *parts]
                 found.append({**dict.fromkeys(near, SYNONYM), unit: 1.0})
-        return SearchQuestion(found, asks or self.guess(split_raw(text)))
+        return SearchQuestion(found, asks or self._guess(_split_raw(text)))
 
-    def guess(self, words: Sequence[str]) -> Mapping[str, float]:
+    def _guess(self, words: Sequence[str]) -> Mapping[str, float]:
         """Return what words without a verb that is known ask for.
 
         "She weighs 6 kilos" asks to record it, "the address is wrong" to correct it, "call the
@@ -172,7 +172,7 @@ class Vocabulary:
             return {"create" if is_new else "partial_update": 0.5}
         return GUESS if lists["determiners"].isdisjoint(words[:3]) else {}
 
-    def find_phrase(
+    def _find_phrase(
         self,
         stems: Sequence[str],
         start: int,
@@ -193,12 +193,12 @@ class Vocabulary:
         return ()
 
 
-def split_raw(text: str) -> list[str]:
+def _split_raw(text: str) -> list[str]:
     words = WORDS.findall(CAMEL.sub(" ", text).lower())
     return [part for word in words for part in split_unspaced(word)]
 
 
-def read_synonyms() -> list[str]:
+def _read_synonyms() -> list[str]:
     lines = (FOLDER / "synonyms_en.txt").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if not line.startswith("#")]
 

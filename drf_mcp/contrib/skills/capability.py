@@ -91,7 +91,7 @@ class Skill(Folder):
 
     @property
     def frontmatter(self) -> dict[str, Any]:
-        return read_frontmatter((self.folder / MAIN).read_bytes())
+        return _read_frontmatter((self.folder / MAIN).read_bytes())
 
     def make_uri(self, file: Path) -> str:
         return f"{self.root}/{quote(file.relative_to(self.folder).as_posix())}"
@@ -114,20 +114,20 @@ class Skill(Folder):
         resources = []
         for file in self.files:
             state = file.stat()
-            manifest = digest_file(file, state.st_mtime_ns, state.st_size)
+            manifest = _digest_file(file, state.st_mtime_ns, state.st_size)
             resources.append({"uri": self.make_uri(file), **manifest})
         return {"uri": self.uri, "frontmatter": self.frontmatter, "resources": resources}
 
 
 @functools.lru_cache(maxsize=4096)
-def digest_file(file: Path, modified: int, size: int) -> Mapping[str, Any]:
+def _digest_file(file: Path, modified: int, size: int) -> Mapping[str, Any]:
     content = file.read_bytes()
     digest = hashlib.sha256(content).hexdigest()
     return {"digest": f"sha256:{digest}", "size": len(content)}
 
 
 @functools.lru_cache(maxsize=256)
-def read_frontmatter(content: bytes) -> dict[str, Any]:
+def _read_frontmatter(content: bytes) -> dict[str, Any]:
     try:
         yaml = import_module("yaml")
     except ImportError as exc:
@@ -173,10 +173,10 @@ class SkillsCapability(Capability):
         page, following = cut_page(self.get_skills(), params, size, lambda s: s.uri)
         entries = [skill.make_entry() for skill in page]
         members: dict[str, Any] = {"skills": Encoded(to_bytes(encode_data(entries)))}
-        members |= self.find_scope(context)
+        members |= self._find_scope(context)
         return members if following is None else {**members, "nextCursor": following}
 
-    def find_scope(self, context: RequestContext) -> dict[str, str]:
+    def _find_scope(self, context: RequestContext) -> dict[str, str]:
         # Skills are the same for every caller whom the endpoint lets in.
         is_public = self.server.tools_capability.is_public((), context)
         return {"cacheScope": "public"} if is_public else {}
@@ -189,7 +189,7 @@ class SkillsCapability(Capability):
             raise InvalidParams(message)
         for skill in self.get_skills():
             if skill.uri == uri:
-                return {"skill": skill.make_entry(), **self.find_scope(context)}
+                return {"skill": skill.make_entry(), **self._find_scope(context)}
         message = f"No skill is served at {uri[:200]}"
         raise InvalidParams(message, data={"uri": uri}, http_status=200)
 

@@ -105,7 +105,7 @@ class Bus:
                     self.thread = None
                     return
                 listeners = dict(self.listeners)
-            contain(lambda: self.read(listeners), self.fall_behind)  # noqa: B023
+            contain(lambda: self.read(listeners), self._fall_behind)  # noqa: B023
             close_idle_connections()
             time.sleep(POLL_SECONDS)
 
@@ -124,7 +124,7 @@ class Bus:
             if news:
                 hear(news)
 
-    def fall_behind(self, exc: Exception) -> None:
+    def _fall_behind(self, exc: Exception) -> None:
         logger.warning("The cache of subscriptions cannot be read: %s", exc)
         self.era = ""
 
@@ -167,7 +167,7 @@ def announce_update(subject: Any) -> None:
     if isinstance(subject, str):
         publish([("uri", subject)])
     else:
-        publish(row_subjects(subject), subject._state.db)
+        publish(_row_subjects(subject), subject._state.db)
 
 
 def publish(subjects: Iterable[Subject], using: str | None = None, mark: str = "") -> None:
@@ -191,7 +191,7 @@ def list_subjects(
     return (("list", name, key) for key in keys for name in names)
 
 
-def row_subjects(instance: Model) -> Iterator[Subject]:
+def _row_subjects(instance: Model) -> Iterator[Subject]:
     model: Any = instance._meta.concrete_model
     for each in (model, *model._meta.get_parent_list()):
         yield row_subject(each, vars(instance).get(each._meta.pk.attname))
@@ -207,12 +207,12 @@ def row_subject(model: Any, key: Any) -> Subject:
 # --- Signals --------------------------------------------------------------------------------
 
 
-def announce_row(sender: Any, instance: Model, using: str | None = None, **kwargs: Any) -> None:
+def _announce_row(sender: Any, instance: Model, using: str | None = None, **kwargs: Any) -> None:
     # Reading a resource for a client writes to the package's own tables.
     if kwargs.get("raw") or sender._meta.app_label.startswith("drf_mcp"):
         return
     is_deleted = "created" not in kwargs
-    publish(row_subjects(instance), using, DELETED if is_deleted else "")
+    publish(_row_subjects(instance), using, DELETED if is_deleted else "")
     # A new user listens to nothing yet, and each sign-in saves ``last_login``.
     is_user = hasattr(instance, "is_authenticated") and not kwargs.get("created")
     if is_deleted and sender._meta.label_lower in ("auth.group", "auth.permission"):
@@ -231,7 +231,7 @@ def announce_rights(
     using: str | None = None,
     **kwargs: Any,
 ) -> None:
-    is_users = find_rights_tables().get(sender)
+    is_users = _find_rights_tables().get(sender)
     if is_users is None or not action.startswith("post_") or pk_set == set():
         return
     # Who was in a group that changed or was cleared is not looked up.
@@ -239,7 +239,7 @@ def announce_rights(
 
 
 @functools.lru_cache(maxsize=1)
-def find_rights_tables() -> Mapping[Any, bool]:
+def _find_rights_tables() -> Mapping[Any, bool]:
     """Return the tables of rights: True for the rights of users, False for the rights of groups."""
     user: Any = get_user_model() if apps.is_installed("django.contrib.auth") else None
     # A user model of the project's own may have none of them.
@@ -250,7 +250,7 @@ def find_rights_tables() -> Mapping[Any, bool]:
     return {**dict.fromkeys(of_users, True), group.permissions.through: False}
 
 
-def announce_subject(
+def _announce_subject(
     sender: Any, kind: str, key: str, using: str | None = None, **kwargs: Any
 ) -> None:
     publish([(kind, key)], using)
@@ -260,19 +260,19 @@ def follow_models() -> None:
     # Without a bus nothing is connected: Django deletes rows one by one where a receiver is.
     is_on = find_bus() is not None
     for signal, receiver in (
-        (post_save, announce_row),
-        (post_delete, announce_row),
+        (post_save, _announce_row),
+        (post_delete, _announce_row),
         (m2m_changed, announce_rights),
-        (subject_changed, announce_subject),
+        (subject_changed, _announce_subject),
     ):
         connect = signal.connect if is_on else signal.disconnect
         connect(receiver, dispatch_uid=f"drf_mcp.{receiver.__name__}")
 
 
-def forget_bus(*, setting: str, **kwargs: Any) -> None:
+def _forget_bus(*, setting: str, **kwargs: Any) -> None:
     if setting in ("DRF_MCP", "CACHES", "INSTALLED_APPS"):
         find_bus.cache_clear()
         follow_models()
 
 
-setting_changed.connect(forget_bus)
+setting_changed.connect(_forget_bus)

@@ -80,10 +80,10 @@ class SubscriptionsCapability(Capability):
 
     def listen(self, context: RequestContext) -> MessageStream:
         # The throttles count this message, and nothing that the stream reads later.
-        listener, agreed = self.make_listener(count_once(context))
+        listener, agreed = self._make_listener(count_once(context))
         return MessageStream(listener.get_messages(agreed))
 
-    def make_listener(self, context: RequestContext) -> tuple[Listener, dict[str, Any]]:
+    def _make_listener(self, context: RequestContext) -> tuple[Listener, dict[str, Any]]:
         wanted = context.message.params.get("notifications")
         if not isinstance(wanted, Mapping):
             raise InvalidParams('The params must hold "notifications", an object.')
@@ -92,7 +92,7 @@ class SubscriptionsCapability(Capability):
         offered = self.server.find_offered(context.era)
         lists = [n for n in LISTS if wanted.get(MEMBERS[n]) is True and n in offered]
         agreed: dict[str, Any] = {MEMBERS[name]: True for name in lists}
-        uris, ids = read_texts(wanted, URIS), read_texts(wanted, TASK_IDS)
+        uris, ids = _read_texts(wanted, URIS), _read_texts(wanted, TASK_IDS)
         user_pk = getattr(context.caller.authenticate().user, "pk", None)
         keys: dict[str, set[Listened]] = {}
         states: dict[Listened, str] = {}
@@ -104,7 +104,7 @@ class SubscriptionsCapability(Capability):
         for name in lists:
             listen("list", name, [("list", name, "*"), *list_subjects([user_pk], [name])])
         for uri in uris:
-            if rows := self.find_rows(uri, context):
+            if rows := self._find_rows(uri, context):
                 listen("uri", uri, [("uri", uri), *rows])
             elif content := self.hash_document(uri, context):
                 listen("document", uri, [("uri", uri)])
@@ -125,7 +125,7 @@ class SubscriptionsCapability(Capability):
         listener.free_slot = weakref.finalize(listener, give_back)
         return listener, agreed
 
-    def find_rows(self, uri: str, context: RequestContext) -> list[Subject]:
+    def _find_rows(self, uri: str, context: RequestContext) -> list[Subject]:
         """Return the rows that a resource may show, [] where the caller cannot read it.
 
         A list cannot be listened for: to know what the caller sees of it, it would have to be
@@ -160,7 +160,7 @@ class SubscriptionsCapability(Capability):
         if tasks is None or not tasks.is_on:
             return None
         params = {"taskId": task_id}
-        return ask(lambda: tasks.find_task(context.for_params("tasks/get", params)))
+        return _ask(lambda: tasks.find_task(context.for_params("tasks/get", params)))
 
     @property
     def resources(self) -> Any:
@@ -170,10 +170,10 @@ class SubscriptionsCapability(Capability):
         if (resources := self.resources) is None:
             return False
         read = context.for_params("resources/read", {"uri": uri})
-        return ask(lambda: resources.read_resource(read)) is not None
+        return _ask(lambda: resources.read_resource(read)) is not None
 
 
-def ask(read: Callable[[], Any]) -> Any:
+def _ask(read: Callable[[], Any]) -> Any:
     """Return what is read for a caller, None where the caller is refused it."""
     try:
         return read()
@@ -183,7 +183,7 @@ def ask(read: Callable[[], Any]) -> Any:
         return None
 
 
-def read_texts(wanted: Mapping[str, Any], member: str) -> list[str]:
+def _read_texts(wanted: Mapping[str, Any], member: str) -> list[str]:
     texts = wanted.get(member, [])
     is_list = isinstance(texts, list) and all(isinstance(each, str) for each in texts)
     if not is_list:

@@ -85,13 +85,13 @@ class Listener:
     async def get_messages(self, agreed: Mapping[str, Any]) -> AsyncIterator[bytes]:
         """Yield the messages of the stream; an empty one keeps the connection open."""
         self.loop, self.has_heard = asyncio.get_running_loop(), asyncio.Event()
-        end_at_signal()
+        _end_at_signal()
         streams.add(self)
         unsubscribe: Callable[[], None] = lambda: None  # noqa: E731
         try:
             # The thread of the request ends without closing its connections.
             await sync_to_async(close_idle_connections)()
-            unsubscribe = await run_reading(self.bus.subscribe, self.keys, self.hear)
+            unsubscribe = await _run_reading(self.bus.subscribe, self.keys, self._hear)
             # Until all processes know that a client listens.
             await asyncio.sleep(news.POLL_SECONDS)
             yield self.notify("notifications/subscriptions/acknowledged", notifications=agreed)
@@ -107,7 +107,7 @@ class Listener:
                             self.heard[subject] = False
                 self.has_heard.clear()
                 heard, self.heard = self.heard, {}
-                messages = await run_reading(self.select, heard) if heard else []
+                messages = await _run_reading(self.select, heard) if heard else []
                 if messages is None:
                     break
                 for message in messages:
@@ -118,7 +118,7 @@ class Listener:
             unsubscribe()
             self.free_slot()
 
-    def hear(self, news_by_key: Mapping[str, str]) -> None:
+    def _hear(self, news_by_key: Mapping[str, str]) -> None:
         """Note what has changed, for the stream to send; runs in any thread."""
 
         def note() -> None:
@@ -141,12 +141,12 @@ class Listener:
             # The credential, or rights of the caller, may have ended since.
             context = replace(self.context, caller=self.context.caller.renew())
             context.caller.authenticate()
-            return list(self.find_messages(heard, context))
+            return list(self._find_messages(heard, context))
         if not isinstance(caught.exception, (APIException, ProtocolError)):
             report_unexpected(caught.exception, self.context.caller.request)
         return None
 
-    def find_messages(
+    def _find_messages(
         self, heard: Mapping[Listened, bool], context: RequestContext
     ) -> Iterator[bytes]:
         for subject, is_deleted in heard.items():
@@ -155,17 +155,17 @@ class Listener:
                 yield self.notify(f"notifications/{name}/list_changed")
             elif kind == "task":
                 task = self.capability.read_task(name, context)
-                if task and self.is_new(subject, hash_json(task)):
+                if task and self._is_new(subject, hash_json(task)):
                     yield self.notify("notifications/tasks", **task)
             elif kind == "document":
                 content = self.capability.hash_document(name, context)
-                if content and self.is_new(subject, content):
+                if content and self._is_new(subject, content):
                     yield self.notify(UPDATED, uri=name)
             # Only readers of the resource learn of the update.
             elif self.capability.is_readable(name, context) or is_deleted:
                 yield self.notify(UPDATED, uri=name)
 
-    def is_new(self, subject: Listened, state: str) -> bool:
+    def _is_new(self, subject: Listened, state: str) -> bool:
         is_new = self.states.get(subject) != state
         self.states[subject] = state
         return is_new
@@ -177,7 +177,7 @@ class Listener:
 streams: weakref.WeakSet[Listener] = weakref.WeakSet()
 
 
-def end_at_signal() -> None:
+def _end_at_signal() -> None:
     """End the streams at SIGTERM and SIGINT: the server waits for them."""
     if threading.current_thread() is not threading.main_thread():
         return
@@ -198,7 +198,7 @@ class EndStreams:
         self.before(number, frame)
 
 
-async def run_reading(function: Callable[..., Result], *args: Any) -> Result:
+async def _run_reading(function: Callable[..., Result], *args: Any) -> Result:
     def read() -> Result:
         try:
             return function(*args)

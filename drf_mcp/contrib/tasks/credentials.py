@@ -61,12 +61,12 @@ class Credential:
         known = bool(user and user.is_authenticated)
         if (known and not is_row(user)) or (auth is not None and not is_row(auth)):
             return None
-        made = cls(make_reference(user, user.pk) if known else None, None)
+        made = cls(_make_reference(user, user.pk) if known else None, None)
         if auth is None:
             return made
         if not isinstance(auth.pk, str):
-            return replace(made, auth=make_reference(auth, auth.pk))
-        hashed = replace(made, auth=make_reference(auth, hash_key(auth.pk)))
+            return replace(made, auth=_make_reference(auth, auth.pk))
+        hashed = replace(made, auth=_make_reference(auth, _hash_key(auth.pk)))
         return hashed if known and hashed.find_auth(user) == auth else None
 
     def put_on(self, request: Any) -> None:
@@ -77,7 +77,7 @@ class Credential:
         """
         user = None
         if self.user is not None:
-            user = look_up(*self.user)
+            user = _look_up(*self.user)
             if user is None or is_gone(user):
                 raise CallerGone()
             request._force_auth_user = user
@@ -93,11 +93,11 @@ class Credential:
         label, key = self.auth
         model = apps.get_model(label)
         if not isinstance(model._meta.pk, CharField):
-            return look_up(label, key)
+            return _look_up(label, key)
         owners = [f for f in model._meta.fields if f.many_to_one or f.one_to_one]
         own = [f.name for f in owners if isinstance(user, f.related_model)]
         found = (row for name in own for row in model._base_manager.filter(**{name: user}))
-        return next((row for row in found if hash_key(row.pk) == key), None)
+        return next((row for row in found if _hash_key(row.pk) == key), None)
 
 
 def is_row(value: Any) -> bool:
@@ -105,13 +105,13 @@ def is_row(value: Any) -> bool:
     return issubclass(value.__class__, Model) and value.pk is not None
 
 
-def make_reference(row: Any, key: Any) -> list[Any]:
+def _make_reference(row: Any, key: Any) -> list[Any]:
     return [row._meta.concrete_model._meta.label, str(key)]
 
 
-def hash_key(key: str) -> str:
+def _hash_key(key: str) -> str:
     return salted_hmac("drf_mcp.contrib.tasks.credentials", key, algorithm="sha256").hexdigest()
 
 
-def look_up(label: str, key: str) -> Any:
+def _look_up(label: str, key: str) -> Any:
     return apps.get_model(label)._base_manager.filter(pk=key).first()

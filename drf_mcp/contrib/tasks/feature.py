@@ -200,9 +200,9 @@ class TasksCapability(Capability):
         run = getattr(call.caller.request, "mcp_task", None)
         if run is not None:
             run.prepare(call)
-        DEFERRAL.set(call, run or self.make_deferral(call))
+        DEFERRAL.set(call, run or self._make_deferral(call))
 
-    def make_deferral(self, call: CallState) -> Deferral | None:
+    def _make_deferral(self, call: CallState) -> Deferral | None:
         tool, context, caller = call.tool, call.context, call.caller
         assert context is not None
         # A worker makes the call at a URL, which stdio and calls in the process do not have. The
@@ -283,22 +283,22 @@ class TasksCapability(Capability):
         row = self.find(context)
         tool = self.get_tool(row, context)
         if "job" in row.request:
-            return self.ask_job(row, context)
+            return self._ask_job(row, context)
         # The answer to a call that was not made has no terms.
         is_open = row.status != COMPLETED or not row.terms
         if is_open or StoredAnswer.may_read(context.caller, tool, row.terms):
             return self.store.describe_fully(row)
         said = CALL_AGAIN if tool.reads else StoredAnswer.explain_withheld(row.terms)
-        return self.describe_failed(row, said)
+        return self._describe_failed(row, said)
 
-    def describe_failed(self, row: Any, message: str) -> dict[str, Any]:
+    def _describe_failed(self, row: Any, message: str) -> dict[str, Any]:
         error = {"code": FORBIDDEN, "message": message}
         return {**self.store.describe(row), "status": FAILED, "error": error}
 
-    def ask_job(self, row: Any, context: RequestContext) -> dict[str, Any]:
+    def _ask_job(self, row: Any, context: RequestContext) -> dict[str, Any]:
         answer = JobReader(self.server, context).ask(row.request["job"])
         if answer is None:
-            return self.describe_failed(row, "The URL of the job cannot be asked any more.")
+            return self._describe_failed(row, "The URL of the job cannot be asked any more.")
         is_over = answer.is_over or row.status == COMPLETED
         self.store.note_job(row, COMPLETED if is_over else WORKING, answer.message)
         further = {"result": answer.result} if is_over else {}

@@ -94,7 +94,7 @@ class TaskStore:
         if not holder:
             return
         kept = self.rows.filter(holder=holder, expires__gt=django_timezone.now())
-        self.end_lapsed(kept)
+        self._end_lapsed(kept)
         # A task that no worker runs, such as one of a call that waits for a person, has no request.
         running = kept.filter(status__in=[WORKING, INPUT_REQUIRED]).exclude(request={})
         refuse_beyond("MAX_RUNNING_TASKS", running.count() + more)
@@ -105,9 +105,9 @@ class TaskStore:
     def find(self, task_id: Any, owner: str) -> Any:
         found = self.rows.filter(expires__gt=django_timezone.now(), owner=owner)
         row = found.filter(task_id=str(task_id)).first()
-        if row is not None and self.end_lapsed(found.filter(pk=row.pk, leased=row.leased)):
+        if row is not None and self._end_lapsed(found.filter(pk=row.pk, leased=row.leased)):
             row.refresh_from_db()
-            self.announce(row)
+            self._announce(row)
         return row
 
     def describe(self, row: Any) -> dict[str, Any]:
@@ -117,8 +117,8 @@ class TaskStore:
             "taskId": row.task_id,
             "status": row.status,
             **message,
-            "createdAt": write_time(row.created),
-            "lastUpdatedAt": write_time(row.updated),
+            "createdAt": _write_time(row.created),
+            "lastUpdatedAt": _write_time(row.updated),
             "ttlMs": round((row.expires - row.created).total_seconds() * 1000),
             "pollIntervalMs": POLL_INTERVAL,
         }
@@ -145,7 +145,7 @@ class TaskStore:
         leased = django_timezone.now() + timedelta(seconds=LEASE)
         self.select(row, status=WORKING).update(leased=leased)
 
-    def end_lapsed(self, rows: Any) -> int:
+    def _end_lapsed(self, rows: Any) -> int:
         """End those tasks whose worker was killed, and return their number."""
         now = django_timezone.now()
         lapsed = rows.filter(status=WORKING, leased__lt=now)
@@ -157,7 +157,7 @@ class TaskStore:
     def note_progress(self, row: Any, message: str) -> None:
         running = self.select(row, status=WORKING, is_cancelled=False)
         running.update(message=message, updated=django_timezone.now())
-        self.announce(row)
+        self._announce(row)
 
     def is_cancelled(self, row: Any) -> bool:
         return bool(self.select(row, is_cancelled=True).exists())
@@ -177,7 +177,7 @@ class TaskStore:
         asking |= {"started": None, "leased": None, "updated": django_timezone.now()}
         if not self.select(row, is_cancelled=False).update(**asking):
             self.finish(row, CANCELLED)
-        self.announce(row)
+        self._announce(row)
 
     def finish(
         self,
@@ -189,16 +189,16 @@ class TaskStore:
         ended = {"status": status, "answer": answer, "request": {}, "message": "", "leased": None}
         ended["terms"] = terms or {}
         self.select(row, status=WORKING).update(**ended, updated=django_timezone.now())
-        self.announce(row)
+        self._announce(row)
 
     def note_job(self, row: Any, status: str, message: str) -> None:
         if (row.status, row.message) != (status, message):
             row.status, row.message, row.updated = status, message, django_timezone.now()
             noted = {"status": status, "message": message, "updated": row.updated}
             self.select(row, status=WORKING).update(**noted)
-            self.announce(row)
+            self._announce(row)
 
-    def announce(self, row: Any) -> None:
+    def _announce(self, row: Any) -> None:
         subject_changed.send(type(self), kind="task", key=row.task_id, using=self.rows.db)
 
     # --- What the client does ------------------------------------------------------------------
@@ -210,7 +210,7 @@ class TaskStore:
         ended = {"status": CANCELLED, "request": {}, "message": ""}
         if not unfinished.filter(started=None).update(**ended, updated=now):
             unfinished.update(is_cancelled=True, message="Asked to stop.", updated=now)
-        self.announce(row)
+        self._announce(row)
 
     def answer(self, row: Any, responses: Mapping[str, Any]) -> bool:
         """Keep answers to open questions; return whether the work can go on."""
@@ -228,10 +228,10 @@ class TaskStore:
                 locked.input_requests["open"] = {}
                 locked.status = WORKING
             locked.save()
-            self.announce(row)
+            self._announce(row)
         return is_complete
 
 
-def write_time(moment: datetime) -> str:
+def _write_time(moment: datetime) -> str:
     aware = moment if django_timezone.is_aware(moment) else django_timezone.make_aware(moment)
     return aware.astimezone(UTC).isoformat().replace("+00:00", "Z")

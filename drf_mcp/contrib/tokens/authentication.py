@@ -40,12 +40,12 @@ class AgentTokenAuthentication(BaseAuthentication):
         key = self.get_key(request)
         if key is None:
             return None
-        if not self.is_for_tools(request):
+        if not self._is_for_tools(request):
             raise AuthenticationFailed(ELSEWHERE)
         token = AgentToken.objects.find(key)
         if token is None:
             raise AuthenticationFailed(INVALID)
-        if fault := token.find_fault(self.find_address(request)):
+        if fault := token.find_fault(self._find_address(request)):
             raise AuthenticationFailed(fault)
         token.note_use()
         return token.user, token
@@ -64,7 +64,7 @@ class AgentTokenAuthentication(BaseAuthentication):
         key = key.strip()
         return key if KEY.match(key) else None
 
-    def find_address(self, request: Any) -> str:
+    def _find_address(self, request: Any) -> str:
         """Return the network address of the caller, from the connection and not from headers.
 
         Behind a proxy it is the proxy's address, unless the server or a middleware sets
@@ -73,6 +73,6 @@ class AgentTokenAuthentication(BaseAuthentication):
         address: str = request.META.get("REMOTE_ADDR", "")
         return address
 
-    def is_for_tools(self, request: Any) -> bool:
+    def _is_for_tools(self, request: Any) -> bool:
         # The endpoint sets it on its own request and on the requests of views.
         return getattr(request, "is_mcp_request", False) is True

@@ -36,7 +36,7 @@ THIS_TOKEN = gettext_noop("this token")
 USE_INTERVAL = timedelta(minutes=1)
 
 
-def make_digest(key: str) -> str:
+def _make_digest(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
@@ -93,7 +93,7 @@ class AgentTokenQuerySet(models.QuerySet["AgentToken"]):
         if found is None:
             return None
         token = self.select_related("user").filter(prefix=found["prefix"]).first()
-        digest = make_digest(key)
+        digest = _make_digest(key)
         # Comparing takes the same time for any secret.
         return token if token and constant_time_compare(token.digest, digest) else None
 
@@ -167,7 +167,7 @@ class AgentToken(models.Model):
         """
         self.prefix = get_random_string(8, string.ascii_lowercase + string.digits)
         key = f"mcp_{self.prefix}_{get_random_string(SECRET_LENGTH)}"
-        self.digest = make_digest(key)
+        self.digest = _make_digest(key)
         return key
 
     @property
@@ -202,11 +202,11 @@ class AgentToken(models.Model):
             return gettext("The token has expired.")
         if is_gone(self.user):
             return gettext("The token's user is not active.")
-        if address is not None and self.networks and not self.is_within(address):
+        if address is not None and self.networks and not self._is_within(address):
             return gettext("The token is not taken from this network address.")
         return ""
 
-    def is_within(self, address: str) -> bool:
+    def _is_within(self, address: str) -> bool:
         try:
             place = ipaddress.ip_address(address)
         except ValueError:

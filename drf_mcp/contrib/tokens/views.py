@@ -30,16 +30,16 @@ class TokensPart(PagePart):
     """
 
     def get_addresses(self) -> Mapping[str, str]:
-        url = self.find_url()
+        url = self._find_url()
         return {url: _("Tokens")} if url else {}
 
     def get_client_cards(self, authorization: str) -> Sequence[Mapping[str, Any]]:
-        url, expires = self.find_url(), find_last_day().isoformat()
+        url, expires = self._find_url(), find_last_day().isoformat()
         card = {"url": url, "authorization": authorization, "expires": expires}
         is_shown = url and authorization
         return [{"template": "drf_mcp_tokens/connect.html", **card}] if is_shown else []
 
-    def find_url(self) -> str:
+    def _find_url(self) -> str:
         user = getattr(self.page.request, "user", None)
         if not getattr(user, "is_authenticated", False):
             return ""
@@ -64,13 +64,13 @@ class TokensView(SessionPage):
     frame_class = TokensFrame
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.show(self.get_form())
+        return self.show(self._get_form())
 
     @sensitive_variables("key")
     def post(self, request: HttpRequest) -> HttpResponse:
         if "revoke" in request.POST:
             return self.revoke(request.POST["revoke"])
-        form = self.get_form(request.POST)
+        form = self._get_form(request.POST)
         wants_json = not request.accepts("text/html")
         key = self.make_token(form) if form.is_valid() else ""
         if not key:
@@ -82,7 +82,7 @@ class TokensView(SessionPage):
             add_never_cache_headers(made)
             return made
         # Not after a redirect: the key would have to be stored meanwhile.
-        return self.show(self.get_form(), form.instance, key)
+        return self.show(self._get_form(), form.instance, key)
 
     @sensitive_variables("key")
     def make_token(self, form: Any) -> str:
@@ -106,7 +106,7 @@ class TokensView(SessionPage):
         user: Any = self.request.user
         return AgentToken.objects.filter(user=user)
 
-    def get_form(self, data: Any = None) -> OwnTokenForm:
+    def _get_form(self, data: Any = None) -> OwnTokenForm:
         return self.form_class(data, tools_of_user=self.tools, label_suffix="")
 
     @property

@@ -30,11 +30,11 @@ PIECE = 2**16
 UNKNOWN_TYPES = ("", "application/x-www-form-urlencoded", "application/octet-stream")
 
 
-def find_storage() -> Storage:
+def _find_storage() -> Storage:
     return storages[mcp_settings.UPLOAD_STORAGE]
 
 
-def stored_files() -> Any:
+def _stored_files() -> Any:
     return get_rows("drf_mcp_uploads.WaitingFile")
 
 
@@ -49,7 +49,7 @@ class StoredUpload(UploadedFile):  # type: ignore[type-arg]
         return b"".join(self.chunks())
 
     def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
-        with find_storage().open(self.path) as file:
+        with _find_storage().open(self.path) as file:
             yield from file.chunks(chunk_size)
 
 
@@ -59,9 +59,9 @@ def find_file(reference: str, owner: str) -> StoredUpload:
     Raises:
         ArgumentsRefused: if the owner has no such file, or has it no more.
     """
-    known = stored_files().filter(pk=reference.removeprefix(PREFIX), owner=owner)
+    known = _stored_files().filter(pk=reference.removeprefix(PREFIX), owner=owner)
     row = known.filter(expires__gt=timezone.now()).first()
-    if row is None or not find_storage().exists(row.path):
+    if row is None or not _find_storage().exists(row.path):
         minutes = mcp_settings.UPLOAD_SECONDS // 60
         problem = Problem(
             "invalid",
@@ -74,9 +74,9 @@ def find_file(reference: str, owner: str) -> StoredUpload:
 
 
 def delete_expired() -> int:
-    expired = list(stored_files().filter(expires__lte=timezone.now()))
+    expired = list(_stored_files().filter(expires__lte=timezone.now()))
     for row in expired:
-        find_storage().delete(row.path)
+        _find_storage().delete(row.path)
         row.delete()
     return len(expired)
 
@@ -84,7 +84,7 @@ def delete_expired() -> int:
 def check_bounds(holder: str) -> None:
     """Raise `LimitReached` if a holder has more files, or bytes, than one may have."""
     now = timezone.now()
-    held = stored_files().filter(holder=holder, expires__gt=now)
+    held = _stored_files().filter(holder=holder, expires__gt=now)
     size, first = held.aggregate(Sum("size"), Min("expires")).values()
     for name, count in (("MAX_UPLOADS", held.count()), ("MAX_UPLOADS_BYTES", size)):
         if count > getattr(mcp_settings, name):
@@ -109,9 +109,9 @@ class UploadView(MCPView):
         for throttle in self.get_throttles():
             if not throttle.allow_request(known, self):  # type: ignore[arg-type]
                 raise Throttled(throttle.wait())
-        if not self.sees_file_argument():
+        if not self._sees_file_argument():
             raise PermissionDenied("No tool that you may call takes a file.")
-        row = self.store(request, self.read_length(request))
+        row = self.store(request, self._read_length(request))
         answer = {
             "reference": f"{PREFIX}{row.pk}",
             "name": row.name,
@@ -120,14 +120,14 @@ class UploadView(MCPView):
         }
         return JsonResponse(answer, status=201)
 
-    def sees_file_argument(self) -> bool:
+    def _sees_file_argument(self) -> bool:
         """Return whether tools/list shows the caller a tool that takes a file."""
         server, urlconf = self.server, getattr(self.request, "urlconf", None)
         tools = server.registry.tools(urlconf, server.tool_options)
         offered = server.registry.narrow(tools, self.caller.narrowings).values()
         return Visibility(self.caller).sees_any(t for t in offered if t.arguments.uploading)
 
-    def read_length(self, request: HttpRequest) -> int:
+    def _read_length(self, request: HttpRequest) -> int:
         """Return the length of the body, which is counted before the body is read."""
         length = request.META.get("CONTENT_LENGTH") or ""
         # A WSGI server may hand a body in chunks on as one without a length.
@@ -143,7 +143,7 @@ class UploadView(MCPView):
     def store(self, request: HttpRequest, length: int) -> Any:
         """Store the body, and return its row; a body that is not stored whole leaves nothing."""
         kind = "" if request.content_type in UNKNOWN_TYPES else request.content_type or ""
-        row = stored_files().create(
+        row = _stored_files().create(
             reference=secrets.token_urlsafe(24),
             owner=self.caller.principal,
             holder=self.caller.holder,
@@ -162,7 +162,7 @@ class UploadView(MCPView):
             is_stored = True
         finally:
             if not is_stored:
-                find_storage().delete(row.path)
+                _find_storage().delete(row.path)
                 row.delete()
         return row
 
@@ -177,4 +177,4 @@ class UploadView(MCPView):
                 text = f"{file.tell():,} bytes came in place of {row.size:,}."
                 raise Refused(400, text)
             file.seek(0)
-            return find_storage().save(row.path, file)
+            return _find_storage().save(row.path, file)

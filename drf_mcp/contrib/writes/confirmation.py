@@ -76,16 +76,16 @@ def needs_person(tool: Any) -> bool:
     return find_confirmation(tool) == PERSON_ONLY
 
 
-def find_used_confirmations() -> Any:
+def _find_used_confirmations() -> Any:
     return get_rows("drf_mcp_writes.UsedConfirmation")
 
 
 def expire_confirmations() -> int:
     """Delete the confirmations that can be used no more, and return their number."""
-    return int(find_used_confirmations().filter(expires__lte=timezone.now()).delete()[0])
+    return int(_find_used_confirmations().filter(expires__lte=timezone.now()).delete()[0])
 
 
-def shorten_hash(text: str) -> str:
+def _shorten_hash(text: str) -> str:
     # 96 bits, in few tokens.
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:12]).decode()
 
@@ -105,9 +105,9 @@ class Confirmation:
             replace_control = call.tool.arguments.replace_control
             self.arguments = replace_control(self.arguments, CONFIRMATION, MISSING)
         self.binding = {
-            FOREIGN: shorten_hash(call.caller.principal),
-            ARGUMENTS: shorten_hash(hash_json(self.arguments)),
-            CHANGED: shorten_hash(state),
+            FOREIGN: _shorten_hash(call.caller.principal),
+            ARGUMENTS: _shorten_hash(hash_json(self.arguments)),
+            CHANGED: _shorten_hash(state),
         }
         self.nonce = ""
 
@@ -129,7 +129,7 @@ class Confirmation:
 
     def claim(self, max_age: int) -> bool:
         """Return whether the confirmation is unused, and use it up."""
-        rows, expires = find_used_confirmations(), timezone.now() + timedelta(seconds=max_age)
+        rows, expires = _find_used_confirmations(), timezone.now() + timedelta(seconds=max_age)
         try:
             with transaction.atomic(using=rows.db):
                 rows.create(nonce=self.nonce, expires=expires)
@@ -227,7 +227,7 @@ class ConfirmationGuard(Guard):
             return proceed(call)
         except Asked:
             # The view asks its own question: the next round sends the same confirmation.
-            find_used_confirmations().filter(nonce=confirmation.nonce).delete()
+            _find_used_confirmations().filter(nonce=confirmation.nonce).delete()
             raise
 
     def ask(

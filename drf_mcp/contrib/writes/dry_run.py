@@ -200,7 +200,7 @@ class Rollback:
                 )
 
 
-def make_plain(outcome: Outcome) -> Outcome:
+def _make_plain(outcome: Outcome) -> Outcome:
     """Return an outcome with JSON values, which are written without asking a database."""
     if outcome.is_error:
         return outcome
@@ -216,7 +216,7 @@ def make_plain(outcome: Outcome) -> Outcome:
     return contain(encode, lambda exc: outcome)
 
 
-def mark_trial(outcome: Outcome, note: str = NOTE, **facts: Any) -> Outcome:
+def _mark_trial(outcome: Outcome, note: str = NOTE, **facts: Any) -> Outcome:
     """Return the outcome of a dry run, with what the call would change in its meta."""
     meta = {**outcome.meta, DRY_RUN: {"note": note, **facts}}
     return outcome.changed(is_trial=True, meta=meta)
@@ -228,44 +228,44 @@ class DryRunGuard(Guard):
     order = 530
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        return make_trial(call, proceed) if is_dry_run(call) else proceed(call)
+        return _make_trial(call, proceed) if is_dry_run(call) else proceed(call)
 
 
-def make_trial(call: CallState, proceed: Proceed) -> Outcome:
+def _make_trial(call: CallState, proceed: Proceed) -> Outcome:
     """Return the outcome of a call that leaves nothing in the databases."""
     # Authentication may write, such as the last use of a token, and is not rolled back.
     call.caller.authenticate()
     rollback = Rollback()
     if obstacle := rollback.find_obstacle(call.tool.endpoint.route.callback):
-        return refuse_trial(call, obstacle, "Nothing was run.")
+        return _refuse_trial(call, obstacle, "Nothing was run.")
     with rollback.undoing():
-        outcome = run_trial(call, proceed, rollback)
+        outcome = _run_trial(call, proceed, rollback)
     if not rollback.is_undone:
-        return refuse_trial(call, rollback.obstacle, KEPT, note=KEPT)
+        return _refuse_trial(call, rollback.obstacle, KEPT, note=KEPT)
     if rollback.obstacle:
-        return refuse_trial(call, rollback.obstacle, "Nothing was changed.")
+        return _refuse_trial(call, rollback.obstacle, "Nothing was changed.")
     return outcome
 
 
-def run_trial(call: CallState, proceed: Proceed, rollback: Rollback) -> Outcome:
+def _run_trial(call: CallState, proceed: Proceed, rollback: Rollback) -> Outcome:
     # This runs inside the transactions. Each further read has savepoints, since a read that fails
     # would break the transactions for the call.
     requests = [call.of_item(bound) for bound in call.bound.requests]
     objects = [CallObject(each.caller, each.tool, each.bound) for each in requests]
     with undoing():
         before = [each.read_members() for each in objects]
-    outcome = rollback.watch(call, lambda: make_plain(proceed(call)))
+    outcome = rollback.watch(call, lambda: _make_plain(proceed(call)))
     if rollback.obstacle or outcome.failure is not None:
-        return mark_trial(outcome)
+        return _mark_trial(outcome)
     fail = partial(call.dispatcher.get_crash_outcome, call, call.caller.request)
     failed: Outcome | None = contain(rollback.check_constraints, fail)
     if failed is not None:
-        return mark_trial(failed)
+        return _mark_trial(failed)
     # Values of several objects share the room that one has.
     most = MOST_SHOWN // len(objects)
     with undoing():
         found = [
-            compare_fields(was, each.read_members() if was else {}, most)
+            _compare_fields(was, each.read_members() if was else {}, most)
             for was, each in zip(before, objects, strict=True)
         ]
     facts: dict[str, Any] = {**found[0]}
@@ -273,10 +273,10 @@ def run_trial(call: CallState, proceed: Proceed, rollback: Rollback) -> Outcome:
         pairs = zip(objects, found, strict=True)
         changed = [{"object": each.key, **fields} for each, fields in pairs if fields]
         facts = {"objects": changed} if changed else {}
-    return mark_trial(outcome, **facts)
+    return _mark_trial(outcome, **facts)
 
 
-def compare_fields(
+def _compare_fields(
     before: Mapping[str, Any], after: Mapping[str, Any], most: int
 ) -> dict[str, dict[str, Any]]:
     """Return the fields of an object that differ, before and after, {} for none."""
@@ -293,10 +293,10 @@ def shorten(value: Any, most: int) -> Any:
     return f"{text[:most]}…" if len(text) > most else value
 
 
-def refuse_trial(call: CallState, obstacle: str, state: str, note: str = NOTE) -> Outcome:
+def _refuse_trial(call: CallState, obstacle: str, state: str, note: str = NOTE) -> Outcome:
     message = f"{call.tool.name} has no dry run here: its view {obstacle}. {state}"
     advice = "Leave the argument out to make the call itself, if that is wanted."
     pointer = call.tool.arguments.get_control_pointer(DRY_RUN)
     problem = Problem("dry_run_unavailable", message, pointer, received=True, remediation=advice)
     failure = Failure("VALIDATION_ERROR", Category.VALIDATION, message, advice, problems=(problem,))
-    return mark_trial(Outcome(call.tool.name, 400, failure=failure), note)
+    return _mark_trial(Outcome(call.tool.name, 400, failure=failure), note)

@@ -63,7 +63,7 @@ ATOMIC_REMEDY = (
 GUARD_NAMES: Slot[tuple[str, ...]] = Slot()
 
 
-def find_guard_names(tool: Any) -> tuple[str, ...]:
+def _find_guard_names(tool: Any) -> tuple[str, ...]:
     """Return the names of the guards of a tool, mostly the names of their arguments."""
     known = GUARD_NAMES.get(tool)
     if known is not None:
@@ -87,7 +87,7 @@ def find_guard_names(tool: Any) -> tuple[str, ...]:
 def get_parameters(tool: Any) -> Sequence[Parameter]:
     """Return the arguments that the guards of a tool read."""
     found = []
-    for name in find_guard_names(tool):
+    for name in _find_guard_names(tool):
         if name == IF_MATCH:
             found.append(find_precondition(tool).parameter)  # type: ignore[union-attr]
         elif name != CONFIRMATION or not needs_person(tool):
@@ -98,7 +98,7 @@ def get_parameters(tool: Any) -> Sequence[Parameter]:
 
 def get_guards(tool: Any) -> Sequence[Guard]:
     """Return the guards of a tool that writes."""
-    return [GUARDS[name]() for name in find_guard_names(tool)]
+    return [GUARDS[name]() for name in _find_guard_names(tool)]
 
 
 # --- Checks ---------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def check_versions(project: Project) -> Iterator[CheckMessage]:
         if precondition.model is not None and precondition.finds_row:
             names = [field.name for field in precondition.model._meta.concrete_fields]
             fault = f"{precondition.model.__name__} has no field {precondition.name!r}."
-            fault += say_nearest(precondition.name, names)
+            fault += _say_nearest(precondition.name, names)
         yield Error(
             f"if_match= of {name} at {tool.endpoint.place}: {fault}",
             hint="Name a field of the model that each save changes, or write if_match=True"
@@ -125,7 +125,7 @@ def check_versions(project: Project) -> Iterator[CheckMessage]:
         )
 
 
-def say_nearest(name: str, known: Iterable[str]) -> str:
+def _say_nearest(name: str, known: Iterable[str]) -> str:
     nearest = find_nearest(name, known)
     return f" Did you mean {nearest[0]!r}?" if nearest else ""
 
@@ -138,7 +138,7 @@ def check_idempotency(project: Project) -> Iterator[CheckMessage]:
             tools.update(endpoint.view.registry.tools(None, endpoint.view.tool_options))
     kept = find_records().db
     for name, tool in tools.items():
-        if IDEMPOTENCY_KEY not in find_guard_names(tool):
+        if IDEMPOTENCY_KEY not in _find_guard_names(tool):
             continue
         # A change and its record cannot be in one transaction.
         view, fault = f"its view {tool.endpoint.place}", ""

@@ -89,11 +89,11 @@ class KeptEncoder(JSONEncoder):
         return super().default(obj)
 
 
-def select_warnings(warnings: Iterable[Warning]) -> list[Warning]:
+def _select_warnings(warnings: Iterable[Warning]) -> list[Warning]:
     return [warning for warning in warnings if warning.code != APPROACHING]
 
 
-def read_warning(members: dict[str, Any]) -> Warning:
+def _read_warning(members: dict[str, Any]) -> Warning:
     def read_severity(known: dict[str, Any]) -> dict[str, Any]:
         severity = known["severity"]
         return {**known, "severity": None if severity is None else Severity(severity)}
@@ -105,13 +105,13 @@ def read_warning(members: dict[str, Any]) -> Warning:
 def write_outcome(outcome: Outcome) -> str:
     """Return the text of an outcome without a failure; what is lazy in it is read."""
     members = {name: getattr(outcome, name) for name in KEPT}
-    return KeptEncoder().encode({**members, "warnings": select_warnings(outcome.warnings)})
+    return KeptEncoder().encode({**members, "warnings": _select_warnings(outcome.warnings)})
 
 
 def read_outcome(text: str) -> Outcome:
     """Return the outcome of a text that `write_outcome` wrote."""
     members = json.loads(text)
-    members["warnings"] = tuple(map(read_warning, members["warnings"]))
+    members["warnings"] = tuple(map(_read_warning, members["warnings"]))
     for name in ("content", "suggestions"):
         members[name] = tuple(members[name])
     members["source"] = Source(**members["source"])
@@ -329,9 +329,9 @@ class IdempotencyKeyMixin:
         super().initial(request, *args, **kwargs)  # type: ignore[misc]
         method = str(request.method).lower()
         if request.method not in SAFE_METHODS and (handler := getattr(self, method, None)):
-            setattr(self, method, functools.partial(self.make_once, handler))
+            setattr(self, method, functools.partial(self._make_once, handler))
 
-    def make_once(self, handler: Any, request: Request, *args: Any, **kwargs: Any) -> Any:
+    def _make_once(self, handler: Any, request: Request, *args: Any, **kwargs: Any) -> Any:
         """Return the handler's response, or the response to the first request with the same key."""
         key = self.read_idempotency_key(request)
         if not key or getattr(call_context(request), "dry_run", False):
@@ -356,7 +356,7 @@ class IdempotencyKeyMixin:
             elif answer.status_code >= 500:
                 change.undo(row)
             else:
-                change.keep(row, text := write_answer(answer, notes), find_rights())
+                change.keep(row, text := _write_answer(answer, notes), find_rights())
                 if isinstance(answer, Response):
                     # The first answer has the data that all others have, and knows its objects.
                     answer.data = keep_serializers(answer.data, json.loads(text)["data"])
@@ -369,7 +369,7 @@ class IdempotencyKeyMixin:
             response: HttpResponseBase = Response({"detail": MADE})
             if find_rights() == rights and (not is_old(made) or finds_object(self)):
                 members = json.loads(text)
-                notes.warnings += map(read_warning, members["warnings"])
+                notes.warnings += map(_read_warning, members["warnings"])
                 notes.suggestions += members["suggestions"]
                 notes.blocks += map(Block, members["blocks"])
                 notes.telemetry.update(members["telemetry"])
@@ -377,7 +377,7 @@ class IdempotencyKeyMixin:
                 response = read_response(members)
                 # Only calls learn how to take it back, and the version of their object.
                 if find_call(request) is not None and isinstance(response, Response):
-                    response.data = name_object(response.data, members.get("object"))
+                    response.data = _name_object(response.data, members.get("object"))
             response["Idempotency-Replayed"] = "true"
             return response
 
@@ -415,7 +415,7 @@ class IdempotencyKeyMixin:
             sent[""] = data
         for name in data if isinstance(data, Mapping) else ():
             values = data.getlist(name) if hasattr(data, "getlist") else [data[name]]
-            hashed = list(map(hash_received_file, values))
+            hashed = list(map(_hash_received_file, values))
             # One value of a form is what it is in JSON.
             sent[f"/{name}"] = hashed[0] if len(hashed) == 1 else hashed
         arguments = {pointer: fingerprint(value) for pointer, value in sent.items()}
@@ -424,7 +424,7 @@ class IdempotencyKeyMixin:
         return IntendedChange(owner, key, operation, arguments, seconds, holder)
 
 
-def hash_received_file(value: Any) -> Any:
+def _hash_received_file(value: Any) -> Any:
     if not hasattr(value, "chunks"):
         return value
     digest = hashlib.sha256()
@@ -434,12 +434,12 @@ def hash_received_file(value: Any) -> Any:
     return [value.name, digest.hexdigest()]
 
 
-def find_changed_object(data: Any) -> Model | None:
+def _find_changed_object(data: Any) -> Model | None:
     row = getattr(getattr(data, "serializer", None), "instance", None)
     return row if isinstance(row, Model) else None
 
 
-def name_object(data: Any, kept: Sequence[Any] | None) -> Any:
+def _name_object(data: Any, kept: Sequence[Any] | None) -> Any:
     """Return data that comes again, which knows its object as the first answer's serializer did."""
     if kept is None or not isinstance(data, dict):
         return data
@@ -450,10 +450,10 @@ def name_object(data: Any, kept: Sequence[Any] | None) -> Any:
     return ReturnDict(data, serializer=serializer)
 
 
-def write_answer(response: Any, notes: Any) -> str:
+def _write_answer(response: Any, notes: Any) -> str:
     """Return the text of a response, and of the notes of its view."""
     body = {"data": response.data} if isinstance(response, Response) else {}
-    row = find_changed_object(body.get("data"))
+    row = _find_changed_object(body.get("data"))
     if not body:
         body = {"content": base64.b64encode(response.getvalue()).decode()}
     return KeptEncoder().encode(
@@ -462,7 +462,7 @@ def write_answer(response: Any, notes: Any) -> str:
             "object": None if row is None else [row._meta.label, row.pk],
             "status": response.status_code,
             "headers": dict(response.items()),
-            "warnings": select_warnings(notes.warnings),
+            "warnings": _select_warnings(notes.warnings),
             "suggestions": notes.suggestions,
             "telemetry": notes.telemetry,
             "blocks": [b.members for b in (*notes.blocks, *getattr(response, "blocks", ()))],

@@ -48,17 +48,17 @@ def requires_key(tool: Any) -> bool:
     return bool(getattr(tool.endpoint.view_class, "idempotency_key_required", False))
 
 
-def add_header(bound: Call, key: str) -> Call:
+def _add_header(bound: Call, key: str) -> Call:
     """Return a call with the header of a key; each of its items has a key made of this one."""
     if bound.items:
         items = (
-            add_header(item, fingerprint([key, index])) for index, item in enumerate(bound.items)
+            _add_header(item, fingerprint([key, index])) for index, item in enumerate(bound.items)
         )
         return replace(bound, items=tuple(items))
     return replace(bound, headers={KeyHeader.meta: KeyHeader.write(key)})
 
 
-def is_made_by_view(call: CallState, bound: Call) -> bool:
+def _is_made_by_view(call: CallState, bound: Call) -> bool:
     """Return whether a view that takes the header has made the change of a request."""
 
     def look(view: Any, request: Any, *args: Any, **kwargs: Any) -> bool:
@@ -69,7 +69,7 @@ def is_made_by_view(call: CallState, bound: Call) -> bool:
     return contain(lambda: Probe(call.caller, call.tool, bound).ask(look), lambda exc: False)
 
 
-def describe_made(call: CallState, message: str) -> Outcome:
+def _describe_made(call: CallState, message: str) -> Outcome:
     """Return the outcome of a call whose change was made before, without its answer."""
     warning = Warning(RIGHTS_CHANGED, message)
     return Outcome(call.tool.name, 200, warnings=(warning,), meta={REPLAYED: True})
@@ -81,27 +81,27 @@ class IdempotencyGuard(Guard):
     order: ClassVar[int] = 500
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        key = self.get_key(call)
+        key = self._get_key(call)
         # A dry run changes nothing, so no answer is kept.
         if key and takes_header(call.tool) and not is_dry_run(call):
             # The view does the same over HTTP.
-            call.bound = add_header(call.bound, key)
+            call.bound = _add_header(call.bound, key)
             return proceed(call)
-        change = self.find_change(call, key)
+        change = self._find_change(call, key)
         if change is None:
             return proceed(call)
         with catch() as caught:
             return self.make(change, call, proceed)
         exc = caught.exception
         if isinstance(exc, KeyReused):
-            return self.find_conflict(exc, call)
+            return self._find_conflict(exc, call)
         if isinstance(exc, (CallRefused, ArgumentsRefused)):
             raise exc
         if isinstance(exc, APIException):
             raise CallRefused(exc) from exc
         raise CallCrashed(exc) from exc
 
-    def find_change(self, call: CallState, key: str) -> IntendedChange | None:
+    def _find_change(self, call: CallState, key: str) -> IntendedChange | None:
         """Return the change of a call that is made once, None for any other call."""
         seconds = mcp_settings.IDEMPOTENCY_WINDOW if key else mcp_settings.REPEAT_WINDOW
         if not seconds or is_dry_run(call):
@@ -110,7 +110,7 @@ class IdempotencyGuard(Guard):
         owner = call.caller.principal
         if not owner:
             return None
-        values = dict(self.find_values(call))
+        values = dict(self._find_values(call))
         holder = call.caller.holder
         return IntendedChange(owner, key, call.tool.name, values, seconds, holder)
 
@@ -120,16 +120,16 @@ class IdempotencyGuard(Guard):
         Raises:
             ArgumentsRefused: if the key of the call is none.
         """
-        key = self.get_key(call)
+        key = self._get_key(call)
         if key and takes_header(call.tool) and not is_dry_run(call):
-            bound = add_header(call.bound, key)
+            bound = _add_header(call.bound, key)
             requests = bound.items or (bound,)
-            is_made = all(is_made_by_view(call, each) for each in requests)
-            return describe_made(call, message) if is_made else None
-        change = self.find_change(call, key)
+            is_made = all(_is_made_by_view(call, each) for each in requests)
+            return _describe_made(call, message) if is_made else None
+        change = self._find_change(call, key)
         with contextlib.suppress(KeyReused):
             if change is not None and change.find_answer() is not None:
-                return describe_made(call, message)
+                return _describe_made(call, message)
         return None
 
     def make(self, change: IntendedChange, call: CallState, proceed: Proceed) -> Outcome:
@@ -154,13 +154,13 @@ class IdempotencyGuard(Guard):
         def replay(answer: str, rights: str, made: datetime) -> Outcome:
             # The handler is not run: a caller who may not call it any more is refused here.
             if not StoredAnswer.of_call(call).may_replay(rights, made):
-                return describe_made(call, MADE)
+                return _describe_made(call, MADE)
             outcome = read_outcome(answer)
             return outcome.changed(meta={**outcome.meta, REPLAYED: True})
 
         return change.make(perform, replay)
 
-    def get_key(self, call: CallState) -> str:
+    def _get_key(self, call: CallState) -> str:
         """Return the key of a call, "" for none.
 
         Raises:
@@ -180,7 +180,7 @@ class IdempotencyGuard(Guard):
             return str(key)
         raise ArgumentsRefused([problem])
 
-    def find_values(self, call: CallState) -> Iterator[tuple[str, str]]:
+    def _find_values(self, call: CallState) -> Iterator[tuple[str, str]]:
         arguments, sent = call.tool.arguments, dict(call.bound.arguments)
 
         def read(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -196,7 +196,7 @@ class IdempotencyGuard(Guard):
         for pointer, value in read(sent):
             yield pointer, fingerprint(value)
 
-    def find_conflict(self, exc: KeyReused, call: CallState) -> Outcome:
+    def _find_conflict(self, exc: KeyReused, call: CallState) -> Outcome:
         advice = REMEDIATION
         problems = tuple(
             Problem("differs", DIFFERS, pointer, remediation=advice) for pointer in exc.differing

@@ -139,8 +139,8 @@ class Items:
         self.key = key
         self.most = most
         every = [*arguments.arguments, *arguments.controls]
-        self.own = [argument for argument in every if self.is_own(argument)]
-        self.shared = [argument for argument in every if not self.is_own(argument)]
+        self.own = [argument for argument in every if self._is_own(argument)]
+        self.shared = [argument for argument in every if not self._is_own(argument)]
         taken = {argument.name for argument in every}
         self.name = NAME if NAME not in taken else f"{NAME}_{BODY}"
         self.own_names = frozenset(argument.name for argument in self.own)
@@ -156,7 +156,7 @@ class Items:
             return None
         return cls(arguments, tool.endpoint.key_kwarg or "", tool.options.bulk_limit or MOST)
 
-    def is_own(self, argument: Argument) -> bool:
+    def _is_own(self, argument: Argument) -> bool:
         # Of the arguments that guards read, the version alone belongs to one object.
         name, location = argument.parameter.name, argument.location
         if location == CONTROL:
@@ -197,7 +197,7 @@ class Items:
     def bind(self, arguments: Mapping[str, Any]) -> Call:
         items = parse_json_text(arguments.get(self.name), list)
         if not isinstance(items, list) or not 0 < len(items) <= self.most:
-            raise ArgumentsRefused([self.describe_number(items)])
+            raise ArgumentsRefused([self._describe_number(items)])
         own_names = self.arguments.use_own_names
         items = [own_names(item) if isinstance(item, Mapping) else item for item in items]
         shared = {name: value for name, value in arguments.items() if name != self.name}
@@ -208,7 +208,7 @@ class Items:
         problems: list[Problem] = []
         for index, item in enumerate(items):
             try:
-                calls.append(self.bind_item(item, shared))
+                calls.append(self._bind_item(item, shared))
             except ArgumentsRefused as exc:
                 located = (self.locate(problem, index, shared) for problem in exc.problems)
                 # A problem of a shared argument is reported once.
@@ -226,7 +226,7 @@ class Items:
             items=tuple(calls),
         )
 
-    def bind_item(self, item: Any, shared: Mapping[str, Any]) -> Call:
+    def _bind_item(self, item: Any, shared: Mapping[str, Any]) -> Call:
         if not isinstance(item, Mapping):
             raise ArgumentsRefused([not_an_object(item)])
         controls = [argument for argument in self.shared if argument.location == CONTROL]
@@ -255,7 +255,7 @@ class Items:
             return problem
         return replace(problem, pointer=f"/{self.name}/{index}{pointer}")
 
-    def describe_number(self, items: Any) -> Problem:
+    def _describe_number(self, items: Any) -> Problem:
         facts = {"name": self.name, "most": self.most}
         remediation = "Send an array of 1 to {most} objects.".format(**facts)
         code = "required" if items is None else "not_a_list"

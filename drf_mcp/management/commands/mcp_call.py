@@ -97,7 +97,7 @@ class Command(MCPCommand):
         if options["raw"]:
             self.stdout.write(body.decode())
         elif "result" in response:
-            self.print_result(response["result"])
+            self._print_result(response["result"])
         if "error" in response:
             raise UsageError(response["error"]["message"])
         if response["result"].get("isError"):
@@ -107,15 +107,15 @@ class Command(MCPCommand):
         client = InProcessClient(
             self.find_user(options["username"]),
             revision=options["revision"],
-            envelope_class=self.find_envelope_class(options["envelope"]),
+            envelope_class=self._find_envelope_class(options["envelope"]),
             endpoint=self.endpoint,
         )
         if self.stderr.isatty():
-            client.on_progress = self.show_progress
+            client.on_progress = self._show_progress
         params: dict[str, Any] = {"name": options["name"], "arguments": arguments}
         try:
             if options["yes"] or sys.stdin.isatty():
-                return self.converse(client, params, yes=options["yes"])
+                return self._converse(client, params, yes=options["yes"])
             return client.send_for_bytes("tools/call", params)
         except APIException as exc:
             # An unknown tool is reported before an unknown caller.
@@ -123,7 +123,7 @@ class Command(MCPCommand):
             advice = "Name a user with --as."
             raise UsageError(f"{find_sentence(exc.detail)} {advice}") from exc
 
-    def converse(self, client: InProcessClient, params: dict[str, Any], *, yes: bool) -> bytes:
+    def _converse(self, client: InProcessClient, params: dict[str, Any], *, yes: bool) -> bytes:
         own = {**params, "_meta": {CLIENT_CAPABILITIES_KEY: FORM_CAPABILITIES}}
         body = client.send_for_bytes("tools/call", own)
         while (result := json.loads(body).get("result", {})).get("resultType") == INPUT_REQUIRED:
@@ -142,7 +142,7 @@ class Command(MCPCommand):
             body = client.send_for_bytes("tools/call", {**own, **state})
         return body
 
-    def show_progress(self, params: Mapping[str, Any]) -> None:
+    def _show_progress(self, params: Mapping[str, Any]) -> None:
         # Each notification overwrites the line of the last.
         done, total, message = params["progress"], params.get("total"), params.get("message", "")
         if total:
@@ -151,7 +151,7 @@ class Command(MCPCommand):
         ending = "\n" if total and params["progress"] >= total else ""
         self.stderr.write(f"\r\033[K{done} {message}", ending=ending)
 
-    def find_envelope_class(self, name: str | None) -> type[Envelope] | None:
+    def _find_envelope_class(self, name: str | None) -> type[Envelope] | None:
         if name is None:
             return None
         path = name if "." in name else f"{envelopes.__name__}.{name}"
@@ -181,7 +181,7 @@ class Command(MCPCommand):
             return request.to_curl(options["http"], username=username)
         return request.to_curl(options["http"], f"{scheme} {TOKEN}")
 
-    def print_result(self, result: dict[str, Any]) -> None:
+    def _print_result(self, result: dict[str, Any]) -> None:
         if "structuredContent" in result:
             self.stdout.write(self.format_json(result["structuredContent"]))
         for block in result["content"]:

@@ -58,7 +58,7 @@ class Command(MCPCommand):
     def _list(self, options: Mapping[str, Any], screen: Screen) -> Iterable[str]:
         tools, as_json = self.find_tools(options["username"]), options["json"]
         if self._has_no_tools() and not (as_json or options["username"]):
-            return ToolList(screen).show_exposing(self.find_own_endpoints())
+            return ToolList(screen).show_exposing(self._find_own_endpoints())
         self._describe(tools)
         return [self._format_tools(tools)] if as_json else ToolList(screen).list_tools(tools)
 
@@ -75,7 +75,7 @@ class Command(MCPCommand):
         report, tools = find_report(options["verb"]), dict[str, Tool]()
         if report.is_about_tools:
             if self._has_no_tools() and not options["json"]:
-                return ToolList(screen).show_exposing(self.find_own_endpoints())
+                return ToolList(screen).show_exposing(self._find_own_endpoints())
             tools |= self.find_tools(options["username"])
             self._describe(tools)
         return report.run(self, options, screen, tools)  # type: ignore[no-any-return]
@@ -91,6 +91,6 @@ class Command(MCPCommand):
     def _format_tools(self, tools: Mapping[str, Tool]) -> str:
         return self.format_json([json.loads(encode_definition(t)) for t in tools.values()])
 
-    def find_own_endpoints(self) -> list[Endpoint]:
+    def _find_own_endpoints(self) -> list[Endpoint]:
         found = find_endpoints(settings.ROOT_URLCONF)
         return [e for e in found if not e.is_built_in and not issubclass(e.view_class, APIRootView)]

@@ -42,11 +42,11 @@ class Command(MCPCommand):
         moment = "a date, a date with a time, or an age such as 30m, 12h, 7d"
         add(
             "--since",
-            type=self.read_moment,
+            type=self._read_moment,
             metavar="WHEN",
             help=f"only calls from this time on: {moment}",
         )
-        add("--until", type=self.read_moment, metavar="WHEN", help="only calls before this time")
+        add("--until", type=self._read_moment, metavar="WHEN", help="only calls before this time")
         add("--limit", type=int, default=SHOWN, help=f"how many calls are shown ({SHOWN})")
         add("--json", action="store_true", help="print the shown calls as JSON lines")
         add(
@@ -58,11 +58,11 @@ class Command(MCPCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         rows = self.get_rows(options)
         if options["export"]:
-            self.write_lines(rows.order_by("time", "pk").iterator(chunk_size=CHUNK))
+            self._write_lines(rows.order_by("time", "pk").iterator(chunk_size=CHUNK))
             return
         newest = rows.order_by("-time", "-pk")[: max(options["limit"], 0)]
         if options["json"]:
-            self.write_lines(newest)
+            self._write_lines(newest)
             return
         lines = [self.describe(row) for row in newest]
         self.stdout.write("\n".join(lines) if lines else "No call matches.")
@@ -86,7 +86,7 @@ class Command(MCPCommand):
             rows = rows.filter(Q(verdict=verdict.lower()) | Q(code=verdict.upper()))
         return rows
 
-    def read_moment(self, text: str) -> datetime:
+    def _read_moment(self, text: str) -> datetime:
         if age := re.fullmatch(r"(\d{1,6})([mhdw])", text):
             return timezone.now() - timedelta(**{UNITS[age[2]]: int(age[1])})
         try:
@@ -118,6 +118,6 @@ class Command(MCPCommand):
             parts.append(f"{row.duration_ms:.1f} ms")
         return "  ".join(filter(None, [*parts, row.request_id]))
 
-    def write_lines(self, rows: Iterable[AuditedCall]) -> None:
+    def _write_lines(self, rows: Iterable[AuditedCall]) -> None:
         for row in rows:
             self.stdout.write(json.dumps(row.as_data(), ensure_ascii=False))

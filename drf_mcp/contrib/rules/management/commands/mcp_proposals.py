@@ -59,7 +59,7 @@ class Command(MCPCommand):
         found = [*(rows if options["all"] else rows.filter(status__in=OPEN))]
         headings = ("PROPOSAL", "CALL", "USER", "STATE", "SINCE")
         screen = Screen(self.width, no_style())
-        lines = screen.list_table(headings, [self.write_cells(row) for row in found])
+        lines = screen.list_table(headings, [self._write_cells(row) for row in found])
         self.write_data([self.as_data(row) for row in found], lines, options)
 
     def run(self, options: dict[str, Any]) -> None:
@@ -67,7 +67,7 @@ class Command(MCPCommand):
         made = [run_proposal(pk) for pk in [*approved.values_list("pk", flat=True)]]
         # Another process may have made some of them.
         found = [row for row in made if row is not None]
-        lines = ["  ".join(self.write_cells(row)) for row in found] or ["No call is approved."]
+        lines = ["  ".join(self._write_cells(row)) for row in found] or ["No call is approved."]
         self.write_data([self.as_data(row) for row in found], lines, options)
 
     def show(self, options: dict[str, Any]) -> None:
@@ -105,9 +105,9 @@ class Command(MCPCommand):
             row = decide(row, user, sent)
         except APIException as exc:
             raise UsageError(find_sentence(exc.detail)) from exc
-        self.write_data(self.as_data(row), ["  ".join(self.write_cells(row))], options)
+        self.write_data(self.as_data(row), ["  ".join(self._write_cells(row))], options)
 
-    def write_cells(self, row: Any) -> tuple[str, ...]:
+    def _write_cells(self, row: Any) -> tuple[str, ...]:
         status, since = str(row.get_status_display()), find_local_time(row.created)
         return row.proposal_id, row.tool, row.user_label, status, f"{since:%Y-%m-%d %H:%M}"
 

@@ -86,7 +86,7 @@ class Command(MCPCommand):
             tools=options["tools"],
             read_only=options["read_only"],
             networks=options["networks"],
-            expires=self.read_end(options["expires"]),
+            expires=self._read_end(options["expires"]),
         )
         key = token.issue()
         try:
@@ -105,11 +105,11 @@ class Command(MCPCommand):
             tokens = tokens.filter(user=self.find_user(options["username"]))
         shown = [token for token in tokens if options["all"] or token.is_open]
         screen, headings = Screen(self.width, no_style()), list(COLUMNS)
-        lines = screen.list_table(headings, map(self.write_row, shown))
+        lines = screen.list_table(headings, map(self._write_row, shown))
         self.write_data([self.as_data(token) for token in shown], lines, options)
 
     def revoke(self, options: dict[str, Any]) -> None:
-        tokens = [self.get_token(text) for text in options["tokens"]]
+        tokens = [self._get_token(text) for text in options["tokens"]]
         for token in tokens:
             token.revoke()
         lines = (f"Revoked {token}." for token in tokens)
@@ -119,14 +119,14 @@ class Command(MCPCommand):
         names = ("name", "tools", "read_only", "networks", "expires", "last_used")
         facts = {name: getattr(token, name) for name in names}
         user = token.user.get_username()
-        return {"key": token.shown_key, "user": user, **facts, "state": self.describe_state(token)}
+        return {"key": token.shown_key, "user": user, **facts, "state": self._describe_state(token)}
 
-    def describe_state(self, token: AgentToken) -> str:
+    def _describe_state(self, token: AgentToken) -> str:
         if token.is_open:
             return OPEN
         return REVOKED if token.revoked else EXPIRED
 
-    def write_row(self, token: AgentToken) -> tuple[str, ...]:
+    def _write_row(self, token: AgentToken) -> tuple[str, ...]:
         facts = [" ".join(token.tools) or "all tools"]
         if token.read_only:
             facts.append("read-only")
@@ -137,16 +137,16 @@ class Command(MCPCommand):
             token.user.get_username(),
             token.name,
             ", ".join(facts),
-            self.show_time(token.expires),
-            self.show_time(token.last_used),
-            self.describe_state(token),
+            self._show_time(token.expires),
+            self._show_time(token.last_used),
+            self._describe_state(token),
         )
 
-    def show_time(self, value: datetime | None) -> str:
+    def _show_time(self, value: datetime | None) -> str:
         return "never" if value is None else f"{find_local_time(value):%Y-%m-%d %H:%M}"
 
     def why(self, options: dict[str, Any]) -> None:
-        token = self.get_token(options["token"])
+        token = self._get_token(options["token"])
         if fault := token.find_fault():
             verdict = f"No call is taken. {fault}"
             self.write_data({"allows": False, "verdict": verdict}, [verdict], options)
@@ -157,7 +157,7 @@ class Command(MCPCommand):
         lines = trace.list_lines(Screen(self.width, no_style()))
         self.write_data(trace.as_data(), lines, options)
 
-    def get_token(self, text: str) -> AgentToken:
+    def _get_token(self, text: str) -> AgentToken:
         # A whole token, its beginning as it is listed, or its prefix.
         found = KEY.match(f"{text}_")
         prefix = found["prefix"] if found else text
@@ -167,7 +167,7 @@ class Command(MCPCommand):
             raise UsageError.unknown("token", prefix, known)
         return token
 
-    def read_end(self, text: str | None) -> datetime | None:
+    def _read_end(self, text: str | None) -> datetime | None:
         if text is None:
             return None
         if days := DAYS.fullmatch(text):
