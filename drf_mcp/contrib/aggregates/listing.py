@@ -104,7 +104,7 @@ class AggregateList:
 
     def list(self: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
         rows = self.filter_queryset(self.get_queryset())
-        if fault := find_list_fault(self, rows) or find_middleware_fault(request):
+        if fault := find_list_fault(self, rows) or _find_middleware_fault(request):
             raise ValidationError(f"{fault} Page through the list instead.", "not_aggregated")
         # The declared columns that this caller's list shows.
         terms = Terms(Columns(self, rows.model).find_shown(self.mcp_aggregate))
@@ -120,7 +120,7 @@ class AggregateList:
         return Response({**answer, "time_zone": ", ".join(sorted(zones))} if zones else answer)
 
 
-def find_middleware_fault(request: Request) -> str:
+def _find_middleware_fault(request: Request) -> str:
     """Return why figures could differ from the answer of the list, as far as its first page shows.
 
     No permission is asked again here, and no throttle counts.

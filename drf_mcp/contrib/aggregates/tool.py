@@ -73,9 +73,9 @@ class Declaration:
     @cached_property
     def shown(self) -> list[Columns]:
         # A serializer may show some fields to staff alone, or need a caller to be made at all.
-        return self.ask_both(lambda view: Columns(view, self.inspection.model))
+        return self._ask_both(lambda view: Columns(view, self.inspection.model))
 
-    def ask_both(self, step: Callable[[Any], Any]) -> list[Any]:
+    def _ask_both(self, step: Callable[[Any], Any]) -> list[Any]:
         """Return what a step gives for the view without a caller, and as a superuser sees it."""
         inspection = self.inspection
         found = (
@@ -86,7 +86,7 @@ class Declaration:
 
     @cached_property
     def columns(self) -> list[Column]:
-        found = () if self.view_faults else map(self.find_column, self.names)
+        found = () if self._view_faults else map(self._find_column, self.names)
         return [column for column in found if isinstance(column, Column)]
 
     @cached_property
@@ -108,7 +108,7 @@ class Declaration:
     def find_faults(self) -> Iterator[str]:
         """Yield what is wrong with the declaration, as sentences without their full stops."""
         for name in self.names if self.is_known else ():
-            reason = self.find_column(name)
+            reason = self._find_column(name)
             if isinstance(reason, str):
                 known = dict.fromkeys(known for columns in self.shown for known in columns.names)
                 nearest = "" if name in known else next(iter(find_nearest(name, known)), "")
@@ -116,14 +116,14 @@ class Declaration:
                 yield f"aggregate= names {name!r}, but {reason}{asked}"
         for key in self.terms.duplicate_keys:
             yield f"aggregate= makes two things of the name {key!r}: take one of the fields away"
-        yield from self.view_faults
+        yield from self._view_faults
 
     @cached_property
-    def view_faults(self) -> list[str]:
-        faults = self.ask_both(lambda view: find_list_fault(view, view.get_queryset()))
+    def _view_faults(self) -> list[str]:
+        faults = self._ask_both(lambda view: find_list_fault(view, view.get_queryset()))
         return [fault.rstrip(".") for fault in dict.fromkeys(faults) if fault]
 
-    def find_column(self, name: str) -> Column | str:
+    def _find_column(self, name: str) -> Column | str:
         """Return the column of a field, or why there is none."""
         reason = ""
         for columns in self.shown:
@@ -174,15 +174,15 @@ class AggregateTool(Tool):
         groups = "What makes groups; none for the figures of all rows."
         if any(column.kind.is_date for column in self.declaration.columns):
             groups += " Dates in the project's time zone."
-        yield self.get_keys("group_by", terms.groupings, groups)
-        yield self.get_keys("metrics", terms.metrics, f"What to work out; {COUNT} by default.")
+        yield self._get_keys("group_by", terms.groupings, groups)
+        yield self._get_keys("metrics", terms.metrics, f"What to work out; {COUNT} by default.")
         words = f"By the first metric or by the group; minus is descending. Default: {ORDERS[0]}."
         order = {"type": "string", "enum": list(ORDERS), "description": words}
         yield Parameter("order", order, closed=Keys(ORDERS))
         limits = {"minimum": 1, "maximum": MOST_GROUPS, "default": DEFAULT_GROUPS}
         yield Parameter("limit", {"type": "integer", **limits, "description": "Of groups."})
 
-    def get_keys(self, name: str, keys: Iterable[str], words: str) -> Parameter:
+    def _get_keys(self, name: str, keys: Iterable[str], words: str) -> Parameter:
         write = find_key_writer(self.view)
         known = tuple(map(write, keys))
         items: Schema = {"type": "string"}
@@ -243,7 +243,7 @@ def check_aggregates(project: Project) -> Iterator[CheckMessage]:
         if isinstance(tool, AggregateTool):
             for fault in tool.declaration.find_faults():
                 yield Error(f"{name} at {tool.endpoint.place}: {fault}.", REMEDY, id="drf_mcp.E007")
-    for place in find_places_without_list(project):
+    for place in _find_places_without_list(project):
         yield Error(
             f"aggregate= of {place} has no list that is exposed there.",
             hint="Expose the list, or take aggregate= away.",
@@ -251,23 +251,23 @@ def check_aggregates(project: Project) -> Iterator[CheckMessage]:
         )
 
 
-def find_places_without_list(project: Project) -> Iterator[str]:
+def _find_places_without_list(project: Project) -> Iterator[str]:
     every = project.rest_endpoints
     for view_class in dict.fromkeys(endpoint.view_class for endpoint in every):
         own = [endpoint for endpoint in every if endpoint.view_class is view_class]
         options = vars(view_class).get("mcp_viewset")
         decorated = [e for e in own if any(each.aggregate for each in e.decorations)]
-        if (options is not None and lacks_list(options, own)) or (
+        if (options is not None and _lacks_list(options, own)) or (
             decorated and not any(endpoint.standard_action == "list" for endpoint in decorated)
         ):
             yield locate_view(view_class)
     for registration in project.registry.registrations:
-        if lacks_list(registration.options, filter(registration.is_for, every)):
+        if _lacks_list(registration.options, filter(registration.is_for, every)):
             own_class = registration.view_class
             yield locate_view(own_class) if own_class is not None else "a registered router"
 
 
-def lacks_list(options: ViewOptions, endpoints: Iterable[Endpoint]) -> bool:
+def _lacks_list(options: ViewOptions, endpoints: Iterable[Endpoint]) -> bool:
     return bool(options.tool.aggregate) and not any(
         endpoint.standard_action == "list" and options.selects("list") for endpoint in endpoints
     )

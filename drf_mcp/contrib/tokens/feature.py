@@ -28,13 +28,13 @@ class TokensFeature(Feature):
 @register_check()
 def check_tokens_are_taken(project: Project) -> Iterator[CheckMessage]:
     hint = f"Add {PLACE!r} to REST_FRAMEWORK['DEFAULT_AUTHENTICATION_CLASSES']"
-    if not has_token_class(resolve_authentication_classes()):
+    if not _has_token_class(resolve_authentication_classes()):
         yield Warning(
             "drf_mcp.contrib.tokens is installed, but the MCP endpoint takes none of its tokens.",
             hint=f"{hint}, and to DRF_MCP['AUTHENTICATION_CLASSES'] if you have that setting.",
             id="drf_mcp_tokens.W001",
         )
-    elif name := find_refusing_tool(project):
+    elif name := _find_refusing_tool(project):
         yield Warning(
             "The MCP endpoint takes tokens of drf_mcp.contrib.tokens, but views with REST "
             f"framework's default authentication classes take none, such as the view of {name}.",
@@ -43,14 +43,14 @@ def check_tokens_are_taken(project: Project) -> Iterator[CheckMessage]:
         )
 
 
-def has_token_class(classes: Iterable[type]) -> bool:
+def _has_token_class(classes: Iterable[type]) -> bool:
     return any(issubclass(c, AgentTokenAuthentication) for c in classes)
 
 
-def find_refusing_tool(project: Project) -> str | None:
+def _find_refusing_tool(project: Project) -> str | None:
     # Views with authentication classes of their own are left alone.
     usual: Any = tuple(api_settings.DEFAULT_AUTHENTICATION_CLASSES)
-    for tool in () if has_token_class(usual) else project.tools.values():
+    for tool in () if _has_token_class(usual) else project.tools.values():
         classes = tool.endpoint.find_classes("authentication_classes")
         if classes == usual and not tool.endpoint.is_built_in:
             return tool.name
