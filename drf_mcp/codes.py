@@ -150,6 +150,7 @@ PLAIN_WARNINGS: Mapping[str, Severity] = {
     "WARNING": Severity.WARNING,
     "EMPTY_LIST": Severity.INFO,
     "PAGE_SIZE_LIMITED": Severity.INFO,
+    "MORE_ROWS": Severity.WARNING,
 }
 
 

@@ -45,6 +45,7 @@ WARNING_MEANINGS = {
     "ARCHIVE_FULL": "What was left out was not stored: the caller's share of the archive is full.",
     "RIGHTS_CHANGED": "The change was made earlier, with other rights than the caller has now.",
     "PAGE_SIZE_LIMITED": "A page has fewer rows than the call asked for, and more rows follow.",
+    "MORE_ROWS": "More rows follow, and no argument of the tool leads to them.",
     "UNKNOWN_FIELD": "The answer lacks a field that the call asked for.",
     "EMPTY_LIST": "A list is empty, perhaps because of a filter or of its parent.",
     "CONTENT_NOT_DECODED": "The content has a `Content-Encoding`, so the answer has a link to it.",

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
-from urllib.parse import parse_qs, unquote_plus
 
 from django.http.response import HttpResponseBase
 from rest_framework.renderers import JSONRenderer
@@ -14,17 +13,16 @@ from rest_framework.response import Response
 from rest_framework.utils.serializer_helpers import ReturnDict, ReturnList
 
 from drf_mcp.access.throttles import find_rate_limit, warn_of_quota
-from drf_mcp.codes import PLAIN_WARNINGS
 from drf_mcp.dispatch.content import BODILESS, Content, ContentReader, find_location
 from drf_mcp.dispatch.errors import ArgumentLocator, ErrorMapper
+from drf_mcp.dispatch.pages import Page, read_page
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import SoftDetail
 from drf_mcp.interaction.call_context import CallContext, call_context, notes_of
 from drf_mcp.interaction.responses import BlockResponse
 from drf_mcp.json_text import OBJECTS
-from drf_mcp.outcomes import Outcome, Pagination, Source, Warning
+from drf_mcp.outcomes import Outcome, Source, Warning
 
-PAGE_SIZE_LIMITED = "PAGE_SIZE_LIMITED"
 Recognizer = Callable[..., "Outcome | None"]
 """Reads the outcome out of a body and its HTTP status; None if the body is no envelope. ``named``
 is the envelope that the view is said to write."""
@@ -157,12 +155,8 @@ def build_outcome(
         detail = response.soft_detail
         failure = map_errors(get_arguments()).from_soft_failure(detail)
         failure, data = replace(failure, body=data), detail.answer
-    # The members of REST framework's paginators; an object alone may have "results" as well.
-    elif isinstance(data, OBJECTS) and "results" in data and "next" in data:
-        # Reading the attribute makes the paginator, so it is read for a page only.
-        paginator = getattr(view, "paginator", None)
-        if paginator is not None:
-            pagination, limited = read_page(paginator, data, response.query_string, get_arguments)
+    elif status < 300 and isinstance(data, (list, *OBJECTS)):
+        pagination, limited = read_page(make_page(response, get_arguments))
     base = own or NOTHING
     quota = base.rate_limit
     if quota is None:
@@ -199,6 +193,18 @@ def find_own_outcome(response: ViewResponse, recognize: Recognizer) -> Outcome |
     return own
 
 
+def make_page(response: ViewResponse, get_arguments: Callable[[], ArgumentLocator]) -> Page:
+    data, view = response.content.data, response.view
+    # Reading the attribute makes the paginator, which most views need for a list only.
+    own = vars(view) if view is not None else {}
+    paginator = own.get("_paginator") or own.get("paginator")
+    if paginator is None and isinstance(data, OBJECTS) and "results" in data and "next" in data:
+        paginator = getattr(view, "paginator", None)
+    path = getattr(response.request, "path", "")
+    page = (response.headers, path, response.query_string, paginator, get_arguments)
+    return Page(data, *page)
+
+
 def add_notes(outcome: Outcome, notes: CallContext) -> Outcome:
     """Return an outcome with what the view wrote into its `CallContext`."""
     return outcome.changed(
@@ -227,77 +233,6 @@ def new_request_id() -> str:
     # The same in the log and in the result. Models read three digits as one token: twelve digits
     # are four tokens, and as many bits in hexadecimal are eight.
     return f"req_{int.from_bytes(os.urandom(8), 'big') % 10**12:012}"
-
-
-# --- The position of a page in its list, from the paginator's response ---------------------------
-
-
-def read_page(
-    paginator: Any,
-    data: Mapping[str, Any],
-    query_string: str,
-    get_arguments: Callable[[], ArgumentLocator],
-) -> tuple[Pagination | None, tuple[Warning, ...]]:
-    """Return the position of a page, and a warning where the page size was limited.
-
-    No position where the link to the next page has no other query parameters.
-    """
-    link, count = data["next"], data.get("count")
-    changes = find_changes(link, query_string) if link and isinstance(link, str) else {}
-    if link is not None and not changes:
-        return None, ()
-    page: Any = getattr(paginator, "page", None)
-    size: Any
-    try:
-        size = int(page.paginator.per_page)
-    except AttributeError:
-        size = getattr(paginator, "limit", None) or getattr(paginator, "page_size", None)
-    # A single parameter that changes is the cursor, whatever its name.
-    attributes = ("cursor_query_param", "page_query_param", "offset_query_param")
-    names = [getattr(paginator, each, "") for each in attributes] if len(changes) > 1 else ()
-    cursor = None
-    for name in (*names, *changes):
-        if name in changes:
-            cursor = changes[name]
-            break
-    pagination = Pagination(
-        has_more=link is not None,
-        total_count=count if isinstance(count, int) else None,
-        page_size=size if isinstance(size, int) else None,
-        page=getattr(page, "number", None),
-        cursor=cursor,
-        next=get_arguments().replace_query(changes) if changes else None,
-    )
-    if link is None or not pagination.page_size:
-        return pagination, ()
-    name = getattr(paginator, "page_size_query_param", None)
-    name = name or getattr(paginator, "limit_query_param", None)
-    asked = ""
-    for pair in query_string.split("&") if name and name in query_string else ():
-        parameter, _equals, value = pair.partition("=")
-        asked = value if parameter == name else asked
-    if not asked.isdecimal() or int(asked) <= pagination.page_size:
-        return pagination, ()
-    facts = {"name": name, "count": pagination.page_size, "asked": asked}
-    text = "{name} is at most {count}, not {asked}: read on with 'next'.".format(**facts)
-    return pagination, (Warning(PAGE_SIZE_LIMITED, text, PLAIN_WARNINGS[PAGE_SIZE_LIMITED]),)
-
-
-def find_changes(link: str, query_string: str) -> dict[str, str]:
-    """Return the query parameters of a link that a query has not."""
-    known = set(query_string.split("&"))
-    changes = {}
-    for pair in link.partition("?")[2].split("&"):
-        if pair not in known:
-            name, _equals, value = pair.partition("=")
-            changes[name] = value
-    if "%" in link or "+" in link:
-        changes = {unquote_plus(name): unquote_plus(value) for name, value in changes.items()}
-    if len(changes) < 2:
-        return changes
-    # Some of them may have the same value in another encoding.
-    here = parse_qs(query_string, keep_blank_values=True)
-    return {name: value for name, value in changes.items() if value not in here.get(name, ())}
 
 
 # --- The rows of a view's data in what a renderer made of the data -------------------------------

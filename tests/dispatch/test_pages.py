@@ -40,14 +40,6 @@ class Renamed(pagination.PageNumberPagination):
     page_query_param = "p"
 
 
-class LinksOnly(pagination.PageNumberPagination):
-    page_size = 5
-
-    def get_paginated_response(self, data: Any) -> Response:
-        links = {"next": self.get_next_link(), "previous": self.get_previous_link()}
-        return Response({"links": links, "total": self.page.paginator.count, "items": data})
-
-
 class ProductSerializer(serializers.ModelSerializer):
     class Meta:
         model = Product
@@ -180,12 +172,163 @@ def test_page_size_is_the_size_that_the_caller_asked_for(pages, paginator):
     assert page["page_size"] == 7
 
 
-@pytest.mark.parametrize("paginator", [LinksOnly, None])
-def test_an_unknown_page_format_and_an_unpaginated_list_are_unchanged(pages, paginator):
-    thing = pages(paginator)
-    result, body = thing.call(), thing.get().json()
-    assert result.data == (body if paginator else {"results": body})
+def test_an_unpaginated_list_is_no_page(pages):
+    result = pages(None).call()
+    assert result.data == {"results": pages(None).get().json()}
     assert "pagination" not in result.envelope["meta"]
+
+
+def link_header(self: Any, data: Any) -> Response:
+    links = {"next": self.get_next_link(), "prev": self.get_previous_link()}
+    texts = [f'<{link}>; title="a, b"; rel="{rel}"' for rel, link in links.items() if link]
+    headers = {"Link": ", ".join(texts), "X-Total-Count": str(self.page.paginator.count)}
+    return Response(data, headers=headers)
+
+
+def documented(self: Any, data: Any) -> Response:
+    links = {"next": self.get_next_link(), "previous": self.get_previous_link()}
+    return Response({"links": links, "count": self.page.paginator.count, "results": data})
+
+
+def hal(self: Any, data: Any) -> Response:
+    links = {"self": {"href": self.request.build_absolute_uri()}}
+    if link := self.get_next_link():
+        links["next"] = {"href": link}
+    total = self.page.paginator.count
+    return Response({"_links": links, "total": total, "_embedded": {"products": data}})
+
+
+def json_api(self: Any, data: Any) -> Response:
+    pagination = {"page": self.page.number, "count": self.page.paginator.count}
+    links = {"first": None, "next": self.get_next_link(), "prev": self.get_previous_link()}
+    return Response({"links": links, "data": data, "meta": {"pagination": pagination}})
+
+
+def numbers(self: Any, data: Any) -> Response:
+    following = self.page.next_page_number() if self.page.has_next() else None
+    total = self.page.paginator.count
+    return Response({"results": data, "next": following, "previous": None, "count": total})
+
+
+def rows_alone(self: Any, data: Any) -> Response:
+    return Response(data)
+
+
+SHAPES = [link_header, documented, hal, json_api, numbers]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_page_of_any_shape_has_the_arguments_of_the_next_page(pages, shape):
+    thing = pages(type("Shaped", (Numbers,), {"get_paginated_response": shape}))
+    category = Product.objects.values_list("category", flat=True).first()
+    page = thing.call(category=category, page_size=1).envelope["meta"]["pagination"]
+    assert page["next"] == {"category": category, "page_size": 1, "page": 2}
+    first, last = (thing.call(page=n).envelope["meta"]["pagination"] for n in (1, 5))
+    assert first["next"] == {"page": 2}
+    assert (first["has_more"], last["has_more"]) == (True, False)
+    assert first["total_count"] == last["total_count"] == COUNT
+    assert "next" not in last
+
+
+@pytest.mark.parametrize("shape", [link_header, documented, hal, json_api])
+def test_the_body_of_a_page_of_another_shape_is_unchanged(pages, shape):
+    thing = pages(type("Shaped", (Numbers,), {"get_paginated_response": shape}))
+    result, body = thing.call().data, thing.get().json()
+    assert result == (body if isinstance(body, dict) else {"results": body})
+
+
+@pytest.mark.parametrize("family", [Numbers, Windows, Cursors])
+def test_a_page_that_shows_no_link_says_what_follows_and_no_count(pages, family):
+    thing = pages(type("Silent", (family,), {"get_paginated_response": rows_alone}))
+    page = thing.call().envelope["meta"]["pagination"]
+    assert page["has_more"]
+    assert "total_count" not in page
+    assert thing.call(**page["next"]).data != thing.call().data
+
+
+def shorten(self: Any) -> Any:
+    return pagination.PageNumberPagination.get_next_link(self).partition("/thing/")[2]
+
+
+def give_number(self: Any) -> Any:
+    return self.page.next_page_number() if self.page.has_next() else None
+
+
+def give_href(self: Any) -> Any:
+    return {"href": pagination.PageNumberPagination.get_next_link(self)}
+
+
+@pytest.mark.parametrize("link", [shorten, give_number, give_href])
+def test_a_link_may_be_short_or_a_number_or_an_object(pages, link):
+    thing = pages(type("Linked", (Renamed,), {"get_next_link": link}))
+    assert thing.call(per=2).envelope["meta"]["pagination"]["next"] == {"per": 2, "p": 2}
+
+
+class Whole(generics.GenericAPIView):
+    """Makes its pages without `pagination_class`."""
+
+    permission_classes = []
+
+    def get(self, request) -> Response:
+        request.query_params.get("page")
+        paginator = Numbers()
+        rows = paginator.paginate_queryset(Product.objects.order_by("slug"), request, view=self)
+        answer = paginator.get_paginated_response([row.slug for row in rows])
+        return self.change(answer)
+
+    def change(self, answer: Response) -> Response:
+        return answer
+
+
+class Linked(Whole):
+    def change(self, answer: Response) -> Response:
+        links = [{"rel": "next", "href": answer.data["next"]}]
+        return Response({"items": answer.data["results"], "links": links})
+
+
+@pytest.mark.parametrize("view", [Whole, Linked])
+def test_a_page_of_a_paginator_that_the_view_makes_itself(serve, view):
+    page = serve(view.as_view()).call().envelope["meta"]["pagination"]
+    assert page["next"] == {"page": "2"}
+
+
+class Told(Whole):
+    def change(self, answer: Response) -> Response:
+        return Response({"items": answer.data["results"], "has_more": True})
+
+
+class Placed(generics.GenericAPIView):
+    """Has pages whose link no argument of the tool follows."""
+
+    permission_classes = []
+
+    def get(self, request) -> Response:
+        return Response([1], headers={"Link": f'<{request.path}?_after=3>; rel="next"'})
+
+
+@pytest.mark.parametrize("view", [Told, Placed])
+def test_rows_that_no_argument_leads_to_are_a_warning(serve, view):
+    meta = serve(view.as_view()).call().envelope["meta"]
+    assert meta["pagination"]["has_more"]
+    assert "next" not in meta["pagination"]
+    assert meta["warnings"] == [
+        "More rows follow, and no argument leads to them. Filter for what you need."
+    ]
+
+
+class Neighbours(generics.GenericAPIView):
+    """Shows an object that links to the next one."""
+
+    permission_classes = []
+
+    def get(self, request) -> Response:
+        links = {"next": {"href": "/thing/2/?full=1"}}
+        headers = {"Link": '</other/?page=2>; rel="next"'}
+        return Response({"id": 1, "_links": links, "has_more": True}, headers=headers)
+
+
+def test_a_link_to_another_object_is_no_next_page(serve):
+    assert "pagination" not in serve(Neighbours.as_view()).call().envelope["meta"]
 
 
 class Steps(generics.GenericAPIView):

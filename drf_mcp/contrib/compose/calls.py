@@ -19,7 +19,7 @@ from drf_mcp.archives import StoredAnswer
 from drf_mcp.calls.summaries import Signature
 from drf_mcp.contrib.compose import PROGRAM
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
-from drf_mcp.contrib.compose.lists import ONE_PAGE, ListReader
+from drf_mcp.contrib.compose.lists import MORE_ROWS, ONE_PAGE, ListReader
 from drf_mcp.contrib.compose.sandbox import MAX_DEPTH, MEGABYTE, ProgramEncoder, RaisedInProgram
 from drf_mcp.contrib.compose.tool import find_mode, write_functions
 from drf_mcp.dispatch.content import AnswerEncoder
@@ -354,7 +354,8 @@ class ProgramCalls:
 
     def read(self, outcome: Outcome, answer: CallAnswer) -> None:
         for warning in outcome.warnings:
-            self.warnings.setdefault((warning.code, warning.message), warning)
+            if warning.code != MORE_ROWS:
+                self.warnings.setdefault((warning.code, warning.message), warning)
         data, answer.following, partial = ListReader(self.tools[answer.source]).read(outcome)
         if partial:
             self.warn(partial)

@@ -8,6 +8,8 @@ from typing import Any
 from drf_mcp.outcomes import PAGE_MEMBERS, Outcome
 
 ONE_PAGE = "PAGE_SIZE_LIMITED"
+# `ListReader.say_part` says it for a program.
+MORE_ROWS = "MORE_ROWS"
 # The rows of a page where the paginator has no largest size.
 MOST_ROWS = 500
 SIZES = ("page_size_query_param", "limit_query_param")
@@ -61,8 +63,12 @@ class ListReader:
             lacks = page.has_more and page.next is None
             value = rest["results"] if rest.keys() == {"results"} else rest
             return value, page.next, self._say_part() if lacks else ""
-        has_more = page is not None and page.has_more
-        return data, None, self._say_part() if has_more or self._may_be_part(data) else ""
+        following = None if page is None else page.next
+        if page is not None and page.has_more is not None:
+            may_be_part = page.has_more and (following is None or find_rows(data) is None)
+        else:
+            may_be_part = self._may_be_part(data)
+        return data, None if may_be_part else following, self._say_part() if may_be_part else ""
 
     def _may_be_part(self, data: Any) -> bool:
         """Return whether rows, in a form that is no page of REST framework, fill a page."""
@@ -74,8 +80,9 @@ class ListReader:
 
     def join(self, parts: Sequence[Any]) -> Any:
         """Return all rows of several pages."""
-        if isinstance(parts[0], Mapping):
-            return {**parts[0], "results": [row for part in parts for row in part["results"]]}
+        first, name = parts[0], find_rows(parts[0])
+        if isinstance(first, Mapping):
+            return {**first, name: [row for part in parts for row in part[name]]}
         return [row for part in parts for row in part]
 
     def _say_part(self) -> str:
@@ -85,3 +92,11 @@ class ListReader:
     def say_page(self, arguments: Mapping[str, Any]) -> str:
         names = " and ".join(f"'{name}'" for name in self._find_sent(PLACES, arguments))
         return f"{self.tool.name} gave one page of its rows. It gives all of them without {names}."
+
+
+def find_rows(data: Any) -> str | None:
+    """Return the member of a page that has its rows, "" where the page is a list, else None."""
+    if not isinstance(data, Mapping):
+        return "" if isinstance(data, (list, tuple)) else None
+    names = [str(name) for name, value in data.items() if isinstance(value, (list, tuple))]
+    return "results" if "results" in names else names[0] if len(names) == 1 else None

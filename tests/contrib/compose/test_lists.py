@@ -83,7 +83,8 @@ def lister(composer_of, expose):
 
 
 @pytest.mark.parametrize(
-    ("paginator", "size"), [(Numbered, "size"), (Windows, "limit"), (Cursors, "size")]
+    ("paginator", "size"),
+    [(Numbered, "size"), (Windows, "limit"), (Cursors, "size"), (Headers, "size")],
 )
 def test_a_list_is_whole_whatever_size_of_pages_the_program_names(lister, paginator, size):
     agent = lister(paginator)
@@ -107,9 +108,8 @@ def test_a_page_that_the_program_chooses_is_said_to_be_one_page(lister):
     assert "gives all of them without 'page'" in str(warning)
 
 
-@pytest.mark.parametrize("paginator", [AfterRow, Headers])
-def test_rows_whose_next_page_has_no_argument_are_said_to_be_one_page(lister, paginator):
-    result = lister(paginator).run("len(groups_list())")
+def test_rows_whose_next_page_has_no_argument_are_said_to_be_one_page(lister):
+    result = lister(AfterRow).run("len(groups_list())")
     assert result.data["result"] < 12
     (warning,) = result.envelope["meta"]["warnings"]
     assert "groups_list gave the rows of one page" in str(warning)

@@ -1,0 +1,239 @@
+"""The position of a page in its list, and the arguments of the next page.
+
+The paginator says what comes next, whatever shape it gives the page; where a view paginates without
+one, its answer has to have a link to another page of the same list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, unquote_plus, urlsplit
+
+from drf_mcp.codes import PLAIN_WARNINGS
+from drf_mcp.dispatch.errors import ArgumentLocator
+from drf_mcp.exceptions import contain
+from drf_mcp.json_text import OBJECTS
+from drf_mcp.outcomes import MISSING, Pagination, Warning
+
+PAGE_SIZE_LIMITED, MORE_ROWS = "PAGE_SIZE_LIMITED", "MORE_ROWS"
+STOCK = frozenset({"next", "previous", "results"})
+# Attributes of paginators: the parameters that choose a page, and that choose its size.
+PLACES = ("cursor_query_param", "page_query_param", "offset_query_param")
+SIZES = ("page_size_query_param", "limit_query_param")
+# Members of an answer around its links, such as those of HAL and of JSON:API.
+AROUND = ("links", "_links", "meta", "pagination", "paging", "page", "page_info")
+NEXT = ("next", "next_link", "next_url", "next_page_url", "nextLink")
+MORE = ("has_next", "has_more", "hasNext", "hasMore")
+COUNTS = ("count", "total", "total_count", "totalCount", "total_items", "totalElements")
+COUNT_HEADERS = ("X-Total-Count", "X-Total", "Total-Count", "X-Count", "X-WP-Total")
+# One link of a Link header (RFC 8288).
+LINK = re.compile(r"<([^>]*)>([^<]*)")
+NEXT_RELATION = re.compile(r"""\brel\s*=\s*(?:"(?:[^"]*\s)?next(?:\s[^"]*)?"|next\b)""", re.I)
+UNREACHED = "More rows follow, and no argument leads to them. Filter for what you need."
+
+
+@dataclass
+class Page:
+    """A page of a list, as a view answers it.
+
+    Attributes:
+        paginator: the paginator of the view, None where the view has none.
+        is_stock: True for an answer with the members of REST framework's paginators.
+    """
+
+    data: Any
+    headers: Mapping[str, str]
+    path: str
+    query_string: str
+    paginator: Any
+    get_arguments: Callable[[], ArgumentLocator]
+
+    @property
+    def is_stock(self) -> bool:
+        return isinstance(self.data, OBJECTS) and "results" in self.data and "next" in self.data
+
+    def find_next(self) -> Any:
+        """Return the link to the next page, None for the last page, `MISSING` if neither is known.
+
+        A paginator's own link may be a number or a cursor.
+        """
+        if self.is_stock:
+            link = self.data["next"]
+            if isinstance(link, str) and "?" in link:
+                return link
+            if link is None and (self.paginator is not None or self.data.keys() >= STOCK):
+                return None
+        ask = getattr(self.paginator, "get_next_link", None)
+        # A paginator that was not used has neither a page nor a request.
+        link = MISSING if ask is None else contain(ask, lambda exc: MISSING)
+        return self.find_shown_link() if link is MISSING else link
+
+    def find_shown_link(self) -> Any:
+        shown = [*find_header_links(self.headers), *find_links(self.data)]
+        for link in shown:
+            parts = urlsplit(link)
+            is_same = not parts.path or unquote_plus(parts.path) == self.path
+            if is_same and parts.query and find_changes(link, self.query_string):
+                return link
+        return MISSING
+
+    def find_changes(self, link: Any) -> dict[str, str]:
+        """Return the query parameters that the link to the next page changes."""
+        url = read_link(link)
+        if "?" in url:
+            return find_changes(url, self.query_string)
+        names = [getattr(self.paginator, name, None) for name in PLACES]
+        name = next(filter(None, names), None)
+        is_value = isinstance(link, (int, str)) and not isinstance(link, bool)
+        if name is None or not is_value or "/" in str(link):
+            return {}
+        return {name: str(link)}
+
+    def find_count(self) -> int | None:
+        """Return the rows of all pages, as far as the answer says it."""
+        if self.is_stock:
+            return as_number(self.data.get("count"))
+        shown = self.find_shown_counts()
+        if not shown or self.paginator is None:
+            return next(iter(shown), None)
+        counted = contain(lambda: count_rows(self.paginator), lambda exc: None)
+        return counted if counted in shown else None
+
+    def find_shown_counts(self) -> list[int]:
+        members = [each.get(name) for each in find_members(self.data) for name in COUNTS]
+        texts = [self.headers.get(name, "") for name in COUNT_HEADERS]
+        numbers = [*map(as_number, members), *(int(text) for text in texts if text.isdecimal())]
+        return [number for number in numbers if number is not None]
+
+    def find_size(self) -> int | None:
+        paginator, page = self.paginator, getattr(self.paginator, "page", None)
+        try:
+            return int(page.paginator.per_page)  # type: ignore[union-attr]
+        except (AttributeError, TypeError):
+            pass
+        return as_number(getattr(paginator, "limit", None) or getattr(paginator, "page_size", None))
+
+    def says_more(self) -> bool:
+        """Return whether the answer says that more rows follow, without a link to them."""
+        members = find_members(self.data)
+        has_rows = (
+            any(isinstance(value, list) for value in members[0].values()) if members else False
+        )
+        return has_rows and any(each.get(name) is True for each in members for name in MORE)
+
+
+def read_page(page: Page) -> tuple[Pagination | None, tuple[Warning, ...]]:
+    """Return the position of a page, and a warning where rows may be missed."""
+    link = page.find_next()
+    if link is MISSING:
+        if not page.says_more():
+            return None, ()
+        return Pagination(has_more=True, own=True), (warn(MORE_ROWS, UNREACHED),)
+    changes = page.find_changes(link)
+    name = find_moving(changes, page.paginator)
+    following = None
+    if name and page.get_arguments().replace_query({name: changes[name]}):
+        following = page.get_arguments().replace_query(changes)
+    pagination = Pagination(
+        has_more=link is not None,
+        total_count=page.find_count(),
+        page_size=page.find_size(),
+        page=as_number(getattr(getattr(page.paginator, "page", None), "number", None)),
+        cursor=changes.get(name),
+        next=following,
+        own=not page.is_stock,
+    )
+    if link is None:
+        return pagination, ()
+    if following is None:
+        return pagination, (warn(MORE_ROWS, UNREACHED),)
+    return pagination, tuple(warn_of_size(page, pagination))
+
+
+def find_moving(changes: Mapping[str, str], paginator: Any) -> str:
+    """Return the parameter that leads to the next page, "" where no parameter changes."""
+    # A single parameter that changes is the cursor, whatever its name.
+    names = [getattr(paginator, each, "") for each in PLACES] if len(changes) > 1 else ()
+    return next((name for name in (*names, *changes) if name in changes), "")
+
+
+def warn_of_size(page: Page, pagination: Pagination) -> Iterator[Warning]:
+    name = next(filter(None, (getattr(page.paginator, each, None) for each in SIZES)), None)
+    asked = ""
+    for pair in page.query_string.split("&") if name and name in page.query_string else ():
+        parameter, _equals, value = pair.partition("=")
+        asked = value if parameter == name else asked
+    size = pagination.page_size
+    if size and asked.isdecimal() and int(asked) > size:
+        facts = {"name": name, "count": size, "asked": asked}
+        text = "{name} is at most {count}, not {asked}: read on with 'next'.".format(**facts)
+        yield warn(PAGE_SIZE_LIMITED, text)
+
+
+def warn(code: str, text: str) -> Warning:
+    return Warning(code, text, PLAIN_WARNINGS[code])
+
+
+def count_rows(paginator: Any) -> int | None:
+    page = getattr(paginator, "page", None)
+    return as_number(page.paginator.count if page is not None else paginator.count)
+
+
+def as_number(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+# --- Links ----------------------------------------------------------------------------------------
+
+
+def find_header_links(headers: Mapping[str, str]) -> Iterator[str]:
+    for link, relation in LINK.findall(headers.get("Link", "")):
+        if NEXT_RELATION.search(relation):
+            yield link
+
+
+def find_members(data: Any) -> Sequence[Mapping[str, Any]]:
+    """Return the objects of an answer that may describe a page."""
+    found: list[Mapping[str, Any]] = [data] if isinstance(data, OBJECTS) else []
+    for each in found[:]:
+        inner = [each[name] for name in AROUND if isinstance(each.get(name), OBJECTS)]
+        deeper = [o[name] for o in inner for name in AROUND if isinstance(o.get(name), OBJECTS)]
+        found += [*inner, *deeper]
+    return found
+
+
+def find_links(data: Any) -> Iterator[str]:
+    for members in find_members(data):
+        found = [members.get(name) for name in NEXT]
+        for name in AROUND[:2]:
+            # Links may also be a list, each with its relation.
+            each = members.get(name)
+            links = [o for o in each if isinstance(o, OBJECTS)] if isinstance(each, list) else []
+            found += [link for link in links if link.get("rel") == "next"]
+        yield from filter(None, map(read_link, found))
+
+
+def read_link(link: Any) -> str:
+    if isinstance(link, OBJECTS):
+        link = link.get("href") or link.get("url")
+    return link if isinstance(link, str) else ""
+
+
+def find_changes(link: str, query_string: str) -> dict[str, str]:
+    """Return the query parameters of a link that a query has not."""
+    known = set(query_string.split("&"))
+    changes = {}
+    for pair in link.partition("?")[2].partition("#")[0].split("&"):
+        if pair not in known:
+            name, _equals, value = pair.partition("=")
+            changes[name] = value
+    if "%" in link or "+" in link:
+        changes = {unquote_plus(name): unquote_plus(value) for name, value in changes.items()}
+    if len(changes) < 2:
+        return changes
+    # Some of them may have the same value in another encoding.
+    here = parse_qs(query_string, keep_blank_values=True)
+    return {name: value for name, value in changes.items() if value not in here.get(name, ())}
