@@ -11,7 +11,15 @@ from rest_framework.serializers import BaseSerializer, ListSerializer
 
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.inspection import CURRENT, RETURN_EARLY, STANDARD, Inspection
+from drf_mcp.introspection.inspection import (
+    CURRENT,
+    RETURN_EARLY,
+    STANDARD,
+    Inspection,
+    kept_transactions,
+    refuse_writing,
+    wrapped_queries,
+)
 from drf_mcp.introspection.parsers import Renaming, rename_schema
 from drf_mcp.introspection.paths import PathParameters
 from drf_mcp.introspection.query.pagination import get_pages
@@ -52,7 +60,9 @@ class Describer:
         """Return the description of the endpoint."""
         token = CURRENT.set(self.inspection.annotations)
         try:
-            schema = self.call_hook("get_schema", EndpointSchema(self.any_path))
+            # A project's code that chooses serializers or querysets must not write.
+            with kept_transactions(), wrapped_queries(refuse_writing):
+                schema = self.call_hook("get_schema", EndpointSchema(self.any_path))
         finally:
             CURRENT.reset(token)
         return replace(schema, findings=tuple(dict.fromkeys(self.inspection.findings)))

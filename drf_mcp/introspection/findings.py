@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sysconfig
 import traceback
@@ -17,6 +18,7 @@ PACKAGE = str(Path(__file__).parents[1])
 INSTALLED = tuple(
     sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")
 )
+FRAMEWORKS = frozenset({"django", "rest_framework"})
 INSTALLED_FOLDERS = frozenset({"site-packages", "dist-packages"})
 
 
@@ -65,6 +67,25 @@ def make_finding(place: str, exc: Exception, remedy: str) -> Finding:
     message = f"{type(exc).__name__}: {line} ({code.co_filename}:{number} in {code.co_name})"
     source = write_line(code.co_filename, number or 1) if own else ""
     return Finding(place, message, remedy, source)
+
+
+def find_calling_line() -> str:
+    """Return the line of the code that this package asked and that called it back.
+
+    It is the project's own where there is one, else the first one that is not a framework's.
+    """
+    lines, frame, has_left = list[tuple[str, int]](), inspect.currentframe(), False
+    while frame is not None:
+        path = frame.f_code.co_filename
+        is_here = path.startswith(f"{PACKAGE}/")
+        if is_here and has_left:
+            break
+        has_left |= not is_here
+        if not is_here and FRAMEWORKS.isdisjoint(Path(path).parts):
+            lines.append((path, frame.f_lineno))
+        frame = frame.f_back
+    own = [each for each in lines if is_project_file(each[0])]
+    return next((write_line(*each) for each in (*own, *lines)), "")
 
 
 def is_project_file(path: str) -> bool:

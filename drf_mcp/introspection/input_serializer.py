@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 from rest_framework.serializers import ListSerializer, Serializer
@@ -22,23 +22,48 @@ DECLARE = (
 
 
 class InputSerializer:
-    def __init__(self, inspection: Inspection) -> None:
+    """The serializer that reads the body, or one of several.
+
+    Args:
+        call: the place where the handler makes it; by default all places, if they make the same.
+        data: what the serializer is given as data; by default nothing.
+    """
+
+    def __init__(
+        self, inspection: Inspection, call: SerializerCall | None = None, data: Any = None
+    ) -> None:
         self.inspection = inspection
         self.view: Any = inspection.view
         self.reading = inspection.reading
+        self.calls = tuple(self.find_calls()) if call is None else (call,)
+        self.call = self.calls[0] if len(self.calls) == 1 else None
+        self.options: dict[str, Any] = {} if data is None else {"data": data}
 
-    @cached_property
-    def call(self) -> SerializerCall | None:
-        calls = list(self.reading.serializer_calls if self.reading is not None else ())
-        if len({(call.serializer_class, call.attribute) for call in calls}) != 1:
-            return None
-        # Calls may differ in `partial` and `many`: then both are possible.
-        partial, many = {call.partial for call in calls}, {call.many for call in calls}
-        return replace(
-            calls[0],
-            partial=partial.pop() if len(partial) == 1 else None,
-            many=many.pop() if len(many) == 1 else None,
-        )
+    def find_calls(self) -> Iterator[SerializerCall]:
+        """Yield the serializers that the handler makes of the body, each class once."""
+        alike: dict[Any, list[SerializerCall]] = {}
+        for call in self.reading.serializer_calls if self.reading is not None else ():
+            alike.setdefault((call.serializer_class, call.attribute), []).append(call)
+        for calls in alike.values():
+            # Calls may differ in `partial` and `many`: then both are possible.
+            partial, many = {call.partial for call in calls}, {call.many for call in calls}
+            yield replace(
+                calls[0],
+                partial=partial.pop() if len(partial) == 1 else None,
+                many=many.pop() if len(many) == 1 else None,
+            )
+
+    @property
+    def each(self) -> list[InputSerializer]:
+        """A reader for each serializer that the handler chooses between."""
+        if len(self.calls) < 2:
+            return [self]
+        return [InputSerializer(self.inspection, call) for call in self.calls]
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether no serializer is known to read the body."""
+        return self.call is None and not self.is_inherited
 
     @property
     def is_inherited(self) -> bool:
@@ -69,7 +94,7 @@ class InputSerializer:
         call, inspection = self.call, self.inspection
         if call is not None and (call.serializer_class is not None or call.many):
             return inspection.attempt(lambda: self.construct(call), RETURN_EARLY, None)
-        if call is None and not self.is_inherited:
+        if self.is_unread:
             if self.reading is None or not self.reading.ignores_body:
                 inspection.add_finding(UNKNOWN, DECLARE)
             return None
@@ -79,6 +104,14 @@ class InputSerializer:
         if call is not None or not reads_whole or not isinstance(serializer, Serializer):
             return serializer
         return serializer if get_writable_fields(serializer) else None
+
+    def make_serializer(self) -> Any:
+        """Return the serializer as the handler makes it, or raise what its code raises."""
+        if self.call is not None:
+            return self.construct(self.call)
+        if hasattr(self.view, "get_serializer"):
+            return self.view.get_serializer(**self.options)
+        return self.view.serializer_class(context=self.context, **self.options)
 
     def get_view_serializer(self) -> Any:
         view = self.view
@@ -115,7 +148,7 @@ class InputSerializer:
         return rows if isinstance(rows, ListSerializer) else None
 
     def construct(self, call: SerializerCall, *, many: bool = False) -> Any:
-        options = {"many": True} if many or call.many else {}
+        options = {**self.options, **({"many": True} if many or call.many else {})}
         if call.serializer_class is None:
             return self.view.get_serializer(**options)
         # An attribute of the view's class may be another one on the instance.

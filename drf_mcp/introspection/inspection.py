@@ -216,6 +216,31 @@ def refuse_query(*args: Any) -> Any:
     raise RefusedQuery("Nothing is asked of a database while querysets are described.")
 
 
+WRITING = frozenset(
+    {"INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE", "CREATE", "ALTER", "DROP", "TRUNCATE"}
+)
+
+
+def refuse_writing(execute: Any, sql: str, *args: Any) -> Any:
+    if sql.lstrip(" (")[:8].upper().split(" ")[0] in WRITING:
+        raise RefusedQuery("Nothing is written to a database while endpoints are described.")
+    return execute(sql, *args)
+
+
+@contextlib.contextmanager
+def kept_transactions() -> Iterator[None]:
+    """Leave open transactions as they were, though statements are refused meanwhile."""
+    # A refused statement never reaches the database: only Django takes the transaction for broken.
+    every = connections.all(initialized_only=True)
+    before = [(c.needs_rollback, list(c.run_on_commit)) for c in every]
+    try:
+        yield
+    finally:
+        for connection, (needs_rollback, run_on_commit) in zip(every, before, strict=True):
+            connection.needs_rollback = needs_rollback
+            connection.run_on_commit = run_on_commit
+
+
 @contextlib.contextmanager
 def noted_queries() -> Iterator[list[str]]:
     queries: list[str] = []

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
+from drf_mcp.introspection.alternatives import ANY_VALUE, Alternative, Alternatives
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.findings import Finding, attempt
@@ -23,9 +24,9 @@ from drf_mcp.introspection.serializer_fields import (
     find_listed,
     is_required,
 )
-from drf_mcp.introspection.shared_fields import FIELD_HOOKS, SharedFields, describe_once
+from drf_mcp.introspection.shared_fields import describe_once
 from drf_mcp.introspection.source.handlers import read_handler
-from drf_mcp.introspection.source.members import asks_who_calls, is_drf_code
+from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
@@ -40,26 +41,24 @@ from drf_mcp.introspection.types import (
     ValueInfo,
     ValueInfos,
     find_uploads,
+    join_bodies,
     join_value_info,
     keep_uploads,
     read_value_info,
 )
+from drf_mcp.introspection.unknown import EMPTY
 from drf_mcp.introspection.value_info import (
     ANY_FILE,
     KeyParameters,
     find_further_keys,
     find_value_info,
     make_file_parameter,
-    walk_fields,
 )
 
 METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 NONE = Body("none")
 OPEN = Body("open", schema={})
 RENAMED = "Let the view's parser and renderer work without a request that was sent."
-# What views override to give different callers different fields.
-VIEW_HOOKS = ("serializer_class", "get_serializer_class", "get_serializer")
-OTHERS = "Name the members of other callers with @mcp_tool(body={...})."
 NAME_MEMBERS = "Name them with @mcp_tool(body={...})."
 FURTHER = "Read in addition to the fields of the serializer."
 ANYTHING = "The request body, any JSON value."
@@ -148,15 +147,35 @@ class RequestBody:
             return self.get_whole_file()
         if serializer.call is None and self.keys.are_files and not serializer.is_inherited:
             return Body("object", fields=tuple(map(self.keys.get_parameter, self.keys.names)))
-        found = serializer.get_serializer()
-        if found is None:
+        chosen = [self.describe_choice(reader) for reader in serializer.each]
+        body = join_bodies([body for body, _ in chosen if body is not None])
+        if body is None:
             return self.get_unknown_body()
-        partial = serializer.requires_nothing
-        rows = serializer.get_row_serializer(found)
-        several = None if rows is None else self.get_serializer_body(rows, partial=partial)
-        body = self.get_serializer_body(found, partial=partial)
-        if body.kind != "open" and self.depends_on_caller(found):
-            body = self.join_privileged(body, found)
+        opened_by = next((line for _, line in chosen if line), "")
+        if len(chosen) > 1:
+            opened_by = opened_by or f"{self.inspection.place} makes several serializers"
+        return body.open(opened_by)
+
+    def describe_choice(self, reader: InputSerializer) -> tuple[Body | None, str]:
+        """Return the body for all serializers that the view may choose, and what opens it."""
+        choice = Alternatives(self.inspection, reader)
+        bodies = [self.describe_alternative(each, choice) for each in choice.find()]
+        choice.report()
+        if choice.has_failed and bodies:
+            # What the view chooses for a call is not known, nor what that requires.
+            joined = join_bodies([*bodies, OPEN])
+            return joined, choice.opened_by
+        return explain_requirements(join_bodies(bodies), bodies, choice), choice.opened_by
+
+    def describe_alternative(self, chosen: Alternative, choice: Alternatives) -> Body:
+        reader = InputSerializer(chosen.inspection, choice.reader.call)
+        described = RequestBody(chosen.inspection, keeps_keys=self.keeps_keys)
+        rows = reader.get_row_serializer(chosen.serializer)
+        partial = reader.requires_nothing
+        several = None if rows is None else described.get_serializer_body(rows, partial=partial)
+        body = described.get_serializer_body(chosen.serializer, partial=partial)
+        if chosen.inspection is not self.inspection and chosen is choice.found[0]:
+            self.inspection.findings += chosen.inspection.findings
         if several is None or (body.kind, several.kind) != ("object", "list"):
             return body
         return body.with_rows(several)
@@ -188,30 +207,6 @@ class RequestBody:
         body = SerializerBody(self.inspection, serializer)
         return self.inspection.attempt(body.get_body, RETURN_EARLY, OPEN)
 
-    def depends_on_caller(self, serializer: Any) -> bool:
-        """Return whether code chooses the serializer or its fields by the caller."""
-        call, hooks = self.serializer.call, set[tuple[Any, str]]()
-        if SharedFields.of(serializer) is None:
-            for _place, part in walk_fields(serializer):
-                if isinstance(part, BaseSerializer):
-                    hooks.update((type(part), name) for name in FIELD_HOOKS)
-        if call is None or call.serializer_class is None:
-            hooks.update((type(self.view), name) for name in VIEW_HOOKS)
-        return any(asks_who_calls(owner, name) for owner, name in hooks)
-
-    def join_privileged(self, body: Body, serializer: Any) -> Body:
-        """Return the body for an anonymous caller, joined with that for a superuser."""
-        privileged = self.inspection.privileged
-        if privileged is self.inspection:
-            return body
-        other = attempt(RequestBody(privileged).get_undeclared_body, None)
-        if other is not None and body.kind == other.kind == "object":
-            return body.join(other)
-        words = "%(serializer)s is described for an anonymous caller."
-        name = type(getattr(serializer, "child", serializer)).__name__
-        self.inspection.add_finding(words % {"serializer": name}, OTHERS)
-        return body
-
     def get_whole_file(self) -> Body:
         # REST framework's FileUploadParser gives the file this name.
         return Body("object", fields=(make_file_parameter("file", Upload(), required=True),))
@@ -242,6 +237,25 @@ class RequestBody:
         words = "The view's parser reads documents of its own: %(refusal)s"
         inspection.add_finding(words % {"refusal": refusal}, DOCUMENT)
         return parsers.get_document(parsers.json_parser, body)
+
+
+def explain_requirements(joined: Body | None, bodies: list[Body], choice: Alternatives) -> Any:
+    """Return a joined body whose words say for which value of the key a field is required."""
+    values: dict[str, list[Any]] = {}
+    for chosen, body in zip(choice.found, bodies, strict=True):
+        if chosen.value not in (EMPTY, ANY_VALUE):
+            for field in body.fields:
+                values.setdefault(field.name, []).extend([chosen.value] * field.required)
+    if joined is None or len(choice.keys) != 1 or len(bodies) < 2:
+        return joined
+    key = next(iter(choice.keys))
+
+    def explain_field(field: Parameter) -> Parameter:
+        found = [] if field.required or field.name == key else values.get(field.name, [])
+        words = f"Required where {key} is {join_values(map(str, found))}" if found else ""
+        return replace(field, schema=explain(field.schema, words))
+
+    return replace(joined, fields=tuple(map(explain_field, joined.fields)))
 
 
 class DescribedBody(NamedTuple):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from drf_mcp.introspection.closed_sets import ClosedSet, FilterPart
@@ -274,6 +275,11 @@ class Body:
             opened_by=self.opened_by or other.opened_by,
         )
 
+    def open(self, opened_by: str) -> Body:
+        """Return the body that code reads other members of, too; unchanged for no such code."""
+        is_object = self.kind in ("object", "either")
+        return replace(self, opened_by=self.opened_by or opened_by) if is_object else self
+
     def with_rows(self, rows: Body) -> Body:
         # One object, or a list of them: what one object needs is required by words alone.
         fields = []
@@ -283,6 +289,24 @@ class Body:
         infos, keys = join_value_info(self.value_info, rows.value_info), {**rows.keys, **self.keys}
         opened_by = self.opened_by or rows.opened_by
         return Body("either", tuple(fields), rows.schema, infos, keys, opened_by)
+
+
+def join_bodies(bodies: Sequence[Body]) -> Body | None:
+    """Return the body that any of several readers takes, None without a reader."""
+    objects = [body for body in bodies if body.kind in ("object", "either")]
+    rows = [body for body in bodies if body.kind in ("list", "either")]
+    if not objects:
+        joined = next(iter(rows or bodies), None)
+        # Another list may have other rows.
+        is_one = len(rows) < 2
+        return joined if is_one else replace(rows[0], schema={"type": "array", "items": {}})
+    joined = reduce(Body.join, objects)
+    if joined.kind == "object" and rows:
+        joined = joined.with_rows(rows[0])
+    if len(objects) + len(rows) < len(bodies):
+        # One of the readers may take any object.
+        joined = joined.join(Body("object"))
+    return joined
 
 
 class LostFilters(Finding):

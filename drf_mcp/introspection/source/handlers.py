@@ -12,6 +12,7 @@ from typing import Any
 from rest_framework.generics import GenericAPIView
 from rest_framework.serializers import BaseSerializer, Serializer
 
+from drf_mcp.introspection.source.choices import name_serializers
 from drf_mcp.introspection.source.members import find_member, get_synchronous_name, unwrap_function
 from drf_mcp.introspection.source.trees import (
     REQUEST,
@@ -131,6 +132,9 @@ class HandlerReading:
         target = source.find_value(node.func)
         if inspect.isclass(target) and issubclass(target, BaseSerializer):
             self.note_serializer(node, source, target)
+        elif any(keyword.arg == "data" for keyword in node.keywords) and target is None:
+            for named in name_serializers(self.view_class, source, node.func):
+                self.note_serializer(node, source, named)
         # The request that a decorator passes on goes to the function inside, which is read anyway.
         elif self.passes_request(node) and not is_wrapper:
             self.read_function(target, owner)

@@ -123,6 +123,8 @@ def find_members_used(code: CodeType) -> tuple[tuple[str, bool], ...]:
 WHO = ("user", "tenant", "session", "auth")
 # Parts of the names and keys of what belongs to the request or the view.
 AROUND = ("context", "request", "view", "action", *WHO)
+# The names of what a serializer is given for one call.
+GIVEN = frozenset({"data", "initial_data", "get_initial", "instance"})
 
 
 def find_own(owner: type, name: str) -> Iterator[Any]:
@@ -155,9 +157,10 @@ def depends_on_request(owner: type, names: tuple[str, ...]) -> bool:
     seen = set(waiting)
     while waiting:
         for function in find_own(owner, waiting.pop()):
-            if not inspect.isfunction(function) or has_part(
-                find_mentioned(function, keys=True), AROUND
-            ):
+            if not inspect.isfunction(function):
+                return True
+            mentioned = find_mentioned(function, keys=True)
+            if not GIVEN.isdisjoint(mentioned) or has_part(mentioned, AROUND):
                 return True
             used = {name for name, _ in find_members_used(function.__code__)} - seen
             waiting += used

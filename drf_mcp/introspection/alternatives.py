@@ -1,0 +1,293 @@
+"""The serializers that a view may choose for a body, which it is asked for without a call."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
+
+from drf_mcp.introspection.findings import attempt, make_finding
+from drf_mcp.introspection.forms import get_writable_fields
+from drf_mcp.introspection.input_serializer import InputSerializer
+from drf_mcp.introspection.inspection import (
+    RETURN_EARLY,
+    Inspection,
+    make_superuser,
+)
+from drf_mcp.introspection.serializer_fields import is_recursive
+from drf_mcp.introspection.shared_fields import FIELD_HOOKS, SharedFields
+from drf_mcp.introspection.source.choices import ChoiceReading, has_own, read_choice
+from drf_mcp.introspection.unknown import (
+    EMPTY,
+    DescribedRequest,
+    Notes,
+    NotKnown,
+    UnknownKwargs,
+    UnknownMapping,
+    without_database,
+)
+
+MOST_ASKED = 48
+# The members of a view behind its choice of a serializer.
+VIEW_HOOKS = ("serializer_class", "get_serializer_class", "get_serializer")
+CONTEXT = "get_serializer_context"
+# A value for code that asks only whether something was sent.
+ANY_VALUE = "1"
+READS = {
+    "data": "request.data",
+    "query": "request.query_params",
+    "kwargs": "self.kwargs",
+    "headers": "request.headers",
+    "object": "the object",
+    "rows": "the database",
+    "version": "request.version",
+    "caller": "request.user",
+    "path": "request.path",
+}
+
+
+class Alternative(NamedTuple):
+    """A serializer that a view chose, and the inspection of the view that chose it.
+
+    Attributes:
+        value: the value that was sent, `EMPTY` for none.
+    """
+
+    inspection: Inspection
+    serializer: Any
+    value: Any = EMPTY
+
+    @property
+    def row(self) -> Any:
+        is_list = isinstance(self.serializer, ListSerializer)
+        return self.serializer.child if is_list else self.serializer
+
+
+class Alternatives:
+    """All that a view may choose for the body of one call.
+
+    Attributes:
+        found: the alternatives, the first one without a value.
+        keys: the keys of the body that code chooses by.
+        opened_by: the line that chooses by the call, "" where the choice is known.
+        failure: the exception that the view raised, None for none.
+        has_failed: whether the view chose nothing, whatever it was asked with.
+    """
+
+    def __init__(self, inspection: Inspection, reader: InputSerializer) -> None:
+        self.inspection = inspection
+        self.reader = reader
+        self.found: list[Alternative] = []
+        self.keys: dict[str, None] = {}
+        self.opened_by = ""
+        self.failure: Exception | None = None
+        self.signs: set[Any] = set()
+        self.places: set[str] = set()
+        self.asked = self.succeeded = 0
+        self.has_failed = False
+        self.line = ""
+
+    def find(self) -> list[Alternative]:
+        findings = self.inspection.findings
+        known = len(findings)
+        usual = self.reader.get_serializer()
+        if self.reader.is_unread or not self.may_choose(usual):
+            self.found = [] if usual is None else [Alternative(self.inspection, usual)]
+            return self.found
+        reported = findings[known:]
+        del findings[known:]
+        first = self.ask(EMPTY)
+        if usual is not None and first is not None and sign(usual) == sign(first.serializer):
+            self.found = [Alternative(self.inspection, usual)]
+        elif usual is not None and (self.places or first is None):
+            self.add(Alternative(self.inspection, usual))
+        if self.by_call or self.failure is not None:
+            self.ask_again()
+        elif "caller" in self.places:
+            self.ask(EMPTY, make_superuser())
+        self.has_failed = not self.succeeded and not self.by_call
+        named = self.add_named()
+        if not self.found and not self.has_failed:
+            self.has_failed = True
+            named = self.add_named()
+        self.set_opened(named)
+        if not self.found:
+            findings += reported
+        return self.found
+
+    @property
+    def by_call(self) -> set[str]:
+        """What the choice depends on besides the caller."""
+        return self.places - {"caller"}
+
+    def may_choose(self, usual: Any) -> bool:
+        """Return whether the project wrote code that chooses the serializer or its fields."""
+        call = self.reader.call
+        view_class: Any = type(self.inspection.view)
+        is_views_own = usual is None or call is None or call.serializer_class is None
+        if is_views_own and has_own(view_class, VIEW_HOOKS):
+            return True
+        return isinstance(usual, BaseSerializer) and not has_fixed_fields(usual)
+
+    # --- Asking
+
+    def ask(self, answer: Any, user: Any = None) -> Alternative | None:
+        """Ask the view for the serializer of a call whose values are all ``answer``."""
+        is_first = answer is EMPTY and user is None
+        notes = Notes(answer, keeps_line=is_first)
+        failures: list[Exception] = []
+        asked = start_asking(self.inspection, notes, user)
+        reader = InputSerializer(asked, self.reader.call, UnknownMapping(notes))
+        database = nullcontext() if is_first else without_database(notes)
+
+        def make() -> Alternative:
+            with database:
+                serializer = reader.make_serializer()
+                sign(serializer)
+            return Alternative(asked, serializer, answer)
+
+        self.asked += 1
+        made = attempt(make, None, failures.append)
+        self.places |= notes.places
+        self.keys.update(notes.keys)
+        self.line = self.line or notes.line
+        if made is None:
+            if is_first:
+                self.failure = failures[0]
+            return None
+        self.succeeded += 1
+        return made if self.add(made) else None
+
+    def ask_again(self) -> None:
+        users = [None, make_superuser()] if "caller" in self.places else [None]
+        for user in users[1:]:
+            self.ask(EMPTY, user)
+        values = [*self.read().values, ANY_VALUE]
+        for value, user in ((value, user) for user in users for value in values):
+            if self.asked < MOST_ASKED:
+                self.ask(value, user)
+
+    def add(self, made: Alternative) -> bool:
+        signed = attempt(lambda: sign(made.serializer), None)
+        if signed is None or signed in self.signs or self.only_takes_away(made):
+            return False
+        self.signs.add(signed)
+        self.found.append(made)
+        return True
+
+    def only_takes_away(self, made: Alternative) -> bool:
+        # As a mixin for ``?fields=`` does: what is left can always be sent.
+        if not self.found or not self.places <= {"query", "caller", "headers"}:
+            return False
+        first = self.found[0]
+        if "query" not in self.places or type(made.row) is not type(first.row):
+            return False
+        return set(made.row.fields) < set(first.row.fields)
+
+    # --- Reading
+
+    def read(self) -> ChoiceReading:
+        view = self.inspection.view
+        facts = {"action": getattr(view, "action", None), "method": self.inspection.method}
+        owner = type(view)
+        members = [(owner, name) for name in (*VIEW_HOOKS, CONTEXT)]
+        known = {type(part) for each in self.found for part in find_parts(each.row)}
+        known |= set(read_choice(owner, members, facts).classes)
+        members += [(part, hook) for part in known for hook in FIELD_HOOKS]
+        return read_choice(owner, members, facts)
+
+    def add_named(self) -> set[type]:
+        """Add the serializers that the source names, where asking shows too few; return them."""
+        is_unclear = self.places & {"object", "rows", "caller"}
+        if not is_unclear and not self.has_failed and (not self.by_call or len(self.found) > 1):
+            return set()
+        own: list[Any] = [*self.read().classes]
+        if self.has_failed:
+            own.append(getattr(self.inspection.view, "serializer_class", None))
+        present = {type(each.row) for each in self.found}
+        named = {each for each in own if isinstance(each, type) and each not in present}
+        options = {"context": self.reader.context}
+        for each in sorted(named, key=lambda one: f"{one.__module__}.{one.__qualname__}"):
+            made = attempt(lambda one=each: one(**options), None)  # type: ignore[misc]
+            if made is not None:
+                self.add(Alternative(self.inspection, made))
+        return named
+
+    def set_opened(self, named: set[type]) -> None:
+        has_one = len(self.found) == 1
+        if self.by_call == {"query"} and has_one and not self.has_failed:
+            return
+        is_unsure = self.asked > self.succeeded or self.read().is_unreadable
+        by_call = bool(self.by_call) and (not has_one or is_unsure)
+        if self.has_failed or by_call or named:
+            place = min(self.by_call or self.places or {""}, key=[*READS, ""].index)
+            line = self.line or self.place_of_failure
+            what = READS.get(place, "what this call does not have")
+            self.opened_by = f"{line} chooses the serializer by {what}"
+
+    @property
+    def place_of_failure(self) -> str:
+        if self.failure is None:
+            return self.inspection.place
+        return make_finding(self.inspection.place, self.failure, "").source or self.inspection.place
+
+    def report(self) -> None:
+        """Add the finding of a view that chooses a serializer only for a call."""
+        if self.has_failed and self.failure is not None:
+            finding = make_finding(self.inspection.place, self.failure, RETURN_EARLY)
+            self.inspection.findings.append(finding)
+
+
+def start_asking(inspection: Inspection, notes: Notes, user: Any = None) -> Inspection:
+    """Return an inspection of the view in which what only a call knows is unknown."""
+    view, usual = copy.copy(inspection.new_view), inspection.new_view.request
+    vars(view).pop("swagger_fake_view", None)
+    with notes.quiet():
+        request = DescribedRequest(usual._request)
+        request.notes, request.view = notes, view
+        request.user = usual.user if user is None else user
+        for name in ("accepted_renderer", "accepted_media_type", "version", "versioning_scheme"):
+            setattr(request, name, getattr(usual, name, None))
+    view.request, view.kwargs = request, UnknownKwargs(dict(view.kwargs), notes)
+
+    def get_object(*args: Any, **kwargs: Any) -> Any:
+        notes.add("object")
+        raise NotKnown("get_object")
+
+    view.get_object = get_object
+    return Inspection(view, inspection.method, write_schema=inspection.write_schema)
+
+
+def has_fixed_fields(serializer: Any) -> bool:
+    row = serializer.child if isinstance(serializer, ListSerializer) else serializer
+    if not isinstance(row, Serializer):
+        return True
+    return attempt(lambda: SharedFields.of(row) is not None, False)
+
+
+def find_parts(serializer: Any) -> Iterator[Any]:
+    """Yield a serializer and those in it."""
+    if isinstance(serializer, ListSerializer):
+        yield serializer
+        serializer = serializer.child
+    if not isinstance(serializer, BaseSerializer):
+        return
+    yield serializer
+    if isinstance(serializer, Serializer) and not is_recursive(serializer):
+        inner: Iterable[Any] = attempt(lambda: get_writable_fields(serializer).values(), ())
+        for field in inner:
+            if isinstance(field, BaseSerializer):
+                yield from find_parts(field)
+
+
+def sign(serializer: Any) -> Any:
+    """Return what tells two choices apart: the classes, and the fields that a request writes."""
+    if isinstance(serializer, ListSerializer):
+        return "many", sign(serializer.child)
+    if not isinstance(serializer, Serializer) or is_recursive(serializer):
+        return type(serializer)
+    fields = get_writable_fields(serializer).items()
+    return type(serializer), tuple((name, field.required, sign(field)) for name, field in fields)
