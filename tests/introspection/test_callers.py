@@ -73,6 +73,10 @@ def test_a_body_that_raises_for_an_anonymous_caller_is_open():
     schema = described(
         type("View", (generics.CreateAPIView,), {"serializer_class": StaffAlone}), "POST"
     )
-    assert schema.body.kind == "open"
+    assert schema.body.is_open
+    assert {field.name: field.required for field in schema.body.fields} == {
+        "text": False,
+        "secret": False,
+    }
     assert "staff only" in schema.findings[0].message
     assert "swagger_fake_view" in schema.findings[0].remedy

@@ -140,7 +140,7 @@ BODIES = [
     Nasty(
         "crashing",
         views.Crashing.as_view(),
-        samples=(Sample({"a": 1}, arguments={"body": {"a": 1}}),),
+        samples=(Sample({"a": 1}, arguments={"a": 1}),),
     ),
     Nasty("by_caller", views.ByCaller.as_view(), samples=bodies({"text": "t", "level": "low"})),
     Nasty("choosy", views.echo(views.Choosy), samples=bodies({}, {"text": "t"})),
