@@ -8,10 +8,12 @@ from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.fields import FieldDescriber
 from drf_mcp.introspection.findings import Finding
+from drf_mcp.introspection.forms import describe_form
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.types import (
     ANY,
     EndpointSchema,
+    LostFilters,
     Parameter,
     PathKwarg,
     Place,
@@ -29,9 +31,11 @@ __all__ = [
     "FieldSchema",
     "Finding",
     "Inspection",
+    "LostFilters",
     "Parameter",
     "PathKwarg",
     "Place",
     "Schema",
     "ValueInfo",
+    "describe_form",
 ]

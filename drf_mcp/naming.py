@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drf_mcp.introspection.text import get_names
 from drf_mcp.routes.descriptions import Docstrings, Subject, speak
 from drf_mcp.routes.naming import Naming
 
@@ -9,5 +10,6 @@ __all__ = [
     "Docstrings",
     "Naming",
     "Subject",
+    "get_names",
     "speak",
 ]

@@ -54,7 +54,7 @@ _ISSUER = Match(
 )
 # RFC 6749, section 3.3.
 _SCOPE = Match(r"[\x21\x23-\x5b\x5d-\x7e]+", "a scope, without spaces and quotes")
-CACHE_ALIAS = Kind(
+_CACHE_ALIAS = Kind(
     "an alias in CACHES", lambda value: isinstance(value, str) and value in settings.CACHES
 )
 
@@ -239,7 +239,7 @@ SETTINGS: dict[str, Setting] = {
     ),
     # The alias in CACHES that drf_mcp.archives.CacheArchive uses, not the cache of throttles and
     # sessions. For an archive in Redis.
-    "ARCHIVE_CACHE": Setting("default", CACHE_ALIAS),
+    "ARCHIVE_CACHE": Setting("default", _CACHE_ALIAS),
     # Seconds for which archived content can be fetched. For rights that change faster, or agents
     # that read slowly.
     "ARCHIVE_TTL": Setting(900, Number()),

@@ -165,6 +165,14 @@ class Caller:
         known = self.authenticate()
         return find_holder(known.user, known.auth, self.request)
 
+    def make_scope_error(self, scopes: tuple[str, ...]) -> Refused:
+        """Return the error of a call whose token lacks a scope (basic/authorization, "Runtime
+        Insufficient Scope Errors")."""
+        challenge = _get_scope_challenge(self, scopes)
+        data = {"error": "insufficient_scope", "scope": challenge.parameters["scope"]}
+        headers = {"WWW-Authenticate": str(challenge)}
+        return Refused(403, describe_scopes(scopes), data=data, headers=headers)
+
     @property
     def bearer(self) -> str | None:
         """The text after ``Bearer``; None for any other credential."""
@@ -350,12 +358,3 @@ def _get_scope_challenge(caller: Caller, scopes: tuple[str, ...]) -> BearerChall
     with override("en"):
         error = {"error": "insufficient_scope", "error_description": describe_scopes(scopes)}
     return BearerChallenge({**error, **caller.resource.challenge(*scopes).parameters})
-
-
-def make_scope_error(caller: Caller, scopes: tuple[str, ...]) -> Refused:
-    """Return the error of a call whose token lacks a scope (basic/authorization, "Runtime
-    Insufficient Scope Errors")."""
-    challenge = _get_scope_challenge(caller, scopes)
-    data = {"error": "insufficient_scope", "scope": challenge.parameters["scope"]}
-    headers = {"WWW-Authenticate": str(challenge)}
-    return Refused(403, describe_scopes(scopes), data=data, headers=headers)

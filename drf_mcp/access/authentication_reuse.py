@@ -8,7 +8,6 @@ from typing import Any
 
 from django.http import QueryDict
 from rest_framework.parsers import BaseParser
-from rest_framework.permissions import AllowAny
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet, ViewSetMixin
 
@@ -62,13 +61,6 @@ def is_undecorated(callback: Any) -> bool:
     view = getattr(callback, "__wrapped__", None)
     outer, inner = getattr(callback, "__code__", None), getattr(view, "__code__", None)
     return outer is OUTER_CODE and inner in INNER_CODES
-
-
-def lets_all_in(permission: Any) -> bool:
-    """Return whether a permission is `AllowAny`; a subclass may override its methods."""
-    methods = ("has_permission", "has_object_permission")
-    kind = type(permission)
-    return all(getattr(kind, name, None) is getattr(AllowAny, name) for name in methods)
 
 
 class UnreadBody(BaseParser):

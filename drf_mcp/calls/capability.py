@@ -9,7 +9,6 @@ from typing import Any
 
 from rest_framework.permissions import AllowAny
 
-from drf_mcp.access.authentication import make_scope_error
 from drf_mcp.calls.results import (
     ResultWriter,
     ToolBudget,
@@ -31,7 +30,7 @@ from drf_mcp.observability.records import record_call
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Capability, Encoded, Era
-from drf_mcp.protocol.capability import RequestContext, cut_page
+from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.eras import Unfinished
 from drf_mcp.routes.tool import Tool
@@ -128,7 +127,7 @@ class ToolsCapability(Capability):
             return visibility.of(later) if most is None else visibility.find_first(later, most)
 
         size = mcp_settings.TOOLS_PAGE_SIZE
-        page, following = cut_page(tools, params, size, attrgetter("name"), see)
+        page, following = context.cut_page(tools, size, attrgetter("name"), see)
         members: dict[str, Any] = {"tools": Encoded(self.get_definitions(page, context.era))}
         if following is not None:
             members["nextCursor"] = following
@@ -197,7 +196,7 @@ class ToolsCapability(Capability):
             result = feature.finish_result(result, outcome, call)
         record_call(call.context, call.tool, outcome, result, started)
         if outcome.failure is not None and outcome.failure.scopes:
-            raise make_scope_error(context.caller, outcome.failure.scopes)
+            raise context.caller.make_scope_error(outcome.failure.scopes)
         return result
 
     def call_within(self, context: RequestContext, slots: Mapping[Slot[Any], Any]) -> Outcome:

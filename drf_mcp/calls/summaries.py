@@ -32,8 +32,15 @@ MAX_DEPTH, MAX_CHOICES = 3, 12
 class Signature:
     """A tool written as a function: ``orders_list(status: str = None) -> [{id: int}]``."""
 
+    unknown = UNKNOWN
+
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
+
+    @staticmethod
+    def write_type(schema: Any) -> str:
+        """Return the type of the values that a JSON Schema takes."""
+        return write_type(schema)
 
     def write(self, name: str = "") -> str:
         """Return the signature, under the tool's own name or another."""
@@ -68,7 +75,6 @@ class Signature:
 
 
 def write_type(schema: Any, depth: int = 0) -> str:
-    """Return the type of the values that a JSON Schema takes."""
     if not isinstance(schema, Mapping) or not schema:
         return UNKNOWN
     choices = [schema["const"]] if "const" in schema else schema.get("enum")

@@ -20,7 +20,7 @@ from drf_mcp.introspection.inspection import (
     refuse_writing,
     wrapped_queries,
 )
-from drf_mcp.introspection.parsers import Renaming, rename_schema
+from drf_mcp.introspection.parsers import Renaming
 from drf_mcp.introspection.paths import PathParameters
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.query.parameters import QueryParameters
@@ -168,7 +168,7 @@ class ResponseSchema:
         def describe() -> Schema:
             is_list = used[0] == "list"
             schema = self.describe_list() if is_list else self.describe(self.view.get_serializer())
-            return rename_schema(schema, renaming.render_key) if renames else schema
+            return renaming.render_schema(schema)
 
         return inspection.attempt(describe, RETURN_EARLY, {})
 

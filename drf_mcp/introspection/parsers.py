@@ -121,6 +121,10 @@ class Renaming:
         rendered = json.loads(self.renderer_class().render({key: 1}, JSON, {"view": self.view}))
         return next(iter(rendered)) if isinstance(rendered, dict) and len(rendered) == 1 else key
 
+    def render_schema(self, schema: Schema) -> Schema:
+        """Return the schema of an answer with the names of the view's renderer."""
+        return rename_schema(schema, self.render_key) if self.only_renames else schema
+
     def find_client_key(self, key: str) -> str:
         rendered = key if key == ANY else self.render_key(key)
         if rendered == key:

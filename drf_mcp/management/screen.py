@@ -56,11 +56,6 @@ PATIENCE = 2.0
 INTERVAL = 0.2
 
 
-def count_noun(count: int, noun: str) -> str:
-    """Return a number with its noun, such as "2 tools"."""
-    return f"{count} {noun}{'s' * (count != 1)}"
-
-
 def _group_digits(number: int) -> str:
     """Return a number with the separators of its reader's language."""
     return number_format(number, force_grouping=True)
@@ -77,6 +72,11 @@ class Screen:
     def __init__(self, width: int, style: Any) -> None:
         self.width = width
         self.style = style
+
+    @staticmethod
+    def count_noun(count: int, noun: str) -> str:
+        """Return a number with its noun, such as "2 tools"."""
+        return f"{count} {noun}{'s' * (count != 1)}"
 
     def wrap(self, text: str, indent: int = 0) -> Iterator[str]:
         """Yield the lines of a text; unlike textwrap, a path or a dotted name stays whole."""

@@ -22,7 +22,7 @@ from drf_mcp.features import Example
 from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.json_text import to_bytes
-from drf_mcp.management.screen import Screen, UsageError, count_noun
+from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.option_types.installed import features, find_apps
 from drf_mcp.routes.endpoint import Endpoint
 from drf_mcp.routes.tool import Tool
@@ -88,7 +88,7 @@ class ToolList:
             for tool in listed:
                 yield from self._list_row(tool, *widths)
             yield ""
-        count = count_noun(len(tools), "tool")
+        count = Screen.count_noun(len(tools), "tool")
         yield from self.screen.wrap(f"{count}. Show one whole: {COMMAND} show NAME")
 
     def _measure(self, tools: Iterable[Tool]) -> tuple[int, int]:
@@ -103,7 +103,7 @@ class ToolList:
             remedy = "Add a router's urls or a view to the urlpatterns first."
             yield from self.screen.wrap(remedy)
             return
-        counts = f"{count_noun(len(endpoints), 'endpoint')} of {count_noun(len(views), 'view')}"
+        counts = f"{Screen.count_noun(len(endpoints), 'endpoint')} of {Screen.count_noun(len(views), 'view')}"
         yield f"No tools yet. The URLconf has REST framework's {counts}."
         if mcp_settings.EXPOSE == "urlconf":
             yield "INCLUDE, EXCLUDE or EXPOSURE_CLASS in DRF_MCP leaves all of them out."

@@ -81,33 +81,6 @@ def join_name_parameters(capability_classes: tuple[type[Capability], ...]) -> Ma
     return {k: v for each in capability_classes for k, v in each.name_parameters.items()}
 
 
-def cut_page(
-    items: Sequence[Item],
-    params: Mapping[str, Any],
-    size: int | None,
-    key: Callable[[Item], str],
-    see: Callable[[int, int | None], Sequence[Item]] | None = None,
-) -> tuple[Sequence[Item], str | None]:
-    """Return a page of a list, and the cursor of the next page (server/utilities/pagination).
-
-    Args:
-        key: returns what identifies an item.
-        see: gets the index of the first item and the most items, and returns the items that
-            the caller sees; None if the caller sees all.
-    """
-    start, cursor = 0, params.get("cursor")
-    if cursor is not None:
-        try:
-            start = list(map(key, items)).index(base64.urlsafe_b64decode(cursor).decode()) + 1
-        except (TypeError, ValueError, binascii.Error):
-            raise InvalidParams("Invalid cursor.") from None
-    most = None if size is None else size + 1
-    seen = items[start:][:most] if see is None else see(start, most)
-    if size is None or len(seen) <= size:
-        return seen, None
-    return seen[:size], base64.urlsafe_b64encode(key(seen[size - 1]).encode()).decode()
-
-
 class MessageObserver:
     """Follows one message until it is answered; what it raises changes no answer."""
 
@@ -183,6 +156,33 @@ class RequestContext:
     def has_extension(self, name: str) -> bool:
         extensions = (self._declared or {}).get("extensions")
         return isinstance(extensions, Mapping) and isinstance(extensions.get(name), Mapping)
+
+    def cut_page(
+        self,
+        items: Sequence[Item],
+        size: int | None,
+        key: Callable[[Item], str],
+        see: Callable[[int, int | None], Sequence[Item]] | None = None,
+    ) -> tuple[Sequence[Item], str | None]:
+        """Return the page of a list that the message asks for, and the cursor of the next page
+        (server/utilities/pagination).
+
+        Args:
+            key: returns what identifies an item.
+            see: gets the index of the first item and the most items, and returns the items that
+                the caller sees; None if the caller sees all.
+        """
+        start, cursor = 0, self.message.params.get("cursor")
+        if cursor is not None:
+            try:
+                start = list(map(key, items)).index(base64.urlsafe_b64decode(cursor).decode()) + 1
+            except (TypeError, ValueError, binascii.Error):
+                raise InvalidParams("Invalid cursor.") from None
+        most = None if size is None else size + 1
+        seen = items[start:][:most] if see is None else see(start, most)
+        if size is None or len(seen) <= size:
+            return seen, None
+        return seen[:size], base64.urlsafe_b64encode(key(seen[size - 1]).encode()).decode()
 
     def check_headers(self, parameters: Mapping[tuple[str, ...], str]) -> None:
         """Raise HeaderMismatch unless the headers that repeat arguments agree with them."""

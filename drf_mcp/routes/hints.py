@@ -75,7 +75,12 @@ class ToolHints:
     @property
     def result_meta(self) -> dict[str, Any]:
         """The members of the ``_meta`` of a result, {} for none."""
-        return {UNTRUSTED_KEY: list(self.untrusted)} if self.untrusted else {}
+        return self.label(*self.untrusted) if self.untrusted else {}
+
+    @staticmethod
+    def label(*fields: str) -> dict[str, Any]:
+        """Return what the ``_meta`` of a result says of fields with texts of others."""
+        return {UNTRUSTED_KEY: list(fields)}
 
     def add_to_description(self, description: str) -> str:
         """Return a description with the keywords, the examples unless the schema has them, and the

@@ -24,10 +24,11 @@ from drf_mcp.errors import find_nearest, join_alternatives, join_names, refuse_m
 from drf_mcp.exposure import QUERY, Endpoint, Tool, ViewOptions
 from drf_mcp.features import Call
 from drf_mcp.introspection.findings import attempt
-from drf_mcp.introspection.inspection import RETURN_EARLY, locate_view
-from drf_mcp.introspection.parsers import rename_schema
+from drf_mcp.introspection.inspection import locate_view
+from drf_mcp.introspection.parsers import Renaming
 from drf_mcp.naming import Subject, speak
 
+UNKNOWN_REMEDY = "Let the view make them without a caller where getattr(self, 'swagger_fake_view', False) is true."
 REMEDY = "Correct aggregate=, or the serializer. See docs/aggregates.md."
 GROUP: Schema = {"type": "object", "additionalProperties": True}
 OUTPUT: Schema = {
@@ -102,7 +103,7 @@ class Declaration:
         place = self.inspection.place
         if not self.is_known:
             unknown = "The model and serializer of the list are not known without a caller."
-            return [Finding(place, unknown, RETURN_EARLY)]
+            return [Finding(place, unknown, UNKNOWN_REMEDY)]
         return [Finding(place, f"{fault}.", REMEDY) for fault in self.find_faults()]
 
     def find_faults(self) -> Iterator[str]:
@@ -165,7 +166,7 @@ class AggregateTool(Tool):
         return replace(
             listing,
             query=(*own, *(p for p in filters if p.name not in names)),
-            output=rename_schema(OUTPUT, find_key_writer(self.view)),
+            output=Renaming(self.view).render_schema(OUTPUT),
             findings=(*listing.findings, *shadowed, *self.declaration.findings),
         )
 

@@ -83,10 +83,8 @@ class ComposeFeature(Feature):
         program = PROGRAM.get(call)
         if program is None or not program.is_untrusted:
             return result
-        from drf_mcp.routes.hints import UNTRUSTED_KEY
-
         # A program may write what it read anywhere.
-        label = {UNTRUSTED_KEY: ["result", "output"]}
+        label = call.tool.hints.label("result", "output")
         return {**result, "_meta": {**result.get("_meta", {}), **label}}
 
 

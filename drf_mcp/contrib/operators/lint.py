@@ -5,22 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from drf_mcp.contrib.operators.source_lines import EndpointLines, find_argument
-from drf_mcp.describers import FieldSchema, Finding
+from drf_mcp.describers import FieldSchema, Finding, LostFilters
 from drf_mcp.exposure import PATH, Argument, Tool
-from drf_mcp.introspection.types import LostFilters
 from drf_mcp.naming import Docstrings, Subject
-from drf_mcp.stored.slices import PassageSearch
 
 # Words of a docstring that models never see.
 STOCK = re.compile(r"\b(view ?set|end ?point|automatically|crud|api)\b", re.IGNORECASE)
 # Where a step failed: "(.../rest_framework/request.py:428 in __getattr__)".
 FAILED_AT = re.compile(r" \((?P<place>[^()]+:\d+) in (?P<subject>[^()]+)\)\Z")
-# A tool is confused with one that a search scores nearly as high.
-NEAR = 0.95
 
 
 @dataclass(frozen=True)
@@ -100,14 +95,6 @@ NO_PAGES = Cause(
     "{tools} answers with every row at once.",
     "Set pagination_class on the view, or DEFAULT_PAGINATION_CLASS in REST_FRAMEWORK.",
 )
-CONFUSED_TOOLS = Cause(
-    "confused-tools",
-    "Tools that a search confuses",
-    "A search for the words of the first tool finds the second as well.",
-    "A search for {query!r} finds {found} as well as {wanted}.",
-    "Name in each description what the other tool does not do, or give one of them another "
-    "title: @mcp_tool(title=..., description=...).",
-)
 # The most important first.
 CAUSES = (
     LOST_ARGUMENTS,
@@ -118,7 +105,6 @@ CAUSES = (
     INHERITED_DESCRIPTION,
     NO_HELP_TEXT,
     NO_PAGES,
-    CONFUSED_TOOLS,
 )
 
 
@@ -253,58 +239,10 @@ def find_all(tools: Mapping[str, Tool]) -> list[LintFinding]:
     own = {name: tool for name, tool in tools.items() if not tool.endpoint.is_built_in}
     found = [each for tool in own.values() for each in ToolLint(tool).find()]
     joined: dict[LintFinding, dict[str, None]] = {}
-    for each in [*found, *_find_confusions(own)]:
+    for each in found:
         joined.setdefault(replace(each, tools=()), {}).update(dict.fromkeys(each.tools))
     ranks = [cause.cause for cause in CAUSES]
     return sorted(
         (replace(each, tools=tuple(names)) for each, names in joined.items()),
         key=lambda f: (ranks.index(f.cause), -len(f.tools), f.place, f.subject),
     )
-
-
-# --- Search -------------------------------------------------------------------------------------
-
-
-class ToolTextSearch(PassageSearch):
-    # A tool is one passage of any length.
-    passage_length = 1_000_000
-
-
-class SearchedTool:
-    """What clients search of a tool: its name, its description, its arguments with theirs."""
-
-    def __init__(self, tool: Tool) -> None:
-        self.tool = tool
-        words = [tool.name, tool.title, tool.description]
-        for name, schema in tool.input_schema.get("properties", {}).items():
-            words += [name, schema.get("description", "") if isinstance(schema, dict) else ""]
-        self.text = " ".join(words).replace("_", " ")
-
-    @cached_property
-    def query(self) -> str:
-        """The words by which the tool is searched for."""
-        sentence = re.split(r"[.;:\n]", self.tool.description, maxsplit=1)[0]
-        said = sentence.startswith(self.tool.title)
-        return (sentence if said else f"{self.tool.title} {sentence}").replace("_", " ")
-
-
-def _find_confusions(tools: Mapping[str, Tool]) -> Iterator[LintFinding]:
-    """Yield a finding for each view whose tools a search does not tell from others."""
-    searched = {name: SearchedTool(tool) for name, tool in tools.items()}
-    texts = [each.text for each in searched.values()]
-    pairs: set[frozenset[str]] = set()
-    # The actions of a view are confused for one reason.
-    by_view: dict[type, list[tuple[str, str]]] = {}
-    for wanted, each in searched.items():
-        scores = dict(zip(tools, ToolTextSearch(each.query).score(texts), strict=True))
-        for found, score in scores.items():
-            pair = frozenset((wanted, found))
-            if len(pair) == 2 and pair not in pairs and score >= NEAR * scores[wanted] > 0:
-                pairs.add(pair)
-                by_view.setdefault(each.tool.endpoint.view_class, []).append((wanted, found))
-    for confused in by_view.values():
-        wanted, found = confused[0]
-        facts = {"query": searched[wanted].query, "wanted": wanted, "found": found}
-        names = tuple(dict.fromkeys(name for names in confused for name in names))
-        made = ToolLint(tools[wanted]).make(CONFUSED_TOOLS, facts, subject=f"{wanted} ~ {found}")
-        yield replace(made, tools=names)

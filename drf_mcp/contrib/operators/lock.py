@@ -13,7 +13,7 @@ from typing import Any
 from drf_mcp.describers import FieldSchema
 from drf_mcp.exposure import Tool, registry
 from drf_mcp.json_text import to_bytes
-from drf_mcp.management.screen import Screen, UsageError, count_noun
+from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.management.tool_reports import (
     MODULES,
     ToolReport,
@@ -218,7 +218,7 @@ class LockReport(ToolReport):
         count = lock.write()
         if options["json"]:
             return [command.format_json({"file": str(lock.path), "tools": count})]
-        return [f"{lock.path} holds {count_noun(count, 'tool')}."]
+        return [f"{lock.path} holds {Screen.count_noun(count, 'tool')}."]
 
     def _find_file(self, command: Any, options: Mapping[str, Any]) -> LockFile:
         # Each endpoint has a file of its own: mcp-tools.mcp-readonly.lock.json.
@@ -253,6 +253,6 @@ class CheckReport(LockReport):
             line = f"{'BREAKING' if change.breaking else 'note':<10}{change}"
             yield screen.style.ERROR(line) if change.breaking else line
         count = sum(change.breaking for change in changes)
-        notes = count_noun(len(changes) - count, "note")
+        notes = Screen.count_noun(len(changes) - count, "note")
         yield ""
-        yield f"{count_noun(count, 'breaking change')}, {notes}."
+        yield f"{Screen.count_noun(count, 'breaking change')}, {notes}."

@@ -16,12 +16,11 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
-from drf_mcp.access.authentication_reuse import lets_all_in
 from drf_mcp.access.narrowing import find_own_narrowings
 from drf_mcp.access.throttles import find_quota
 from drf_mcp.archives import Probe
 from drf_mcp.dispatch.refusals import is_refusal
-from drf_mcp.dispatch.request import NOTHING_SENT, ToolRequest
+from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import catch, contain
 from drf_mcp.exposure import Tool
 from drf_mcp.features import AccessStep, Call, Narrowing
@@ -67,6 +66,12 @@ class Step:
     def need(self) -> str:
         """The sentence that names what is needed, "" if that is not known."""
         return _("Needed: %(needed)s.") % {"needed": self.needed} if self.needed else ""
+
+
+def lets_all_in(permission: Any) -> bool:
+    """Return whether a permission is `AllowAny`; a subclass may override its methods."""
+    methods, stock = ("has_permission", "has_object_permission"), permissions.AllowAny
+    return all(getattr(type(permission), n, None) is getattr(stock, n) for n in methods)
 
 
 def _write_name(permission: Any) -> str:
@@ -208,10 +213,10 @@ class PermissionTrace:
             found.append(Step("middleware", "CALL_MIDDLEWARE", None, says))
         return tuple(found)
 
-    def ask(self, look: Callable[[Any], None], call: Call = NOTHING_SENT) -> Exception | None:
+    def ask(self, look: Callable[[Any], None], call: Call | None = None) -> Exception | None:
         """Show the view of a call within CALL_MIDDLEWARE, and return what refused the call."""
         with catch() as caught:
-            Probe(self.caller, self.tool, call).check_permissions_alone(look)
+            Probe(self.caller, self.tool, call or Call({})).check_permissions_alone(look)
             return None
         return caught.exception
 

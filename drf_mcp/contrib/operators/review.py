@@ -9,7 +9,7 @@ from typing import Any
 from drf_mcp.contrib.operators.lint import CAUSES, Cause, LintFinding, find_all
 from drf_mcp.errors import join_names
 from drf_mcp.exposure import Tool
-from drf_mcp.management.screen import Screen, count_noun
+from drf_mcp.management.screen import Screen
 from drf_mcp.management.tool_reports import ToolReport
 
 # How many places of a remedy, and names of tools, the report shows; --json has all.
@@ -32,7 +32,7 @@ class FindingsReport(ToolReport):
         for number, (name, group) in enumerate(groupby(findings, lambda f: f.cause), start=1):
             cause, found = known[name], [*group]
             count = len({finding.place for finding in found})
-            heading = f"{number}. {cause.title} ({count_noun(count, 'place')})"
+            heading = f"{number}. {cause.title} ({screen.count_noun(count, 'place')})"
             yield from map(screen.style.MIGRATE_HEADING, screen.wrap(heading))
             yield from screen.wrap(cause.why, 3)
             by_remedy: dict[str, list[LintFinding]] = {}
@@ -46,7 +46,7 @@ class FindingsReport(ToolReport):
             yield "Nothing to mend."
             return
         places = len({(finding.cause, finding.place) for finding in findings})
-        yield f"{count_noun(places, 'place')} to mend, of {count_noun(number, 'cause')}."
+        yield f"{screen.count_noun(places, 'place')} to mend, of {screen.count_noun(number, 'cause')}."
 
     def _list_places(
         self, findings: Sequence[LintFinding], cause: Cause, screen: Screen
@@ -69,4 +69,4 @@ class FindingsReport(ToolReport):
                 yield f"     {place}"
                 yield from screen.wrap(text, 7)
         if rest := len(by_place) - len(shown):
-            yield f"     and {count_noun(rest, 'more place')}"
+            yield f"     and {screen.count_noun(rest, 'more place')}"

@@ -9,7 +9,8 @@ from typing import Any
 from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication_reuse import is_undecorated, lets_all_in
+from drf_mcp.archives import can_be_asked
+from drf_mcp.contrib.operators.permission_trace import lets_all_in
 from drf_mcp.exposure import Tool
 from drf_mcp.features import Safeguard
 from drf_mcp.introspection.findings import attempt
@@ -70,7 +71,7 @@ class ToolRisks:
             return True
         # A decorator, or a method of the view's own, may ask for something.
         is_stock = type(self.tool.view).check_permissions is APIView.check_permissions
-        is_known = is_stock and is_undecorated(self.tool.endpoint.route.callback)
+        is_known = is_stock and can_be_asked(self.tool.endpoint)
         return None if permissions is None or not is_known else False
 
     def _has_throttle(self, throttles: Sequence[Any]) -> bool:

@@ -11,18 +11,17 @@ from rest_framework import serializers
 from drf_mcp.access.throttles import count_once
 from drf_mcp.contrib.prompts.completion import ListedRows
 from drf_mcp.contrib.prompts.prompt import Prompt
+from drf_mcp.describers import describe_form
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.errors import ask_nearest, find_nearest
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.features import Capability, Encoded, Feature, RequestContext, mcp_settings
 from drf_mcp.interaction.exchange import NOTHING_ASKED, Exchange
-from drf_mcp.introspection.forms import describe_form
 from drf_mcp.json_text import parse_json_text, to_bytes
 from drf_mcp.observability.records import record_call
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome, Question
 from drf_mcp.protocol import REVISIONS
-from drf_mcp.protocol.capability import cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.eras import InputRequired
 
@@ -68,8 +67,8 @@ class PromptsCapability(Capability):
     def list_prompts(self, context: RequestContext) -> dict[str, Any]:
         context.caller.authenticate()
         prompts: Sequence[Prompt] = list(self.get_prompts().values())
-        params, size = context.message.params, mcp_settings.TOOLS_PAGE_SIZE
-        page, following = cut_page(prompts, params, size, lambda prompt: prompt.name)
+        size = mcp_settings.TOOLS_PAGE_SIZE
+        page, following = context.cut_page(prompts, size, lambda prompt: prompt.name)
         names, define = MEMBERS[context.era.revision], context.era.find_defined
         listed = []
         for prompt in page:

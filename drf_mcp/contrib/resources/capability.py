@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from drf_mcp.access.authentication import make_scope_error
 from drf_mcp.calls.results import ResultWriter
 from drf_mcp.contrib.resources.documents import ANNOTATIONS, Document, Folder
 from drf_mcp.contrib.resources.routes import JSON, RouteResource, URISpace
@@ -39,7 +38,6 @@ from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.records import record_call
 from drf_mcp.outcomes import Category, Outcome
 from drf_mcp.protocol import REVISIONS, jsonrpc
-from drf_mcp.protocol.capability import cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS, STATELESS_REVISION
 
 _OLD = frozenset({"uri", "uriTemplate", "name", "description", "mimeType", "annotations", "size"})
@@ -118,8 +116,8 @@ class ResourcesCapability(Capability):
     def _make_list(
         self, member: str, listed: list[dict[str, Any]], key: str, context: RequestContext
     ) -> dict[str, Any]:
-        params, size = context.message.params, mcp_settings.TOOLS_PAGE_SIZE
-        page, following = cut_page(listed, params, size, lambda item: str(item[key]))
+        size = mcp_settings.TOOLS_PAGE_SIZE
+        page, following = context.cut_page(listed, size, lambda item: str(item[key]))
         names = MEMBERS[context.era.revision]
         defined = [context.era.find_defined(item, names) for item in page]
         members: dict[str, Any] = {member: Encoded(to_bytes(encode_data(defined)))}
@@ -241,7 +239,7 @@ class Reading:
         record = {"content": Encoded(jsonrpc.encode(contents))}
         record_call(self.context, self.resource, outcome, record, started)
         if outcome.failure is not None and outcome.failure.scopes:
-            raise make_scope_error(caller, outcome.failure.scopes)
+            raise caller.make_scope_error(outcome.failure.scopes)
         if outcome.is_error or not contents:
             raise self._get_error(outcome)
         return contents

@@ -12,7 +12,7 @@ from drf_mcp.calls.summaries import Signature
 from drf_mcp.contrib.search.words import GUESS, READ, read_vocabulary, split_words
 from drf_mcp.exposure import Tool
 from drf_mcp.introspection.findings import attempt
-from drf_mcp.introspection.text import get_names
+from drf_mcp.naming import get_names
 from drf_mcp.routes.descriptions import SENTENCES
 
 # The actions of viewsets whose verbs people use for one another.

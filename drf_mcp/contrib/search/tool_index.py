@@ -6,16 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from drf_mcp.arguments.fields import FIELDS
 from drf_mcp.budgets import RETRIEVAL_TOOL
-from drf_mcp.calls.summaries import UNKNOWN, Instructions, Signature, write_type
+from drf_mcp.calls.summaries import Instructions, Signature
 from drf_mcp.contrib.search import READ, WRITE
 from drf_mcp.contrib.search.ranking import FieldRanking, describe_for_search
 from drf_mcp.contrib.search.words import split_words
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.exposure import Tool, Visibility
 from drf_mcp.features import Caller, override_language
-from drf_mcp.option_types.spelling import PAGING_NAMES
 
 # Of one page.
 MOST_HITS, MOST_GROUPS = 5, 300
@@ -25,7 +23,9 @@ CHARACTERS_PER_TOKEN = 2
 DEFAULT_LIMIT = 10_000
 # How many optional arguments and names of an answer a signature has, and how many hits have them.
 MOST_OPTIONAL, MOST_ANSWERED, MOST_SIGNED = 6, 6, 2
-COMMON_ARGUMENTS = ("page_size", "ordering", FIELDS)
+COMMON_ARGUMENTS = frozenset(
+    {"page", "page_size", "limit", "offset", "cursor", "ordering", "fields"}
+)
 NAMES = re.compile(r"[\w-]+")
 CHOICES = re.compile(r" \([^()]*\)")
 SENTENCE = re.compile(r".+?[.!?。](?=\s|$)", re.DOTALL)
@@ -164,7 +164,7 @@ class ShortSignature(Signature):
         self.most = most
 
     def write(self, name: str = "") -> str:
-        text = super().write(name).removesuffix(f" -> {UNKNOWN}")
+        text = super().write(name).removesuffix(f" -> {self.unknown}")
         # JSON has two characters for each quotation mark.
         return text if "'" in text else text.replace('"', "'")
 
@@ -175,12 +175,12 @@ class ShortSignature(Signature):
         optional = [name for name in every if name not in needed]
         named = [n for n in optional if self.words.issuperset(split_words(n) or [""])]
         # Most tools have the same ones for pages, fields and safety.
-        common = {*COMMON_ARGUMENTS, *PAGING_NAMES, *named}
+        common = COMMON_ARGUMENTS | {*named}
         common |= {control.name for control in self.tool.controls}
         own = [name for name in optional if name not in common]
         shown = [*named, *own[: max(self.most - len(named), 0)]]
-        texts = [f"{name}: {write_type(every[name])}" for name in needed]
-        texts += [f"{name}: {write_type(every[name])} = None" for name in shown]
+        texts = [f"{name}: {self.write_type(every[name])}" for name in needed]
+        texts += [f"{name}: {self.write_type(every[name])} = None" for name in shown]
         return ", ".join(texts if len(texts) == len(every) else [*texts, "..."])
 
     def get_answer(self) -> str:
@@ -189,7 +189,7 @@ class ShortSignature(Signature):
         row = rows if isinstance(rows, Mapping) else output
         members = list(row.get("properties", ())) if isinstance(row, Mapping) else []
         if not members or not self.most:
-            return UNKNOWN
+            return self.unknown
         more = ["..."] if len(members) > MOST_ANSWERED else []
         text = ", ".join([*members[:MOST_ANSWERED], *more])
         return f"[{{{text}}}]" if row is rows else f"{{{text}}}"

@@ -17,7 +17,6 @@ from drf_mcp.dispatch.content import encode_data
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.features import Capability, Encoded, Feature, RequestContext, mcp_settings
 from drf_mcp.json_text import to_bytes
-from drf_mcp.protocol.capability import cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 
 MAIN = "SKILL.md"
@@ -169,8 +168,8 @@ class SkillsCapability(Capability):
 
     def list_skills(self, context: RequestContext) -> dict[str, Any]:
         context.caller.authenticate()
-        params, size = context.message.params, mcp_settings.TOOLS_PAGE_SIZE
-        page, following = cut_page(self.get_skills(), params, size, lambda s: s.uri)
+        size = mcp_settings.TOOLS_PAGE_SIZE
+        page, following = context.cut_page(self.get_skills(), size, lambda s: s.uri)
         entries = [skill.make_entry() for skill in page]
         members: dict[str, Any] = {"skills": Encoded(to_bytes(encode_data(entries)))}
         members |= self._find_scope(context)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.apps import apps
+from django.conf import settings
 
 from drf_mcp.access.throttles import count_once
 from drf_mcp.contrib.subscriptions.bus import (
@@ -29,6 +30,7 @@ from drf_mcp.features import (
     Bound,
     Capability,
     Feature,
+    Kind,
     LimitReached,
     RequestContext,
     Setting,
@@ -36,10 +38,8 @@ from drf_mcp.features import (
     mcp_settings,
 )
 from drf_mcp.json_text import hash_json
-from drf_mcp.protocol import Era
 from drf_mcp.protocol.capability import MessageStream
 from drf_mcp.protocol.constants import STATELESS_REVISION
-from drf_mcp.settings import CACHE_ALIAS
 
 # The member of a filter that asks for the changes of a list, by the list.
 MEMBERS: Mapping[str, str] = {name: f"{name}ListChanged" for name in LISTS}
@@ -47,6 +47,9 @@ URIS = "resourceSubscriptions"
 TASK_IDS = "taskIds"
 # The most rows that the lookup value of one resource may name.
 MOST_ROWS = 100
+CACHE = Kind(
+    "an alias in CACHES", lambda value: isinstance(value, str) and value in settings.CACHES
+)
 # As clients declare it; the app for tasks need not be installed.
 TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 
@@ -68,7 +71,7 @@ class SubscriptionsCapability(Capability):
     def is_on(self) -> bool:
         return self.server.is_live and find_bus() is not None
 
-    def advertise(self, era: Era, capabilities: dict[str, Any]) -> None:
+    def advertise(self, era: Any, capabilities: dict[str, Any]) -> None:
         # The capabilities of the lists and of resources say that clients can listen.
         if not self.is_on or era.revision not in self.result_members:
             return
@@ -208,6 +211,6 @@ class SubscriptionsFeature(Feature):
         # The alias in CACHES of the cache that tells all processes what changed: one that they
         # share, such as Redis. With a cache of one process no client can listen. See
         # docs/subscriptions.md. For a default cache that processes do not share.
-        "SUBSCRIPTION_CACHE": Setting("default", CACHE_ALIAS),
+        "SUBSCRIPTION_CACHE": Setting("default", CACHE),
     }
     capability_classes = ("drf_mcp.contrib.subscriptions.capability.SubscriptionsCapability",)

@@ -17,7 +17,7 @@ from drf_mcp.dispatch.error_bodies import find_sentence
 from drf_mcp.envelopes import Envelope
 from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand, read_call_arguments
 from drf_mcp.management.console import quiet_console
-from drf_mcp.management.screen import UsageError, count_noun
+from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.protocol import REVISIONS
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.protocol.eras import FORM_CAPABILITIES
@@ -190,7 +190,7 @@ class Command(MCPCommand):
                 size = len(resource.get("data") or resource.get("blob") or resource.get("text", ""))
                 words = ["+", block["type"], resource.get("mimeType"), resource.get("uri")]
                 if size:
-                    words.append(count_noun(size, "character"))
+                    words.append(Screen.count_noun(size, "character"))
                 self.stderr.write(" ".join(filter(None, words)), self.style.NOTICE)
             elif "structuredContent" not in result:
                 try:

@@ -249,19 +249,6 @@ def test_failures_in_one_function_of_a_library_are_one_finding(findings):
     assert {f.subject for f in found} == {"_find_and_load_unlocked"}
 
 
-def test_tools_that_a_search_confuses_are_one_finding(findings):
-    class One(AllRows):
-        """Groups of people."""
-
-    class Other(AllRows):
-        """Groups of people."""
-
-    described = mcp_tool(description="The teams of a sports club, in their league's order.")
-    third = described(type("Third", (AllRows,), {}))
-    (confused,) = [f for f in findings(One, Other, third) if f.cause == "confused-tools"]
-    assert confused.tools == ("one_list", "other_list")
-
-
 @pytest.mark.slow
 def test_the_report_of_the_example_fits_the_screen_and_points_at_its_lines(subtests, printed):
     for columns in [60, 80, 120]:

@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
-from drf_mcp.management.base import ANONYMOUS, MCPCommand
+from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.screen import UsageError, find_local_time
 
 SHOWN = 50
@@ -106,7 +106,7 @@ class Command(MCPCommand):
     def describe(self, row: AuditedCall) -> str:
         when = f"{find_local_time(row.time):%Y-%m-%d %H:%M:%S}"
         verdict = f"{row.verdict} {row.code}".strip()
-        who = row.user_label or row.user_pk or row.address or ANONYMOUS
+        who = row.user_label or row.user_pk or row.address or "anonymous"
         parts = [when, who, row.tool or row.method, verdict]
         if row.messages > 1:
             count = ngettext("%(count)d message", "%(count)d messages", row.messages)
