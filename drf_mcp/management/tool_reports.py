@@ -103,7 +103,8 @@ class ToolList:
             remedy = "Add a router's urls or a view to the urlpatterns first."
             yield from self.screen.wrap(remedy)
             return
-        counts = f"{Screen.count_noun(len(endpoints), 'endpoint')} of {Screen.count_noun(len(views), 'view')}"
+        count = Screen.count_noun(len(endpoints), "endpoint")
+        counts = f"{count} of {Screen.count_noun(len(views), 'view')}"
         yield f"No tools yet. The URLconf has REST framework's {counts}."
         if mcp_settings.EXPOSE == "urlconf":
             yield "INCLUDE, EXCLUDE or EXPOSURE_CLASS in DRF_MCP leaves all of them out."

@@ -28,7 +28,10 @@ from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.introspection.parsers import Renaming
 from drf_mcp.naming import Subject, speak
 
-UNKNOWN_REMEDY = "Let the view make them without a caller where getattr(self, 'swagger_fake_view', False) is true."
+UNKNOWN_REMEDY = (
+    "Let the view make them where getattr(self, 'swagger_fake_view', False) is true: then there is"
+    " no caller."
+)
 REMEDY = "Correct aggregate=, or the serializer. See docs/aggregates.md."
 GROUP: Schema = {"type": "object", "additionalProperties": True}
 OUTPUT: Schema = {

@@ -46,7 +46,8 @@ class FindingsReport(ToolReport):
             yield "Nothing to mend."
             return
         places = len({(finding.cause, finding.place) for finding in findings})
-        yield f"{screen.count_noun(places, 'place')} to mend, of {screen.count_noun(number, 'cause')}."
+        count, causes = screen.count_noun(places, "place"), screen.count_noun(number, "cause")
+        yield f"{count} to mend, of {causes}."
 
     def _list_places(
         self, findings: Sequence[LintFinding], cause: Cause, screen: Screen
