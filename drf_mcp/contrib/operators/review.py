@@ -46,8 +46,8 @@ class FindingsReport(ToolReport):
             yield "Nothing to mend."
             return
         places = len({(finding.cause, finding.place) for finding in findings})
-        count, causes = screen.count_noun(places, "place"), screen.count_noun(number, "cause")
-        yield f"{count} to mend, of {causes}."
+        causes = screen.count_noun(number, "cause")
+        yield f"{screen.count_noun(places, 'place')} to mend, of {causes}."
 
     def _list_places(
         self, findings: Sequence[LintFinding], cause: Cause, screen: Screen
