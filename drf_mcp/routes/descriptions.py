@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from django.db import models
+from rest_framework.pagination import LimitOffsetPagination, PageNumberPagination
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.field_selection import SelectableFields
@@ -160,6 +161,8 @@ SENTENCES = {
     "partial_update": "Change, edit or mark {one}",
     "destroy": "Delete or remove {one}",
 }
+# Of a list whose pages have no count, such as pages by cursor.
+UNCOUNTED = "Find or show {plural}"
 # How many choices of a filter are named, and in how many characters, for all filters.
 MAX_CHOICES, MAX_CHOICES_LENGTH = 6, 50
 # Fields that need no mention.
@@ -292,7 +295,10 @@ def make_sentence(tool: Tool, subject: Subject, is_first: bool) -> str:
     endpoint, title, schema = tool.endpoint, tool.title, tool.schema
     action = None if endpoint.part else endpoint.standard_action
     if subject.model is not None and action in SENTENCES:
-        title = subject.fill(SENTENCES["retrieve_many" if endpoint.many else action])
+        sentence = SENTENCES["retrieve_many" if endpoint.many else action]
+        if action == "list" and not counts_rows(endpoint):
+            sentence = UNCOUNTED
+        title = subject.fill(sentence)
     if action == "retrieve":
         # The fields are named unless the description of a list has named them as filters.
         looked_up = {parameter.name for parameter in schema.path} | COMMON_FIELDS
@@ -302,6 +308,14 @@ def make_sentence(tool: Tool, subject: Subject, is_first: bool) -> str:
     elif endpoint.method == "GET" and (filters := join_names(name_filters(schema.query))):
         return f"{title} by {filters}."
     return f"{title}."
+
+
+def counts_rows(endpoint: Any) -> bool:
+    """Return whether the answers of a list say how many rows there are."""
+    own = getattr(endpoint.view_class, "pagination_class", None)
+    chosen = endpoint.route.initkwargs.get("pagination_class", own)
+    counting = (PageNumberPagination, LimitOffsetPagination)
+    return chosen is None or (isinstance(chosen, type) and issubclass(chosen, counting))
 
 
 def name_filters(query: Iterable[Parameter]) -> Iterator[str]:

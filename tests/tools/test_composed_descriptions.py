@@ -6,7 +6,7 @@ import django_filters.rest_framework as django_filters
 import pytest
 from django.db import models
 from django.urls import path
-from rest_framework import filters, generics, serializers, viewsets
+from rest_framework import filters, generics, pagination, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.routers import SimpleRouter
 
@@ -105,6 +105,24 @@ def test_other_tools_of_a_view_do_not_repeat_its_docstring(jars):
     ]
     found = [jars(Jars)[name].description for name, _ in cases]
     assert found == [description for _, description in cases]
+
+
+@pytest.mark.parametrize(
+    ("paginator", "verbs"),
+    [
+        (None, "Find, show or count jars"),
+        (pagination.LimitOffsetPagination, "Find, show or count jars"),
+        (pagination.CursorPagination, "Find or show jars"),
+        (pagination.BasePagination, "Find or show jars"),
+    ],
+)
+def test_only_a_list_whose_answer_has_a_count_is_for_counting(tools_of, paginator, verbs):
+    class Counted(generics.ListAPIView):
+        queryset, serializer_class = Jar.objects.all(), JarSerializer
+        pagination_class = paginator
+
+    (tool,) = tools_of(path("jars/", Counted.as_view())).values()
+    assert tool.description.startswith(verbs)
 
 
 def test_search_and_ordering_name_their_fields(jars):
