@@ -51,6 +51,7 @@ from drf_mcp.dispatch.error_texts import (
     describe_wait,
     get_status_advice,
 )
+from drf_mcp.dispatch.redirects import ELSEWHERE
 from drf_mcp.dispatch.violations import find_violation
 from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
 from drf_mcp.json_text import JSONPointer
@@ -204,6 +205,19 @@ class ErrorMapper:
         status = get_exception_status(exc)
         message = InternalError.describe(request_id) if status >= 500 else ""
         return self.make_failure(self.get_error_code(status, exc=exc), status, message)
+
+    def from_redirect(self, location: str, *, is_login: bool) -> Failure:
+        """Return the failure of a redirect that did not make the call.
+
+        Args:
+            is_login: whether it leads to a login page, else to another place of the same call.
+        """
+        status, text = 404, "The API takes this call at another place: %(location)s"
+        if is_login:
+            status, text = 401, "The API answers with its login page: %(location)s"
+        message, context = text % {"location": location}, {"location": location}
+        failure = self.make_failure(self.get_error_code(status), status, message, (), context)
+        return failure if is_login else replace(failure, remediation=ELSEWHERE, recoverable=False)
 
     def from_soft_failure(self, detail: SoftDetail) -> Failure:
         """Return the failure of a call that worked and whose answer is no."""

@@ -16,6 +16,7 @@ from drf_mcp.access.throttles import find_rate_limit, warn_of_quota
 from drf_mcp.dispatch.content import BODILESS, Content, ContentReader, find_location
 from drf_mcp.dispatch.errors import ArgumentLocator, ErrorMapper
 from drf_mcp.dispatch.pages import Page, read_page
+from drf_mcp.dispatch.redirects import is_moved, leads_to_login
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import SoftDetail
 from drf_mcp.interaction.call_context import CallContext, call_context, notes_of
@@ -23,6 +24,7 @@ from drf_mcp.interaction.responses import BlockResponse
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Outcome, Source, Warning
 
+ACCEPTED = 202
 Recognizer = Callable[..., "Outcome | None"]
 """Reads the outcome out of a body and its HTTP status; None if the body is no envelope. ``named``
 is the envelope that the view is said to write."""
@@ -155,6 +157,10 @@ def build_outcome(
         detail = response.soft_detail
         failure = map_errors(get_arguments()).from_soft_failure(detail)
         failure, data = replace(failure, body=data), detail.answer
+    elif 300 <= status < 400 and (refused := find_redirect_refusal(response)) is not None:
+        location, is_login = refused
+        failure = map_errors(get_arguments()).from_redirect(location, is_login=is_login)
+        data = None
     elif status < 300 and isinstance(data, (list, *OBJECTS)):
         pagination, limited = read_page(make_page(response, get_arguments))
     base = own or NOTHING
@@ -174,6 +180,9 @@ def build_outcome(
         warnings=(*base.warnings, *limited, *content.warnings),
         media_type=response.media_type,
     )
+    if status == ACCEPTED and (place := response.headers.get("Location")):
+        if data != {"location": place}:
+            outcome = outcome.changed(meta={"location": place, **outcome.meta})
     notes = notes_of(response.request)
     if notes is not None:
         outcome = add_notes(outcome, notes)
@@ -191,6 +200,16 @@ def find_own_outcome(response: ViewResponse, recognize: Recognizer) -> Outcome |
     if own.failure is None and isinstance(data, dict) and "data" in data:
         return own.changed(data=data["data"])
     return own
+
+
+def find_redirect_refusal(response: ViewResponse) -> tuple[str, bool] | None:
+    # The place, and whether it is a login page; None for a redirect that answers the call.
+    location, request = response.headers.get("Location", ""), response.request
+    if not location:
+        return None
+    is_login = leads_to_login(location, getattr(request, "path", ""))
+    is_refused = is_login or is_moved(response.status, getattr(request, "method", ""))
+    return (location, is_login) if is_refused else None
 
 
 def make_page(response: ViewResponse, get_arguments: Callable[[], ArgumentLocator]) -> Page:
