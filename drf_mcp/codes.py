@@ -148,6 +148,8 @@ WARNING_SEVERITIES: Mapping[str, Severity] = {
 # Warnings of these codes, with this severity, are only their sentence.
 PLAIN_WARNINGS: Mapping[str, Severity] = {
     "WARNING": Severity.WARNING,
+    "UNDESCRIBED_ARGUMENT": Severity.WARNING,
+    "READ_ONLY_ARGUMENT": Severity.INFO,
     "EMPTY_LIST": Severity.INFO,
     "PAGE_SIZE_LIMITED": Severity.INFO,
     "MORE_ROWS": Severity.WARNING,

@@ -46,6 +46,8 @@ WARNING_MEANINGS = {
     "RIGHTS_CHANGED": "The change was made earlier, with other rights than the caller has now.",
     "PAGE_SIZE_LIMITED": "A page has fewer rows than the call asked for, and more rows follow.",
     "MORE_ROWS": "More rows follow, and no argument of the tool leads to them.",
+    "UNDESCRIBED_ARGUMENT": "Arguments that nothing describes were passed on.",
+    "READ_ONLY_ARGUMENT": "Read-only members of rows were sent, and ignored.",
     "UNKNOWN_FIELD": "The answer lacks a field that the call asked for.",
     "EMPTY_LIST": "A list is empty, perhaps because of a filter or of its parent.",
     "CONTENT_NOT_DECODED": "The content has a `Content-Encoding`, so the answer has a link to it.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -21,10 +21,11 @@ from drf_mcp.arguments.encoders import EncodedBody, holds_upload
 from drf_mcp.arguments.errors import (
     MAX_UNKNOWN,
     ArgumentsRefused,
-    find_unknown,
     mask_secrets,
+    not_an_object,
     suggest,
 )
+from drf_mcp.arguments.names import KnownNames, Remarks
 from drf_mcp.arguments.table import ArgumentTable, Places, Values
 from drf_mcp.arguments.uploads import read_files
 from drf_mcp.introspection.closed_sets import ClosedSet
@@ -53,8 +54,9 @@ class Arguments(ArgumentTable):
         return self.bind_one(arguments)
 
     def bind_one(self, arguments: Mapping[str, Any], places: Places = ()) -> Call:
-        problems = self.find_problems(arguments, places)
-        parts, wrong = self.read_values(arguments)
+        remarks = Remarks()
+        problems = self.find_problems(arguments, places, remarks)
+        parts, wrong = self.read_values(arguments, remarks)
         if problems or wrong:
             raise ArgumentsRefused([*(problems or self.find_missing(arguments)), *wrong])
         try:
@@ -74,9 +76,12 @@ class Arguments(ArgumentTable):
             fields=parts[ANSWER][0][1] if parts[ANSWER] else (),
             many=self.many,
             controls={a.parameter.name: v for a, v in parts[CONTROL] if v is not None},
+            warnings=tuple(remarks.get_warnings()),
         )
 
-    def read_values(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Values], list[Problem]]:
+    def read_values(
+        self, arguments: Mapping[str, Any], remarks: Remarks
+    ) -> tuple[dict[str, Values], list[Problem]]:
         # All wrong values are reported together.
         wrong: list[Problem] = []
         parts: dict[str, Values] = {PATH: [], QUERY: [], BODY: [], ANSWER: [], CONTROL: []}
@@ -87,7 +92,9 @@ class Arguments(ArgumentTable):
                 wrong += exc.problems
                 continue
             if argument.members:
-                wrong += find_dropped(argument, value, self.keys, self.write_only)
+                wrong += self.find_dropped(argument, value, remarks)
+            if self.is_extra(argument) and value is not None:
+                wrong += self.find_mistaken(argument, value, remarks)
             if argument.uploads:
                 value = read_files(value, argument.uploads, argument.pointer, wrong)
             if argument.parameter.closed is not None and value is not None:
@@ -104,12 +111,43 @@ class Arguments(ArgumentTable):
             encoder = encoder.files
         return encoder.encode(self.get_body(values))
 
+    def find_dropped(self, argument: Argument, value: Any, remarks: Remarks) -> list[Problem]:
+        """Return problems of the first members that nested serializers do not know."""
+        # The places whose keys the view's parser renames.
+        renamed = {place[-1] for place in self.keys.values()}
+        problems: list[Problem] = []
+        for place, names in argument.members.items():
+            for pointer, member in walk(value, place, argument.pointer):
+                known = KnownNames(
+                    names.writable,
+                    unlisted=renamed,
+                    read_only=names.read_only,
+                    ignores_read_only=True,
+                    passes=names.is_open,
+                    secret=self.write_only,
+                )
+                problems += known.check(member, pointer, remarks)
+                if len(problems) >= MAX_UNKNOWN:
+                    return problems[:MAX_UNKNOWN]
+        return problems
+
+    def find_mistaken(self, argument: Argument, value: Any, remarks: Remarks) -> list[Problem]:
+        if not isinstance(value, Mapping):
+            return [not_an_object(value, argument.pointer)]
+        same = [each for each in self.arguments if each.location == argument.location]
+        names = [each.parameter.name for each in same if not each.whole]
+        known = KnownNames(names, passes=True, secret=self.write_only)
+        return known.check(value, argument.pointer, remarks)
+
     def get_body(self, values: Values) -> Any:
         whole = next((pair for pair in values if pair[0].whole), None)
+        fields = {a.parameter.name: value for a, value in values if not a.whole}
         if whole is None:
-            return {argument.parameter.name: value for argument, value in values}
+            return fields
         argument, value = whole
-        if len(values) == 1:
+        if self.is_extra(argument):
+            return {**fields, **(value or {})}
+        if not fields:
             return value
         message = "'%(name)s' is the whole body, so no other field of it can be sent."
         advice = "Send either '%(name)s' or the fields of one object, then call again."
@@ -170,31 +208,6 @@ def find_ignored(argument: Argument, value: Any, closed: ClosedSet) -> list[Prob
 
 
 # --- Members of nested objects --------------------------------------------------------------------
-
-
-def find_dropped(
-    argument: Argument, value: Any, keys: Mapping[Place, Place], secret: Collection[str]
-) -> list[Problem]:
-    """Return problems of the first unknown or read-only members, which nested serializers ignore.
-
-    Args:
-        keys: the places whose keys the view's parser renames.
-    """
-    renamed = {place[-1] for place in keys.values()}
-    problems: list[Problem] = []
-    for place, names in argument.members.items():
-        for pointer, member in walk(value, place, argument.pointer):
-            problems += find_unknown(
-                member,
-                names.writable,
-                pointer,
-                unlisted=renamed,
-                read_only=names.read_only,
-                secret=secret,
-            )
-            if len(problems) >= MAX_UNKNOWN:
-                return problems[:MAX_UNKNOWN]
-    return problems
 
 
 def walk(value: Any, place: Place, pointer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -17,7 +17,7 @@ from django.utils.datastructures import MultiValueDict
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.types import MemberNames, Parameter, Place, Upload, find_uploads
 from drf_mcp.json_text import JSONPointer, parse_json_text
-from drf_mcp.outcomes import MISSING
+from drf_mcp.outcomes import MISSING, Warning
 
 PATH, QUERY, BODY = "path", "query", "body"
 # The location of the argument that selects fields of the answer.
@@ -195,6 +195,7 @@ class Call:
         many: the path kwarg that has a list of values, one for each object; "" for one object.
         items: the calls for the objects in ``items``, () for one object.
         controls: the values of the guards' arguments, by the guards' names, without nulls.
+        warnings: what to know of the arguments; the first warnings of the answer.
     """
 
     arguments: Mapping[str, Any]
@@ -208,6 +209,7 @@ class Call:
     controls: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     items: tuple[Call, ...] = ()
+    warnings: tuple[Warning, ...] = ()
 
     @property
     def is_batch(self) -> bool:

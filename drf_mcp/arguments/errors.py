@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.json_text import JSONPointer, parse_json_text
-from drf_mcp.option_types.spelling import ask_nearest, find_nearest, join_names
+from drf_mcp.option_types.spelling import ask_nearest
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings, say_bound
 
@@ -145,7 +145,6 @@ def shorten_value(value: Any) -> Any:
 
 # The most problems of unknown arguments in one error.
 MAX_UNKNOWN = 20
-MAX_NAMES = 40
 
 
 def suggest(nearest: str | None, names: str) -> str:
@@ -176,61 +175,6 @@ def refuse_many(bound: str, count: int, pointer: str) -> None:
         raise ArgumentsRefused(
             [Problem("max_length", say_bound(bound), pointer, remediation=advice)]
         )
-
-
-def find_unknown(
-    arguments: Mapping[str, Any],
-    known: Collection[str],
-    prefix: str = "",
-    *,
-    holder: str = "",
-    unlisted: Collection[str] = (),
-    read_only: Collection[str] = (),
-    renamed: Mapping[str, str] | None = None,
-    secret: Collection[str] = (),
-) -> list[Problem]:
-    """Return a problem for each argument, or member of an object, whose name is not known.
-
-    Args:
-        prefix: the JSON pointer of the object; "" for all arguments.
-        holder: the argument that takes members of the body with any name; "" for none.
-        unlisted: further names that are accepted, and not suggested.
-        read_only: names in answers that a request cannot set.
-        renamed: the names of arguments by the view's own names.
-        secret: the pointers of values that no answer repeats, without the indexes of items.
-    """
-    problems, taken = [], dict.fromkeys([*known, *unlisted])
-    unknown = [name for name in arguments if name not in taken]
-    for name in unknown[:MAX_UNKNOWN]:
-        pointer = JSONPointer.from_parent(prefix, name)
-        received = mask_member(name, arguments[name])
-        if name in read_only:
-            message = "This argument is read-only."
-            advice = "Leave it out: the server sets it."
-            problems.append(Problem("read_only", message, pointer, received, remediation=advice))
-            continue
-        names, facts = join_names(known, MAX_NAMES), {"holder": holder}
-        similar = find_nearest(name, taken, 3)
-        nearest = (renamed or {}).get(name) or next(iter(similar), "")
-        # A mistyped name of a secret holds the secret.
-        if any(is_secret_place(prefix, other, secret) for other in [nearest, *similar]):
-            received = MASK
-        if not holder:
-            advice = suggest(nearest, names)
-        elif nearest:
-            otherwise = "Else put it into '{holder}'.".format(**facts)
-            advice = f"{suggest(nearest, '')} {otherwise}"
-        else:
-            advice = "Correct its name, or put it into '{holder}'.".format(**facts)
-        accepted = nearest or names or "none"
-        message = "Unknown argument."
-        problems.append(Problem("unknown", message, pointer, received, accepted, advice))
-    return problems
-
-
-def is_secret_place(prefix: str, name: str, secret: Collection[str]) -> bool:
-    place = [token for token in prefix.split("/") if not token.isdecimal()]
-    return sounds_secret(name) or "/".join([*place, JSONPointer.escape(name)]) in secret
 
 
 def missing_argument(pointer: str) -> Problem:

@@ -38,7 +38,12 @@ class ArgumentPointers:
     def knows(self, name: str | int) -> bool:
         if isinstance(name, int):
             return bool(self.get_body_pointer(name))
-        return self.get_client_path((name,))[0] in self.arguments.by_own_name
+        name = self.get_client_path((name,))[0]
+        return name in self.arguments.by_own_name or self.passes(name)
+
+    def passes(self, name: str | int) -> bool:
+        passes_to, sent = self.arguments.passes_to, self.call.arguments
+        return bool(passes_to) and not self.arguments.groups and name in sent
 
     def sends_list(self) -> bool:
         whole = self.arguments.whole_body
@@ -86,6 +91,8 @@ class ArgumentPointers:
         path = self.get_client_path(path)
         if argument := self.arguments.by_own_name.get(path[0]):
             return argument.pointer + JSONPointer.from_path(path[1:])
+        if self.passes(path[0]):
+            return JSONPointer.from_path(path)
         if part := self.find_part(str(path[0])):
             return part
         body = self.get_body_pointer(path[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
@@ -18,13 +18,13 @@ from drf_mcp.arguments.call import (
 )
 from drf_mcp.arguments.encoders import choose_encoder
 from drf_mcp.arguments.errors import (
-    find_unknown,
     missing_argument,
     not_an_object,
     put_first,
     refuse_other_name,
 )
 from drf_mcp.arguments.fields import FieldsArgument, IdsArgument
+from drf_mcp.arguments.names import KnownNames, Remarks
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.text import join_values
@@ -43,6 +43,8 @@ ArgumentType = TypeVar("ArgumentType", bound=Argument)
 # ``{"kwargs": {...}, "query": {...}, "body": {...}}``; ``body`` may be a list or any value.
 GROUPS = {PATH: "kwargs", QUERY: "query", BODY: "body", ANSWER: "query", CONTROL: "query"}
 EXTRA_QUERY = "Further query parameters, as name: value."
+CLOSED = {"additionalProperties": False}
+EXTRA_BODY = "Further members of the body, as name: value."
 
 
 class ArgumentTable:
@@ -57,6 +59,8 @@ class ArgumentTable:
         many: the path kwarg for which ``ids`` has several values; "" for none.
         controls: the arguments that guards read.
         items: the `Items` of a write that takes several objects at once; None for a single one.
+        unread: the locations in which unknown code may read arguments that are not described.
+        passes_to: the location of unknown arguments; "" where they are refused.
     """
 
     items: Any = None
@@ -71,6 +75,9 @@ class ArgumentTable:
         # A write refuses other fields of its answer as read-only, not as unknown.
         is_write = endpoint.body.kind in ("object", "either")
         self.read_only = frozenset(endpoint.output.get("properties", ()) if is_write else ())
+        opened = {QUERY: endpoint.query_opened_by, BODY: endpoint.body.opened_by}
+        self.unread = frozenset(location for location in opened if opened[location])
+        self.passes_to = find_place_to_pass(tool.endpoint.method, self.unread, endpoint.body)
         self.groups: Mapping[str, str] = GROUPS if mcp_settings.ARGUMENTS == "grouped" else {}
         lay_out = self.lay_out_in_groups if self.groups else self.lay_out_side_by_side
         self.arguments = tuple(lay_out(endpoint))
@@ -89,8 +96,12 @@ class ArgumentTable:
         self.fields = fields and self.add(fields)
         made = (Argument(parameter.name, CONTROL, parameter) for parameter in tool.controls)
         self.controls = tuple(map(self.add, made))
+        self.open_groups = {self.groups[each] for each in self.unread if self.groups}
+        if self.whole_body is not None:
+            self.open_groups.discard("body")
         if not self.extra_query:
-            self.by_group = {g: named for g, named in self.by_group.items() if named or not g}
+            kept = {"", *self.open_groups}
+            self.by_group = {g: own for g, own in self.by_group.items() if own or g in kept}
         outermost = self.by_group[""]
         self.names = frozenset(outermost)
         self.path_names = [a.name for a in self.arguments if a.required and a.location == PATH]
@@ -136,9 +147,15 @@ class ArgumentTable:
         named_keys = {path[place].name for place in keys}
         body = [rename_new_value(a) if a.name in named_keys else a for a in body]
         query = [self.make(p, QUERY) for p in endpoint.query]
-        if self.extra_query:
+        # Where an unknown argument is refused, an object takes what unknown code may read.
+        names_place = self.unread and not self.passes_to
+        if self.extra_query or (names_place and QUERY in self.unread):
             extra = Parameter("query", {"type": "object", "description": EXTRA_QUERY})
             query.append(self.make(extra, QUERY, whole=True))
+        if names_place and BODY in self.unread and endpoint.body.kind in ("object", "none"):
+            body = [each for each in body if not each.whole]
+            extra = Parameter("body", {"type": "object", "description": EXTRA_BODY})
+            body.append(self.make(extra, BODY, whole=True))
         # On a clash the body keeps the name; the others become NAME_path or NAME_query. Arguments
         # that the schema leaves out come last, and get other names on a clash.
         listed, unlisted = ([a for a in body if a.listed is wanted] for wanted in (True, False))
@@ -198,7 +215,7 @@ class ArgumentTable:
         schema = self.get_object_schema([a for a in self.every if a.listed])
         if self.extra_query and self.groups:
             schema["properties"].setdefault(self.groups[QUERY], self.get_object_schema(()))
-        return {**schema, "additionalProperties": False}
+        return schema if self.passes_to and not self.groups else {**schema, **CLOSED}
 
     @functools.cached_property
     def full_schema(self) -> Schema:
@@ -251,13 +268,16 @@ class ArgumentTable:
         # Some clients send an object as a string.
         return parse_json_text(arguments.get(group), dict) if group else arguments
 
-    def find_problems(self, arguments: Mapping[str, Any], places: Places = ()) -> list[Problem]:
+    def find_problems(
+        self, arguments: Mapping[str, Any], places: Places = (), remarks: Remarks | None = None
+    ) -> list[Problem]:
         """Return the problems of the names of arguments.
 
         The view reports missing arguments itself, unless other problems keep it from being asked.
 
         Args:
             places: the arguments of each place, () for a call with one place.
+            remarks: takes the names that are not refused.
         """
         # Nearly every call is without problems, and ends here.
         is_known = not self.groups and self.names.issuperset(arguments)
@@ -268,7 +288,7 @@ class ArgumentTable:
             problem
             for sent, names in places or ((arguments, None),)
             for group in self.by_group
-            for problem in self.find_unknown(group, sent, names)
+            for problem in self.find_unknown(group, sent, names, remarks)
         ]
         path = {argument.pointer for argument in self.arguments if argument.location == PATH}
         in_path = [problem for problem in missing if problem.pointer in path]
@@ -286,39 +306,57 @@ class ArgumentTable:
         return missing
 
     def find_unknown(
-        self, group: str, arguments: Mapping[str, Any], names: Container[str] | None
+        self,
+        group: str,
+        arguments: Mapping[str, Any],
+        names: Container[str] | None,
+        remarks: Remarks | None,
     ) -> list[Problem]:
         """Return the problems of unknown names, which suggest known names among ``names``."""
         named, sent = self.by_group[group], self.get_group(group, arguments)
         if sent is not None and not isinstance(sent, Mapping):
             return [not_an_object(sent, f"/{group}")]
         sent = sent or {}
-        known = [
-            name
-            for name, argument in named.items()
-            if argument.listed and (names is None or name in names)
-        ]
+        known = [n for n, a in named.items() if a.listed and (names is None or n in names)]
         lacking = [a.name for a in named.values() if a.required and a.is_missing_in(sent)]
         takes_any = self.extra_query and group and group == self.groups[QUERY]
         has_body = group == self.groups.get(BODY, "")
-        # An argument for a body of any JSON type takes members with any name.
-        whole = self.whole_body
-        holder = "" if self.groups or whole is None or whole.json_type else whole.name
         further = [] if self.items is None else [self.items.name]
         further = [name for name in further if names is None or name in names]
         twice = [] if group else [name for name in self.url_names if name in sent]
-        unknown = find_unknown(
-            {name: value for name, value in sent.items() if name not in twice},
+        # In a bulk call, what is next to the items is no member of a body.
+        is_around = names is not None and bool(further)
+        passes = group in self.open_groups if self.groups else bool(self.passes_to)
+        # ``id`` may be read-only in the body, and sent for a missing ``pk``.
+        read_only = {n for n in self.read_only if has_body and not find_synonym(n, lacking)}
+        checked = KnownNames(
             known if group else [*filter(None, self.by_group), *known, *further],
-            f"/{group}" if group else "",
-            holder=holder,
             unlisted=sent if takes_any else named.keys() - known,
-            # ``id`` may be read-only in the body, and sent for a missing ``pk``.
-            read_only={n for n in self.read_only if has_body and not find_synonym(n, lacking)},
+            read_only=() if BODY in self.unread and not passes else read_only,
             renamed={argument.parameter.name: name for name, argument in named.items()},
+            lacking=lacking,
+            passes=passes and not is_around,
+            holders=[] if self.groups else self.holders,
             secret=self.write_only,
         )
-        return unknown + [refuse_other_name(self.url_names[name], name) for name in twice]
+        others = {name: value for name, value in sent.items() if name not in twice}
+        problems = checked.check(others, f"/{group}" if group else "", remarks)
+        return problems + [refuse_other_name(self.url_names[name], name) for name in twice]
+
+    @functools.cached_property
+    def holders(self) -> list[str]:
+        """The arguments that take members with any name."""
+        whole = [argument for argument in self.arguments if argument.whole]
+        return [
+            a.name for a in whole if self.is_extra(a) or (a.location == BODY and not a.json_type)
+        ]
+
+    def is_extra(self, argument: Argument) -> bool:
+        """Return whether an argument is an object of members that unknown code may read."""
+        is_declared = argument.location == QUERY and self.extra_query
+        is_unread = argument.location in self.unread and not self.passes_to
+        is_object = argument.whole and argument.json_type == "object"
+        return is_object and is_unread and not is_declared
 
     # --- Values -------------------------------------------------------------------------------
 
@@ -333,19 +371,23 @@ class ArgumentTable:
 
     def get_values(self, arguments: Mapping[str, Any]) -> Values:
         """Return the arguments of the table that a caller sent, with their values."""
-        outermost = self.by_group[""]
-        if not self.groups:
-            return [(outermost[name], arguments[name]) for name in arguments if name in outermost]
         values: Values = []
         for group, named in self.by_group.items():
             sent = self.get_group(group, arguments)
             for name, value in sent.items() if isinstance(sent, Mapping) else ():
-                if group:
-                    further = Argument(name, QUERY, Parameter(name, {}), group=group)
-                    values.append((named.get(name, further), value))
-                elif name in named and value is not None:
-                    values.append((named[name], value))
+                if row := named.get(name) or self.make_further(name, group):
+                    is_group = bool(self.groups) and not group
+                    values += [(row, value)] if value is not None or not is_group else []
         return values
+
+    def make_further(self, name: str, group: str) -> Argument | None:
+        # An argument that nothing describes, and that is passed on.
+        location = self.passes_to
+        if self.groups:
+            location = {self.groups[QUERY]: QUERY, self.groups[BODY]: BODY}.get(group, "")
+        is_known = name in self.by_group or name in self.url_names
+        further = Argument(name, location, Parameter(name, {}, listed=False), group=group)
+        return further if location and not (is_known and not group) else None
 
     def change(
         self, arguments: Mapping[str, Any], values: Iterable[tuple[Argument, Any]]
@@ -403,6 +445,15 @@ def rename_new_value(argument: Argument) -> Argument:
     schema = explain(argument.parameter.schema, f"The new {argument.name}")
     parameter = replace(argument.parameter, schema=schema)
     return replace(argument, name=f"new_{argument.name}", parameter=parameter)
+
+
+def find_place_to_pass(method: str, unread: Collection[str], body: Body) -> str:
+    """Return the location of unknown arguments; "" where they are refused."""
+    if method == "GET":
+        return QUERY if QUERY in unread else ""
+    # A change may be to the wrong rows where a mistyped argument goes to the wrong place.
+    has_members = body.kind in ("object", "none", "either")
+    return BODY if unread == {BODY} and has_members and method != "DELETE" else ""
 
 
 def get_free_name(argument: Argument, taken: Container[str]) -> str:

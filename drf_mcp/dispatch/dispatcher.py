@@ -240,6 +240,8 @@ class Dispatcher(FailureOutcomes):
                 outcome = self.read_outcome(call, request, response)
         if outcome is None:
             outcome = self.get_exception_outcome(call, request, caught.exception)
+        if bound.warnings:
+            outcome = outcome.changed(warnings=(*bound.warnings, *outcome.warnings))
         return outcome if outcome.failure is None else add_hints(outcome, self.find_offered(call))
 
     def find_offered(self, call: CallState) -> Any:

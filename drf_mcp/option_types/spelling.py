@@ -72,6 +72,39 @@ def find_synonym(name: str, names: Iterable[str]) -> str:
     return next((other for other in names if asked.compare(Spelling(other)) > SYNONYM), "")
 
 
+# Fewer letters say nothing of what was typed: `a` is no slip of `b`.
+SHORTEST, LONG = 3, 8
+
+
+def is_slip(name: str, other: str) -> bool:
+    """Return whether a name is another one with a letter added, lost, changed or exchanged.
+
+    Two letters in names of eight letters.
+    """
+    first, second = Spelling(name[:MAX_LENGTH]), Spelling(other)
+    if first.joined and first.joined == second.joined:
+        return True
+    if min(len(name), len(other)) < SHORTEST:
+        return False
+    most = 2 if min(len(name), len(other)) >= LONG else 1
+    return count_edits(name, other, most) <= most
+
+
+def count_edits(first: str, second: str, most: int) -> int:
+    """Return how many letters differ, counted up to one more than ``most``."""
+    if abs(len(first) - len(second)) > most:
+        return most + 1
+    before, row = list[int](), list(range(len(second) + 1))
+    for i, letter in enumerate(first, 1):
+        before, last, row = row, before, [i]
+        for j, other in enumerate(second, 1):
+            edits = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == second[j - 2] and first[i - 2] == other:
+                edits = min(edits, last[j - 2] + 1)
+            row.append(edits)
+    return row[-1]
+
+
 def ask_nearest(names: Sequence[str]) -> str:
     """Return the sentence that suggests the names, "" for none."""
     return f"Did you mean {join_alternatives(names)}?" if names else ""

@@ -19,10 +19,10 @@ from drf_mcp.arguments.call import Call
 from drf_mcp.arguments.errors import (
     MASK,
     ArgumentsRefused,
-    find_unknown,
     missing_argument,
     not_an_object,
 )
+from drf_mcp.arguments.names import KnownNames
 from drf_mcp.json_text import OBJECTS, parse_json_text
 from drf_mcp.outcomes import Problem
 from drf_mcp.routes.endpoint import Endpoint
@@ -112,7 +112,7 @@ class RedirectingTool(ServerTool):
         # Some clients send an object as a string.
         inner = parse_json_text(sent.get(self.holder), dict)
         known = (self.naming, self.holder)
-        problems = find_unknown(sent, known, holder=self.holder)
+        problems = KnownNames(known, holders=[self.holder]).check(sent)
         if inner is not None and not isinstance(inner, OBJECTS):
             problems.insert(0, not_an_object(inner, f"/{self.holder}"))
         if sent.get(self.naming) is None:
