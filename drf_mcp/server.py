@@ -13,7 +13,7 @@ from rest_framework.exceptions import APIException
 
 import drf_mcp
 from drf_mcp.access.authentication import Caller
-from drf_mcp.calls.capability import ToolsCapability
+from drf_mcp.calls.capability import ToolsCapability as ToolsCapability
 from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidRequest, ProtocolError, catch

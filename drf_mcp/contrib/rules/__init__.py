@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from drf_mcp import import_on_use
 
 if TYPE_CHECKING:
-    from drf_mcp.contrib.rules.ruling import RuleCall, Ruling, rule
+    from drf_mcp.contrib.rules.ruling import FollowsRules, RuleCall, Ruling, rule
 
-__all__ = ["RuleCall", "Ruling", "rule"]
+__all__ = ["FollowsRules", "RuleCall", "Ruling", "rule"]
 __getattr__ = import_on_use(__name__, dict.fromkeys(__all__, "ruling"))
