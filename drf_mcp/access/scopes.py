@@ -229,5 +229,6 @@ def get_rights_fingerprint(request: Any, own: Any = None) -> str:
 
 
 def ask_view_for_rights(view: Any, request: Any) -> Any:
+    """Return what the view's own `get_rights_fingerprint` says, None without one."""
     own = getattr(view, "get_rights_fingerprint", None)
     return own(request) if own else None

@@ -47,6 +47,7 @@ def mask_all(value: Any, mask: Callable[[str], str]) -> Any:
 
 
 def mask_member(name: str, value: Any) -> Any:
+    """Return a member of an object, without what is secret by its name or in its value."""
     return MASK if sounds_secret(name) else mask_secrets(value)
 
 
@@ -140,6 +141,7 @@ class Shortener:
 
 
 def shorten_value(value: Any) -> Any:
+    """Return a JSON value as errors and logs show it: the beginnings of long texts and lists."""
     return Shortener().shorten(value)
 
 
@@ -178,6 +180,7 @@ def refuse_many(bound: str, count: int, pointer: str) -> None:
 
 
 def missing_argument(pointer: str) -> Problem:
+    """Return the problem of a required argument that was not sent."""
     return Problem(
         code="required",
         message="This argument is required.",
@@ -196,6 +199,7 @@ def refuse_other_name(name: str, other: str) -> Problem:
 
 
 def not_an_object(value: Any, pointer: str = "") -> Problem:
+    """Return the problem of arguments that are no JSON object."""
     return Problem(
         code="invalid",
         message="Arguments must be a JSON object.",

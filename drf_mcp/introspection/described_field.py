@@ -43,6 +43,8 @@ JSON_TYPES: dict[str, Any] = {
 
 
 class DescribedField:
+    """The schema of one serializer field, by the `FieldDescriber` of its nearest class."""
+
     # A field with a conversion of its own may take anything: its schema is open, and says in words
     # what the nearest class with a describer takes.
 

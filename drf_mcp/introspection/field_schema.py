@@ -147,6 +147,8 @@ UNKNOWN = Meaning()
 
 
 class FieldSchema(dict[str, Any]):
+    """A JSON Schema with what its values mean, such as a moment or a key."""
+
     # The meaning is not written as JSON. ``schema | {...}`` keeps it, ``{**schema}`` does not.
 
     def __init__(self, schema: Any = (), meaning: Meaning = UNKNOWN) -> None:

@@ -84,17 +84,28 @@ def refuse_wrong_values(kinds: Mapping[str, Kind], values: Mapping[str, Any], pl
 
 
 class Flag(Kind):
+    """True or False."""
+
     def __init__(self) -> None:
         super().__init__("True or False", lambda value: isinstance(value, bool))
 
 
 class Choice(Kind):
+    """One of some texts."""
+
     def __init__(self, *choices: str) -> None:
         words = " or ".join(map(repr, choices))
         super().__init__(words, lambda value: isinstance(value, str) and value in choices)
 
 
 class Text(Kind):
+    """A text.
+
+    Args:
+        lazy: whether it may be translated when it is read.
+        empty: whether it may be empty.
+    """
+
     def __init__(self, *, lazy: bool = False, empty: bool = False) -> None:
         def takes(value: Any) -> bool:
             # A lazy text cannot be read before the apps are ready.
@@ -149,6 +160,8 @@ class Class(Kind):
 
 
 class ListOf(Kind):
+    """A list, tuple or set of values of one kind."""
+
     # Not a text, which would be a list of letters.
     types = (list, tuple, set, frozenset)
 
@@ -206,6 +219,8 @@ class MembersOf(Kind):
 
 
 class Either(Kind):
+    """A value of one of several kinds."""
+
     def __init__(self, *kinds: Kind) -> None:
         words = " or ".join(kind.words for kind in kinds)
         super().__init__(words, lambda value: not all(kind.fault(value) for kind in kinds))

@@ -340,6 +340,7 @@ def snake_case(text: str) -> str:
 
 
 def speak(name: str) -> str:
+    """Return a name as words."""
     return " ".join(name.replace("_", " ").split())
 
 

@@ -223,6 +223,7 @@ def _allow(ask: Callable[[], str]) -> str:
 
 
 def is_old(made: datetime | None) -> bool:
+    """Return whether an answer is so old that its rows are asked for again."""
     return made is not None and timezone.now() - made > FRESH
 
 
