@@ -157,7 +157,7 @@ SETTINGS: dict[str, Setting] = {
     "SERVER_INFO": Setting(
         {},
         MembersOf(
-            "a dict with description (a text), icons (each as that of a tool) and websiteUrl (an "
+            "a dict with description (a text), icons (each as a tool's icon) and websiteUrl (an "
             "https URL), or some of them",
             {"description": Text(lazy=True), "icons": ListOf(ICON), "websiteUrl": _RESOURCE_URI},
         ),

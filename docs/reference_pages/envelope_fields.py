@@ -276,7 +276,7 @@ DESCRIBED = (
     ),
     Described(
         "Data of a failure",
-        "What `data` of a `ResponseV2Envelope` holds on failure, with context beside it, such as "
+        "What `data` of a `ResponseV2Envelope` holds on failure, with its context, such as "
         "`retry_after_seconds`.",
         envelopes.ErrorData,
         RESPONSE_V2["anyOf"][1]["properties"]["data"],
@@ -325,6 +325,6 @@ def fact_of(row: list[str]) -> str:
 FIELDS_HEAD = """\
 For code that reads results: every field that a result can have, by [envelope](../envelopes.md).
 `PlainEnvelope` has none: it is the view's own body. A star marks a field that is always there;
-others are left out if they are empty. `[]` stands for each item of a list. A field below `meta`
+others are left out if they are empty. `[]` is each item of a list. A field below `meta`
 that is described once has the same meaning in `meta` of `OkEnvelope` and in `metadata` of
 `StatusEnvelope`."""

@@ -76,7 +76,7 @@ class HasScopes(BasePermission):
         wanted = getattr(view, "required_scopes", None) if own is None else own
         if wanted is None:
             raise ImproperlyConfigured(
-                f"{type(self).__name__} needs required_scopes, its own or those of "
+                f"{type(self).__name__} needs required_scopes of its own, or of "
                 f"{type(view).__name__}."
             )
         if isinstance(wanted, Mapping):

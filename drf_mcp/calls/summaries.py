@@ -47,7 +47,7 @@ class Signature:
         return f"{name or self.tool.name}({self.get_arguments()}) -> {self.get_answer()}"
 
     def get_arguments(self) -> str:
-        # Those that a call needs come first, as in a function.
+        # Required arguments come first, as in a function.
         schema = self.tool.input_schema
         required = schema.get("required", ())
         properties: Mapping[str, Any] = schema.get("properties", {})

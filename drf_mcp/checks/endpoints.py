@@ -41,7 +41,7 @@ def check_deployment(project: Project) -> Iterator[CheckMessage]:
     unlimited = [tool.name for tool in own if tool.options.time_limit is None]
     if project.endpoints and unlimited and not mcp_settings.TIME_LIMIT:
         yield Warning(
-            f"Calls have no limit of time, such as those of {unlimited[0]}: a slow one holds a "
+            f"Calls have no limit of time, such as calls of {unlimited[0]}: a slow one holds a "
             "worker.",
             hint="Set DRF_MCP['TIME_LIMIT'] to some seconds, or time_limit of the tools. See "
             "docs/limits.md.",

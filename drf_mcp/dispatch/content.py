@@ -216,7 +216,7 @@ class ContentReader:
         elif body.size is None:
             reason = "it has more bytes than the %(limit)d that are taken at most."
         else:
-            reason = "it has %(size)d bytes, of which %(limit)d are taken at most."
+            reason = "it has %(size)d bytes, and at most %(limit)d are taken."
         why = f"{summary}: {reason % {**context, 'limit': limit}}"
         if not self.reads:
             remedy = NOT_AGAIN

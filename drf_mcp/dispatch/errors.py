@@ -188,8 +188,8 @@ class ErrorMapper:
         if is_alone or is_argument or code in GENERAL_CODES:
             return False
         # The ErrorDetails decide, unless the body has a code next to the sentence.
-        is_beside = sentence is not None and sentence.place and sentence.place[0] == place[0]
-        return bool(is_beside) or not any(isinstance(each.text, ErrorDetail) for each in texts)
+        is_near = sentence is not None and sentence.place and sentence.place[0] == place[0]
+        return bool(is_near) or not any(isinstance(each.text, ErrorDetail) for each in texts)
 
     def from_exception(self, exc: BaseException, request_id: str = "") -> Failure:
         """Return the failure of an exception that left the view.

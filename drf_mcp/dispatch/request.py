@@ -165,7 +165,7 @@ class ToolRequest(HttpRequest):
 
     @property
     def user(self) -> Any:
-        # That of the session, until REST framework authenticates.
+        # The session's user, until REST framework authenticates.
         try:
             return self.__dict__["user"]
         except KeyError:

@@ -272,7 +272,7 @@ class ContractEnvelope(Envelope):
         return {"received": f"{text[:MAX_RECEIVED_LENGTH]}…" if is_long else received}
 
 
-def add_beside(
+def add_members(
     standard: Mapping[str, Any], members: Mapping[str, Any], reserved: Container[str]
 ) -> dict[str, Any]:
     """Return the members of a contract with others, which never take reserved names."""

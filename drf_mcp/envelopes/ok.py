@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from drf_mcp.codes import category_of_code, screaming_code
-from drf_mcp.envelopes.base import ContractEnvelope, Encode, add_beside, drop_empty
+from drf_mcp.envelopes.base import ContractEnvelope, Encode, add_members, drop_empty
 from drf_mcp.envelopes.metadata import (
     COMMON_META,
     STRING,
@@ -66,7 +66,7 @@ class OkEnvelope(ContractEnvelope):
             problems = [*self._get_problems(outcome.failure), *problems]
         errors = [self._render_error(problem) for problem in problems]
         if outcome.failure is not None:
-            errors[0] = add_beside(errors[0], outcome.failure.context, OK_ERROR)
+            errors[0] = add_members(errors[0], outcome.failure.context, OK_ERROR)
         # ``data`` comes last, since some clients cut off the end of a long result.
         if not errors:
             return {"ok": True, "meta": self._get_meta(outcome, data), "data": data}
@@ -81,7 +81,7 @@ class OkEnvelope(ContractEnvelope):
             "message": problem.message,
             **drop_empty({"path": problem.path, "fix_hint": self._get_advice(problem)}),
         }
-        return add_beside(error, problem.context, OK_ERROR)
+        return add_members(error, problem.context, OK_ERROR)
 
     def _get_meta(self, outcome: Outcome, content: Any) -> dict[str, Any]:
         meta = self._get_further_meta(outcome, META["properties"])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from drf_mcp.codes import CODES, HANDLING, category_of_code, screaming_code, standard_code
-from drf_mcp.envelopes.base import ContractEnvelope, add_beside, drop_empty
+from drf_mcp.envelopes.base import ContractEnvelope, add_members, drop_empty
 from drf_mcp.envelopes.metadata import (
     COMMON_META,
     OBJECT,
@@ -92,7 +92,7 @@ class ResponseV2Envelope(ContractEnvelope):
             if isinstance(own := context.get("details"), Mapping) and not details:
                 standard["details"] = own
                 context = {name: context[name] for name in context if name != "details"}
-            answer = add_beside(standard, {**answer, **context}, STANDARD_DATA)
+            answer = add_members(standard, {**answer, **context}, STANDARD_DATA)
         # ``data`` comes last, since some clients cut the middle out of a long result.
         return {
             "success": failure is None,
@@ -127,7 +127,7 @@ class ResponseV2Envelope(ContractEnvelope):
             details["pointer"] = first.pointer
         if rest:
             details["problems"] = [self._render_problem(each, first) for each in rest]
-        return add_beside(details, first.context, details)
+        return add_members(details, first.context, details)
 
     def _render_problem(self, problem: Problem, first: Problem | None = None) -> dict[str, Any]:
         # The value is described with the first problem of an argument.

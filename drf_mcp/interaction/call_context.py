@@ -104,7 +104,7 @@ class CallContext:
                 self.blocks.append(block)
                 continue
             facts = {"kind": block.members["type"], "size": block.size, "most": most}
-            text = "The %(kind)s block is left out: %(size)d bytes, of which %(most)d are allowed."
+            text = "The %(kind)s block is left out: %(size)d bytes, and %(most)d are allowed."
             self.warn(text % facts, code="CONTENT_TRUNCATED")
 
     @property

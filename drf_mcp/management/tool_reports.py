@@ -244,7 +244,7 @@ class ToolReport:
 
         Args:
             command: the running command, with its ``endpoint``, ``format_json()`` and so on.
-            options: those of the command line, with the report's own.
+            options: the options of the command line, with the report's own.
             tools: the tools that the options choose, empty for a report that is not about them.
         """
         raise NotImplementedError

@@ -97,7 +97,7 @@ class Naming:
 
         Args:
             versioned: whether the name keeps the version that the path begins with.
-            whole: whether it has all words of the path, those that do not fit as a hash.
+            whole: whether it has all words of the path; a hash replaces words that do not fit.
         """
         words = get_fixed_segments(endpoint.route.path)
         words = words if whole else drop_prefix(words, versioned=versioned)

@@ -163,7 +163,8 @@ def assert_dry_run_changes_nothing(
         arguments: its arguments; None makes some, about a row that the user sees.
         client: who calls; None for a new client of the user.
         user: who calls; None for an anonymous caller.
-        ignored_tables: tables that are not compared. Those of this package's own records never are.
+        ignored_tables: tables that are not compared. Tables of this
+            package's own records never are.
     """
     known = registry.tool(tool)
     if not has_control(known, DRY_RUN):

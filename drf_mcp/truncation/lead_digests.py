@@ -312,8 +312,8 @@ def _read_sections(lines: Sequence[str]) -> tuple[list[str], list[str]]:
             before, in_first = "", True
         else:
             # A few words, such as a name, are followed by what matters.
-            is_told = in_first and len(sections[-1].rpartition(":")[2]) > 30
-            in_first = in_first and not (is_told and (is_blank or is_item))
+            is_answered = in_first and len(sections[-1].rpartition(":")[2]) > 30
+            in_first = in_first and not (is_answered and (is_blank or is_item))
             if in_first and not is_blank:
                 sections[-1] += f" {_ITEM.sub('', line, count=1).strip()}"
             prose.append(line)

@@ -40,7 +40,7 @@ MAX_NEXT_TOKENS = 150
 SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 # Characters that a sentence, and another value, of a failure keeps.
 MAX_SENTENCE, MAX_VALUE = 500, 160
-# Those that a value in the context of a warning keeps where there is no room.
+# A longer value in the context of a warning goes where there is no room.
 MAX_DETAILS = 500
 MAX_NAMES = 50
 # Longer than any count.

@@ -152,7 +152,7 @@ class Reporter:
         losses = list(self._find_losses(reduction))
         if reduction.is_empty:
             nothing = "Nothing of the answer fits"
-            more = "Nothing of the answer fits, nor all that stood beside it"
+            more = "Nothing of the answer fits, nor all other members"
             losses = [more if self.metadata else nothing]
         summary = summarise(losses, self.limit)
         context = {

@@ -40,7 +40,7 @@ Write: TypeAlias = Callable[[Outcome], str]
 # A text with more room than this keeps its beginning instead of a digest.
 MAX_DIGEST_TOKENS = 1500
 MAX_ATTEMPTS = 5
-# Those of the name of an excerpt in the report.
+# The tokens of an excerpt's name in the report.
 NAME_TOKENS = 8
 # As long as any id and hash of an archive, with more tokens than any of them: random characters
 # never decide how much of an answer fits.

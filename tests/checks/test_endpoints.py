@@ -107,7 +107,7 @@ def test_tools_without_a_time_limit_are_reported_before_deployment(found, serve)
     views = [path("unlimited/", unlimited.as_view()), path("slow/", slow.as_view())]
     serve(path("", include("drf_mcp.urls")), *views)
     (warning,) = found("drf_mcp.W032", deploy=True)
-    assert "such as those of slow:" in warning.msg
+    assert "such as calls of slow:" in warning.msg
     assert found("drf_mcp.W032") == []
     serve(path("", include("drf_mcp.urls")), *views, TIME_LIMIT=30)
     assert found("drf_mcp.W032", deploy=True) == []

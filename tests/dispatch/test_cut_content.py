@@ -60,8 +60,7 @@ def test_a_plain_text_over_the_limit_is_cut_and_has_a_link_to_the_whole(serve):
     context = {"reason": "size_limit", "bytes_read": 100, "size": 720}
     assert get_truncation_warning(result)["context"] == context
     assert (
-        "it has 720 bytes, of which 100 are taken at most"
-        in get_truncation_warning(result)["message"]
+        "it has 720 bytes, and at most 100 are taken" in get_truncation_warning(result)["message"]
     )
     link = {"type": "resource_link", "uri": KEPT, "name": "thing", "mimeType": "text/plain"}
     assert result.raw["content"][1:] == [link]

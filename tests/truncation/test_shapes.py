@@ -226,7 +226,7 @@ def test_the_smallest_budget_holds_the_metadata_of_an_empty_answer():
 def test_an_empty_answer_names_its_archived_metadata():
     fitted = fit(success(rows(99), **OTHER_MEMBERS), 1)
     meta = fitted.envelope["meta"]
-    assert "Nothing of the answer fits, nor all that stood beside it" in meta["warnings"][0]
+    assert "Nothing of the answer fits, nor all other members" in meta["warnings"][0]
     assert [item["id"] for item in fitted.items] == [
         "data",
         "warnings",

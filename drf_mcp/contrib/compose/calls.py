@@ -151,7 +151,7 @@ class ProgramCalls:
 
     @property
     def record(self) -> list[CallAnswer]:
-        """The answers so far, and those of the record that the program has not asked for."""
+        """The answers so far, then the answers of the record that the program has not asked for."""
         return [*self.answers, *self.earlier[len(self.answers) :]]
 
     @property

@@ -29,7 +29,7 @@ LACKING = {
     *("help", "input", "memoryview", "quit", "super", "vars"),
 }
 KNOWN = {*dir(builtins), "ToolError", "__name__", "__file__"} - LACKING
-# How many problems are told at once.
+# The most problems that one refusal names.
 MOST_PROBLEMS = 8
 # The problems of arguments that a call has for certain, by their codes.
 CERTAIN = frozenset({"required", "unknown", "read_only"})

@@ -12,7 +12,7 @@ from drf_mcp.features import LimitReached, mcp_settings
 
 
 class ProgramQueue:
-    """Programs that run in this process, and those that wait.
+    """Running and waiting programs of this process.
 
     The next one is of the owner who has the fewest running, and of these the first. An owner who
     has as many running as one may lets others pass.
@@ -30,7 +30,7 @@ class ProgramQueue:
 
         Raises:
             LimitReached: if as many of the owner wait as may run, or these do not end in time.
-            Unavailable: if those of others do not end in time.
+            Unavailable: if programs of others do not end in time.
         """
         own, every = mcp_settings.MAX_PROGRAMS, limits["processes"]
         ticket = object()

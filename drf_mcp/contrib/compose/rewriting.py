@@ -17,7 +17,7 @@ METHODS = {"isocalendar", "toordinal", "utcnow", "fromtimestamp", "is_integer"}
 TYPES = {each.__name__: each for each in (str, dict, list, set, tuple, int, float)}
 # Methods of types that make a value, and have no value of the type.
 CLASS_METHODS = frozenset({"fromkeys", "maketrans", "from_bytes", "fromhex"})
-# Names that modules of the interpreter lack, and what stands for them.
+# Names that modules of the interpreter lack, and their replacements.
 NAMES = {
     ("collections", "OrderedDict"): "dict",
     ("datetime", "UTC"): "_UTC",

@@ -48,9 +48,9 @@ REST = "What was changed stays. Send a program for the rest only, without the ca
 
 
 class ProgramGuard(Guard):
-    """Runs the program of a call in the place of a view, outside transactions."""
+    """Runs the program of a call instead of a view, outside transactions."""
 
-    # Inside the guards that record a call, outside those of a single change.
+    # Inside the guards that record a call, outside the guards of a single change.
     order = 450
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
@@ -206,7 +206,7 @@ class ProgramRun:
         return self.fail(400, failure)
 
     def _keep_rest(self, outcome: Outcome, cause: Outcome, said: Mapping[str, Any]) -> Outcome:
-        """Keep what a call of the program said beside its error, where it is long, and name it."""
+        """Keep and name the long context of a call's error."""
         failure, problems = outcome.failure, cause.failure.problems if cause.failure else ()
         own = self.calls.tools.get(cause.tool)
         if failure is None or own is None:

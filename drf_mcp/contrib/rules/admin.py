@@ -31,7 +31,7 @@ class CallRuleAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 @admin.register(Proposal)
 class ProposalAdmin(ReadOnlyAdmin):
-    """The calls that wait for an approval, and those that waited; a page takes decisions."""
+    """Lists open and decided proposals; another page takes decisions."""
 
     list_display = ("title", "user_label", "status", "shown_arguments", "expires")
     list_filter = ("status", "tool", "rule")

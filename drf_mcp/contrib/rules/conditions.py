@@ -171,7 +171,7 @@ class Place:
             with timezone.override(timezone.get_default_timezone()):
                 value = field.to_internal_value([text] if is_many else text)
             for validator in () if is_many or operator in COMPARISONS else field.validators:
-                # Those of REST framework ask the database.
+                # REST framework's validators ask the database.
                 if type(validator).__module__ == "django.core.validators":
                     validator(value)
         except ValidationError as exc:
@@ -324,7 +324,7 @@ class SentArguments(ToolPlaces):
         place, value = self.find(path), self._find_sent(path)
         expected = place.read_rule(operator, text)
         if operator in (PRESENT, ABSENT):
-            # Nobody knows what a view makes of null.
+            # What a view makes of null is not known.
             return None if value is None else (value is MISSING) is (operator == ABSENT)
         if value is not MISSING:
             return _compare(operator, place.read(value), expected)

@@ -180,7 +180,7 @@ class Proposal(models.Model):
     reason = models.CharField(_("reason"), max_length=300)
     approvals_needed = models.PositiveSmallIntegerField(_("approvals"))
     group = models.CharField(_("group of approvers"), max_length=150, blank=True)
-    # The key of the caller, that of the credential, and those of the people behind it.
+    # The keys of the caller, of the credential, and of the people who own it.
     owner = models.CharField(_("owner"), max_length=255)
     holder = models.CharField(_("holder"), max_length=64)
     credential_key = models.CharField(_("hash of the credential"), max_length=64)

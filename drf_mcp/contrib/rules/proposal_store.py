@@ -99,7 +99,7 @@ class ProposalStore:
         """Check that a user may decide about a proposal.
 
         Args:
-            tenant: that of the user's request; None for a terminal, which has all tenants.
+            tenant: the tenant of the user's request; None for a terminal, which has all tenants.
 
         Raises:
             PermissionDenied: if the user may not.

@@ -142,7 +142,7 @@ class CallToApprove:
         self.asked |= {"approvals_needed": ruling.approvals}
 
     def get_outcome(self, proceed: Proceed) -> Outcome:
-        """Return the outcome of the call: a proposal, or that of the call once it is approved."""
+        """Return a proposal, or the outcome of the approved call."""
         call, tool = self.call, self.call.tool
         if tool.reads:
             raise _make_refusal("A call that reads cannot wait for an approval.")
@@ -177,7 +177,7 @@ class CallToApprove:
         fingerprint = self._make_fingerprint(objects)
         row = self.store.find_same(self.owner, key, call.tool.name, self.digest)
         if row is not None and row.fingerprint != fingerprint and row.status in OPEN:
-            # Nobody is to approve what has changed meanwhile.
+            # An object that changed meanwhile may not be approved.
             self.store.withdraw(row, FAILED, CHANGED)
             row = None
         if row is None:
@@ -335,7 +335,7 @@ def _find_people(request: Any) -> set[str]:
 def find_credential_key(caller: Any) -> str:
     """Return a hash by which the credential of a caller is known again.
 
-    OAuth replaces access tokens every hour, so those of one client are the same credential.
+    OAuth replaces access tokens every hour: all tokens of a client are one credential.
     """
     request = caller.authenticate()
     auth, authenticator = request.auth, caller.successful_authenticator
@@ -373,7 +373,7 @@ def keep_request(call: CallState, request: Any) -> Mapping[str, Any] | None:
     return {"params": params, "environ": environ, "credential": vars(credential)}
 
 
-# --- What the caller is told ---------------------------------------------------------------------
+# --- The answer to the caller --------------------------------------------------------------------
 
 
 def describe_proposal(row: Any, call: CallState) -> dict[str, Any]:

@@ -121,7 +121,7 @@ class RuleCall:
 
     Args:
         tool: the name of the tool.
-        arguments: those that were sent, as the view's serializer reads them; numbers are decimals.
+        arguments: the arguments as the view's serializer reads them; numbers are decimals.
         user: who calls.
         auth: the credential, as `request.auth` of REST framework.
         object: what the call is about, None for no object.

@@ -40,7 +40,7 @@ class RulesPart(PagePart):
 
 
 class ProposalsPage(SessionPage):
-    """Lists the calls that wait for an approval, and those that waited, to approvers."""
+    """Lists open and decided proposals to approvers."""
 
     frame_class = ProposalsFrame
     store = ProposalStore()
@@ -62,7 +62,7 @@ class ProposalsPage(SessionPage):
         )
 
     def get_queryset(self) -> Any:
-        """Return the proposals that the user may see: those of the request's tenant."""
+        """Return the proposals of the request's tenant."""
         return self.store.rows.filter(tenant=find_tenant_key(self.request)).order_by("-created")
 
 

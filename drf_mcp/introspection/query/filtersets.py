@@ -267,7 +267,7 @@ class FilterParameters:
         return bool(label == label_for_filter(self.model, item.field_name, item.lookup_expr))
 
     def get_help_text(self) -> str:
-        # The help text of the model field. Those of Django's own models are for people who fill in
+        # The help text of the model field. Django's own models have texts for people who fill in
         # a form ("Required. 150 characters or fewer.").
         field = self.column
         if field is None or field.model.__module__.partition(".")[0] in PACKAGES:

@@ -40,7 +40,7 @@ class Command(MCPCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
         add("client", help=f"the client: {', '.join(CLIENTS)}, or {ALL}")
-        add("--name", help="the name of the server in the client, that of the endpoint by default")
+        add("--name", help="the name of the server in the client; by default the endpoint's name")
         add("--token", help="the token to send; for Basic authentication USERNAME:PASSWORD")
         add("--url", help=f"the URL of the endpoint, by default on {DEFAULT_ORIGIN}")
         self.add_endpoint_argument(add)
