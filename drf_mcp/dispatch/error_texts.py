@@ -113,8 +113,8 @@ UNWRITABLE = Advice(
 )
 UNWRITABLE_TRIAL = Advice(
     (
-        "Do not repeat the dry run: its answer cannot be written, nor would the answer of the call be."
-        " Report the request id."
+        "Do not repeat the dry run: its answer cannot be written, nor would the answer of the call"
+        " be. Report the request id."
     ),
     recoverable=False,
 )

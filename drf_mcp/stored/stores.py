@@ -157,13 +157,12 @@ class Archive:
     def get_owner(self, user: Any, request: Any) -> str:
         """Return the owner of content: the user, within the tenant of the request.
 
-               Args:
-                   user: who is calling.
-                   request: the request to the endpoint, whose ``tenant`` middleware set.
+        Args:
+            user: who is calling.
+            request: the request to the endpoint, whose ``tenant`` middleware set.
 
-               An owner has at most 255 characters. The owner of an anonymous
-        user is "": the content is
-               found by its unguessable id alone.
+        An owner has at most 255 characters. The owner of an anonymous user is "": the
+        content is found by its unguessable id alone.
         """
         owner = find_principal(user, request)
         return owner if len(owner) <= 255 else hashlib.sha256(owner.encode()).hexdigest()

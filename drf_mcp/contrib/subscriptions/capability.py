@@ -208,8 +208,8 @@ class SubscriptionsFeature(Feature):
         "MAX_SUBJECTS": Setting(
             100, Bound("A stream listens for at most %(most)s resources and %(most)s tasks.")
         ),
-        # The alias in CACHES of the cache that carries changes to all processes: one that they share,
-        # such as Redis. With a cache of one process no client can listen. See
+        # The alias in CACHES of the cache that carries changes to all processes: one that they
+        # share, such as Redis. With a cache of one process no client can listen. See
         # docs/subscriptions.md. For a default cache that processes do not share.
         "SUBSCRIPTION_CACHE": Setting("default", CACHE),
     }
