@@ -244,20 +244,6 @@ class Dispatcher(FailureOutcomes):
             outcome = outcome.changed(warnings=(*bound.warnings, *outcome.warnings))
         return outcome if outcome.failure is None else add_hints(outcome, self.find_offered(call))
 
-    def find_offered(self, call: CallState) -> Any:
-        """Return the tool as the caller is offered it, whose texts name only offered tools."""
-        narrowings = call.caller.narrowings
-        if not narrowings:
-            return call.tool
-        server = call.server
-        if server is None or call.context is None:
-            return call.tool
-        tools = server.tools_capability.get_tools(call.context)
-        found = server.registry.narrow(tools, narrowings).get(call.tool.name)
-        # A feature may call another tool by the same name.
-        is_same = type(found) is type(call.tool) and found.endpoint is call.tool.endpoint
-        return found if is_same else call.tool
-
     def _run_middleware(self, middleware_call: MiddlewareCall, call: CallState) -> Outcome:
         request = middleware_call.request
         with keep_thread_state():

@@ -51,6 +51,7 @@ from drf_mcp.dispatch.error_texts import (
     describe_wait,
     get_status_advice,
 )
+from drf_mcp.dispatch.missing_keys import find_missing_key
 from drf_mcp.dispatch.redirects import ELSEWHERE
 from drf_mcp.dispatch.violations import find_violation
 from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
@@ -202,9 +203,22 @@ class ErrorMapper:
         violated = find_violation(exc)
         if violated is not None:
             return violated
+        missing = self.find_missing_argument(exc)
+        if missing is not None:
+            return missing
         status = get_exception_status(exc)
         message = InternalError.describe(request_id) if status >= 500 else ""
         return self.make_failure(self.get_error_code(status, exc=exc), status, message)
+
+    def find_missing_argument(self, exc: BaseException) -> Failure | None:
+        """Return the failure of an exception that a value raised that was not sent, else None."""
+        path = find_missing_key(exc)
+        if path is None or self.arguments.received(self.arguments.pointer(path)) is not MISSING:
+            return None
+        text = ErrorDetail("This argument is required.", "required")
+        problem = self.make_problem(ErrorText(path, text, is_placed=True))
+        code = self.get_error_code(400, "", [problem])
+        return self.make_failure(code, 400, self.summarize([problem]), [problem])
 
     def from_redirect(self, location: str, *, is_login: bool) -> Failure:
         """Return the failure of a redirect that did not make the call.

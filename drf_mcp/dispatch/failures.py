@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.core.handlers.base import BaseHandler
@@ -48,6 +49,20 @@ class FailureOutcomes:
         mapper.call, mapper.request = call, request
         return mapper
 
+    def find_offered(self, call: CallState) -> Any:
+        """Return the tool as the caller is offered it, whose texts name only offered tools."""
+        narrowings = call.caller.narrowings
+        if not narrowings:
+            return call.tool
+        server = call.server
+        if server is None or call.context is None:
+            return call.tool
+        tools = server.tools_capability.get_tools(call.context)
+        found = server.registry.narrow(tools, narrowings).get(call.tool.name)
+        # A feature may call another tool by the same name.
+        is_same = type(found) is type(call.tool) and found.endpoint is call.tool.endpoint
+        return found if is_same else call.tool
+
     def get_exception_outcome(
         self, call: CallState, request: ToolRequest, exc: Exception
     ) -> Outcome:
@@ -61,7 +76,10 @@ class FailureOutcomes:
 
     def get_crash_outcome(self, call: CallState, request: HttpRequest, exc: Exception) -> Outcome:
         tool, request_id = call.tool, call.request_id
-        failure = self.get_error_mapper(call, request).from_exception(exc, request_id)
+        bound = vars(call).get("bound")
+        arguments = None if bound is None else self.find_offered(call).pointers(bound)
+        mapper = self.get_error_mapper(call, request, arguments)
+        failure = mapper.from_exception(exc, request_id)
         status, failure = get_exception_status(exc), advise_looking(failure, tool)
         if status >= 500:
             self.report_crash(call, request, exc)

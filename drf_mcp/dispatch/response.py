@@ -180,9 +180,9 @@ def build_outcome(
         warnings=(*base.warnings, *limited, *content.warnings),
         media_type=response.media_type,
     )
-    if status == ACCEPTED and (place := response.headers.get("Location")):
-        if data != {"location": place}:
-            outcome = outcome.changed(meta={"location": place, **outcome.meta})
+    place = response.headers.get("Location") if status == ACCEPTED else None
+    if place and data != {"location": place}:
+        outcome = outcome.changed(meta={"location": place, **outcome.meta})
     notes = notes_of(response.request)
     if notes is not None:
         outcome = add_notes(outcome, notes)
