@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -15,84 +16,37 @@ from tests.sources import ROOT, SOURCES, nodes_of
 # These tests parse the whole package.
 pytestmark = pytest.mark.slow
 
-# Values and names that both sides share, without REST framework and without the protocol.
-WAIST = {
-    "codes",
-    "outcomes",
-    "settings",
-    "features",
-    "option_types",
-    "exceptions",
-    "json_text",
-}
+DRAWING = (ROOT.parent / "ARCHITECTURE.md").read_text()
+# A line of the tree of folders: two blanks for each level, and what it is for.
+IN_TREE = re.compile(r"^(?P<indent>(?:  )+)(?P<name>[\w.]+/?)  +\S", re.M)
 RIGHT = {"protocol", "truncation", "envelopes"}
-# Modules that see both sides, and pass values from one to the other.
-BRIDGES = {
-    "server",
-    "renderers",
-    "views",
-    "stored.retrieval",
-    # The package names the decorator `standardized_response`.
-    "envelopes",
-}
-# Flat modules, from which a project imports what it derives its classes from.
-PUBLIC = {
-    "naming",
-    "exposure",
-    "budgets",
-    "describers",
-    "errors",
-    "digests",
-    "archives",
-    "archive",
-    "tools",
-}
-ONLOOKERS = {
-    *PUBLIC,
-    "calls",
-    "observability",
-    "transports",
-    "browsable",
-    "checks",
-    "management",
-    "test",
-}
+BOTH_SIDES = "both sides"
+# Modules of a folder that do not follow its row.
+ALIASES = {"archive", "tools"}
+# The package names the decorator `standardized_response`.
+BRIDGES = {"envelopes"}
 
-# The folders that a folder may import besides itself. A folder without a row may import all except
-# those in `READERS`.
-MAY_IMPORT: dict[str, set[str]] = {
-    "features": {
-        *{"access", "arguments", "interaction", "option_types", "outcomes", "protocol"},
-        "settings",
-    },
-    "option_types": set(),
-    "exceptions": {"option_types"},
-    "signals": set(),
-    "codes": set(),
-    "outcomes": {"codes", "json_text"},
-    "models": set(),
-    "json_text": set(),
-    "settings": {"option_types"},
-    "protocol": WAIST,
-    "truncation": WAIST,
-    "envelopes": WAIST | {"truncation"},
-    "stored": WAIST | {"access", "arguments", "dispatch", "models", "truncation"},
-    "access": WAIST,
-    "interaction": WAIST | {"introspection"},
-    "introspection": WAIST,
-    "arguments": WAIST | {"introspection", "routes"},
-    "routes": WAIST | {"access", "arguments", "introspection"},
-    "dispatch": WAIST | {"access", "arguments", "interaction", "introspection", "routes"},
-}
 
+def read_rows(arrow: str) -> dict[str, set[str]]:
+    """Return what the drawing has on the right of an arrow, by each name on its left."""
+    waist = split_names(re.search(r"^the waist = (.*)$", DRAWING, re.M)[1])
+    found: dict[str, set[str]] = {}
+    for left, right in re.findall(rf"^(\w[\w., ]*) {arrow} (.*)$", DRAWING, re.M):
+        names = split_names(right) - {"nothing"}
+        names = (names - {"the waist"}) | waist if "the waist" in names else names
+        found.update(dict.fromkeys(split_names(left), names))
+    return found
+
+
+def split_names(text: str) -> set[str]:
+    return {name.strip() for name in text.split(",")}
+
+
+# The folders that a folder may import besides itself. "both sides" are all folders except those in
+# `READERS`.
+MAY_IMPORT = read_rows("->")
 # Only the folders in these sets may import them: no call needs checks and commands.
-READERS = {
-    "checks": {"apps", "checks", "contrib"},
-    "test": {"test", "management", "contrib", "pytest_plugin"},
-    "browsable": {"views", "browsable", "contrib"},
-    "contrib": {"contrib"},
-    "management": {"management", "__main__", "contrib"},
-}
+READERS = {folder: readers | {folder} for folder, readers in read_rows("<-").items()}
 
 # Modules that break a rule, with the folders that they import. A pair that is no longer in the code
 # has to leave this list.
@@ -145,9 +99,10 @@ def violations(module: str) -> set[str]:
     folder = folder_of(module)
     folders = {folder_of(imported) for imported in modules_imported(module)} - {folder, ""}
     unread = {other for other in folders if folder not in READERS.get(other, {folder})}
-    if module in BRIDGES or folder in ONLOOKERS or folder not in MAY_IMPORT:
+    allowed = MAY_IMPORT.get(module, MAY_IMPORT.get(folder, {BOTH_SIDES}))
+    if module in BRIDGES or BOTH_SIDES in allowed:
         return unread
-    return unread | (folders - MAY_IMPORT[folder])
+    return unread | (folders - allowed)
 
 
 def test_a_folder_imports_only_what_its_rule_allows():
@@ -155,12 +110,51 @@ def test_a_folder_imports_only_what_its_rule_allows():
     assert {module: folders for module, folders in found.items() if folders} == EXPECTED_VIOLATIONS
 
 
+def test_the_tree_of_folders_is_the_package():
+    drawn, place = set(), [ROOT]
+    for line in IN_TREE.finditer(DRAWING):
+        level = len(line["indent"]) // 2
+        place[level:] = [place[level - 1] / line["name"]]
+        drawn.add(place[level])
+    assert {path for path in drawn if not path.exists()} == set()
+    folders = {source.parent for source in SOURCES if source.parent.parent == ROOT}
+    # `urls` is for the project's URLconf, `migrations` for the database.
+    assert {f.name for f in folders - drawn} == {"urls", "migrations"}
+
+
+def test_every_folder_has_a_rule():
+    folders = {folder_of(module) for module in MODULES} - ALIASES
+    # What Django looks for by its name.
+    named = {"", "__main__", "admin", "apps", "pytest_plugin", "urls"}
+    assert folders - MAY_IMPORT.keys() == named
+
+
 def test_the_rules_name_existing_modules():
-    named = {*BRIDGES, *EXPECTED_VIOLATIONS, *VIEW_CALLERS}
-    folders = {*WAIST, *RIGHT, *ONLOOKERS, *MAY_IMPORT, *READERS}
-    folders = folders.union(*MAY_IMPORT.values(), *READERS.values(), *EXPECTED_VIOLATIONS.values())
+    named = {*BRIDGES, *EXPECTED_VIOLATIONS, *VIEW_CALLERS, *ALIASES}
+    folders = {*MAY_IMPORT, *READERS}.union(*READERS.values(), *EXPECTED_VIOLATIONS.values())
+    folders = folders.union(*MAY_IMPORT.values()) - {BOTH_SIDES}
     assert named <= MODULES.keys()
-    assert folders <= {folder_of(module) for module in MODULES}
+    assert folders - MODULES.keys() <= {folder_of(module) for module in MODULES}
+
+
+# The flat modules and folders from which an app imports what a stranger may.
+PUBLIC = {
+    *("archives", "budgets", "describers", "digests", "errors", "exposure", "features", "naming"),
+    *("codes", "envelopes", "exceptions", "interaction", "outcomes", "signals", "test"),
+}
+
+
+def test_apps_take_few_names_of_the_insides_of_the_core():
+    taken = {
+        (node.module, alias.name)
+        for module in MODULES
+        if folder_of(module) == "contrib"
+        for node in nodes_of(MODULES[module])
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("drf_mcp.")
+        for alias in node.names
+        if folder_of(node.module.removeprefix("drf_mcp.")) not in {*PUBLIC, "contrib"}
+    }
+    assert len(taken) <= 100, sorted(taken)
 
 
 def test_the_right_side_does_not_import_rest_framework():
