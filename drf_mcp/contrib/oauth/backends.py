@@ -18,13 +18,11 @@ from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
 from drf_mcp.access.authentication import OTHER_AUDIENCE
 from drf_mcp.access.resources import FoundEndpoint, WellKnownConverter, is_endpoint
 from drf_mcp.access.scopes import is_gone
-from drf_mcp.contrib.oauth.documents import PERSON, NotNow, reading_for
+from drf_mcp.contrib.oauth.documents import OWN_GRANTS, PERSON, NotNow, reading_for
 from drf_mcp.contrib.oauth.models import HASHED, belongs_to_client, hash_secret, recorder
 from drf_mcp.features import Caller, mcp_settings
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-# The grants of clients that the project did not add by hand: they need a person.
-OWN_GRANTS = frozenset({"authorization_code", "refresh_token"})
 
 
 class RefreshedMeanwhile(Exception):

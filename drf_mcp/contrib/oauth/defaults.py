@@ -30,7 +30,7 @@ AGENTS: dict[str, Any] = {
     "REFRESH_TOKEN_REUSE_PROTECTION": True,
     # Clients introduce themselves by a document that they publish; registering is off.
     "CIMD_ENABLED": True,
-    "CIMD_METADATA_FETCHER": "drf_mcp.contrib.oauth.documents.BoundedFetcher",
+    "CIMD_METADATA_FETCHER": "drf_mcp.contrib.oauth.documents.AgentFetcher",
     # A document that could not be read is soon read again: the fetcher limits how often.
     "CIMD_FAILURE_BACKOFF_SECONDS": 5,
     "CIMD_MAX_CONCURRENT_FETCHES": None,

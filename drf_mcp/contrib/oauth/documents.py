@@ -48,6 +48,8 @@ RATE = "10/min"
 UNUSED_FOR = timedelta(hours=1)
 # The key of a request's META with the person who is signed in; no client can send it.
 PERSON = "drf_mcp.person"
+# The grants of clients that the project did not add by hand: they need a person.
+OWN_GRANTS = ("authorization_code", "refresh_token")
 # For whom documents are read; None where no person is signed in.
 reading_for: ContextVar[str | None] = ContextVar("reading_for", default="")
 
@@ -210,6 +212,25 @@ class BoundedFetcher(SafeMetadataFetcher):  # type: ignore[misc]
             finally:
                 pool.close()
         raise CIMDError(f"The document could not be read: {failure}")
+
+
+class AgentFetcher(BoundedFetcher):
+    """Reads the document of a client, and leaves out the grants that agents are not offered."""
+
+    def fetch(self, client_id: str) -> tuple[dict[str, Any], int]:
+        document, seconds = super().fetch(client_id)
+        return keep_offered_grants(document), seconds
+
+
+def keep_offered_grants(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a client with the grants that it may use (RFC 7591, section 3.2.1).
+
+    django-oauth-toolkit refuses a client with several grants, and then a client without any.
+    """
+    grants = metadata.get("grant_types")
+    if not isinstance(grants, list):
+        return metadata
+    return {**metadata, "grant_types": [each for each in grants if each in OWN_GRANTS]}
 
 
 def expire_documents() -> int:

@@ -13,6 +13,8 @@ from drf_mcp.contrib.oauth.views import (
     ConnectionsView,
     ConsentView,
     DisconnectView,
+    RegistrationManagementView,
+    RegistrationView,
     ServerMetadataView,
 )
 
@@ -21,15 +23,17 @@ app_name = "oauth2_provider"
 
 WELL_KNOWN = ".well-known/oauth-authorization-server"
 metadata = ServerMetadataView.as_view()
-register = toolkit.DynamicClientRegistrationView.as_view()
-manage_registration = toolkit.DynamicClientRegistrationManagementView.as_view()
 
 issuer_urlpatterns = [
     path("authorize/", ConsentView.as_view(), name="authorize"),
     path("token/", toolkit.TokenView.as_view(), name="token"),
     path("revoke_token/", toolkit.RevokeTokenView.as_view(), name="revoke-token"),
-    path("register/", register, name="dcr-register"),
-    path("register/<str:client_id>/", manage_registration, name="dcr-register-management"),
+    path("register/", RegistrationView.as_view(), name="dcr-register"),
+    path(
+        "register/<str:client_id>/",
+        RegistrationManagementView.as_view(),
+        name="dcr-register-management",
+    ),
     path("connections/", ConnectionsView.as_view(), name="connections"),
     path("connections/<int:pk>/disconnect/", DisconnectView.as_view(), name="disconnect"),
     path(WELL_KNOWN, metadata, name="oauth-server-metadata"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from functools import cached_property
@@ -35,9 +36,9 @@ from drf_mcp.contrib.oauth.backends import (
     find_endpoints_of,
     is_resource,
 )
-from drf_mcp.contrib.oauth.documents import PERSON
+from drf_mcp.contrib.oauth.documents import PERSON, keep_offered_grants
 from drf_mcp.contrib.oauth.models import end_connection, find_connections, find_scopes
-from drf_mcp.exceptions import Refused
+from drf_mcp.exceptions import Refused, contain
 from drf_mcp.exposure import Tool, Visibility
 from drf_mcp.features import Caller, RequestContext, mcp_settings
 
@@ -322,3 +323,27 @@ class ConsentPreview:
     def destroying(self) -> list[Tool]:
         writing = (tool for tool in self.tools if not tool.annotations["readOnlyHint"])
         return [tool for tool in writing if tool.annotations["destructiveHint"]]
+
+
+class OfferedGrants:
+    """Registers a client that asks for other grants too, without these (RFC 7591, 3.2.1)."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def narrow() -> bytes:
+            return json.dumps(keep_offered_grants(json.loads(request.body))).encode()
+
+        if request.method in ("POST", "PUT"):
+            # Where the body is no object, django-oauth-toolkit refuses it.
+            request._body = contain(narrow, lambda exc: request.body)
+        response: HttpResponse = super().dispatch(request, *args, **kwargs)  # type: ignore[misc]
+        return response
+
+
+class RegistrationView(OfferedGrants, toolkit.DynamicClientRegistrationView):  # type: ignore[misc]
+    """Registers clients, where the project switched that on."""
+
+
+class RegistrationManagementView(  # type: ignore[misc]
+    OfferedGrants, toolkit.DynamicClientRegistrationManagementView
+):
+    """Shows, changes and deletes the registration of a client, for that client."""

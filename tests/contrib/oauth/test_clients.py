@@ -37,6 +37,22 @@ def test_a_registered_client_signs_in(project, configure):
     assert project.exchange(code, client_id=client["client_id"]).status_code == 200
 
 
+def test_a_client_registers_with_the_offered_ones_of_its_grants(project, configure):
+    configure(**OPEN)
+    device = "urn:ietf:params:oauth:grant-type:device_code"
+    made = register(project, grant_types=["authorization_code", device, "client_credentials"])
+    assert made.status_code == 201
+    assert made.json()["grant_types"] == ["authorization_code", "refresh_token"]
+    assert register(project, grant_types=[device, "password"]).status_code == 400
+
+
+def test_a_registration_that_is_no_object_is_refused(project, configure):
+    configure(**OPEN)
+    for body in ("[]", "x", "{"):
+        made = project.make_browser(None).post("/o/register/", body, "application/json")
+        assert made.status_code == 400
+
+
 def test_registering_hashes_no_secret_as_slowly_as_a_password(project, configure, monkeypatch):
     configure(**OPEN)
     monkeypatch.setattr("oauth2_provider.models.make_password", lambda *args, **kwargs: 1 / 0)
@@ -57,23 +73,17 @@ def test_a_registered_client_signs_in_with_its_secret_alone(project, configure):
 
 def test_a_registered_client_gets_no_token_without_a_person(project, configure, subtests):
     configure(**OPEN)
+    made = register(project, token_endpoint_auth_method="client_secret_post").json()
+    client = {"client_id": made["client_id"], "client_secret": made["client_secret"]}
+    row = get_application_model().objects.filter(client_id=made["client_id"])
     for grant in ("client_credentials", "password"):
         with subtests.test(grant=grant):
-            made = register(
-                project, grant_types=[grant], token_endpoint_auth_method="client_secret_post"
-            )
-            if made.status_code == 201:
-                sent = {
-                    "grant_type": grant,
-                    "client_id": made.json()["client_id"],
-                    "client_secret": made.json()["client_secret"],
-                    "username": "ada",
-                    "password": "ada",
-                    "scope": "shop",
-                }
-                answer = project.make_browser(None).post("/o/token/", sent)
-                assert answer.status_code in (400, 401)
-                assert "access_token" not in answer.json()
+            row.update(authorization_grant_type=grant.replace("_", "-"))
+            person = {"username": "ada", "password": "ada", "scope": "shop"}
+            sent = {"grant_type": grant, **client, **person}
+            answer = project.make_browser(None).post("/o/token/", sent)
+            assert answer.status_code in (400, 401)
+            assert "access_token" not in answer.json()
 
 
 def test_an_application_that_the_project_added_may_use_client_credentials(project):
