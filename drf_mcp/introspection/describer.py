@@ -26,8 +26,8 @@ from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.introspection.request_body import RequestBody
 from drf_mcp.introspection.shared_fields import describe_once
-from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import find_mentioned, find_own, is_drf_code
+from drf_mcp.introspection.source.readings import read_handler
 from drf_mcp.introspection.types import (
     Body,
     EndpointSchema,

@@ -11,8 +11,8 @@ from rest_framework.serializers import ListSerializer, Serializer
 from drf_mcp.introspection.findings import attempt, make_finding
 from drf_mcp.introspection.forms import get_writable_fields
 from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection
-from drf_mcp.introspection.source.handlers import SerializerCall
 from drf_mcp.introspection.source.members import is_drf_code
+from drf_mcp.introspection.source.readings import SerializerCall
 
 UNKNOWN = "The handler reads its body without a known serializer."
 DECLARE = (

@@ -26,12 +26,12 @@ from rest_framework.viewsets import ViewSetMixin
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.findings import Finding, attempt, make_finding
-from drf_mcp.introspection.source.handlers import HandlerReading, read_handler
 from drf_mcp.introspection.source.members import (
     find_class_attribute,
     get_synchronous_name,
     is_drf_code,
 )
+from drf_mcp.introspection.source.readings import HandlerReading, QueryReading, read_endpoint
 from drf_mcp.introspection.text import clean_text
 from drf_mcp.introspection.types import Parameter, Parameters, Schema
 
@@ -100,10 +100,19 @@ class Inspection:
         return Inspection(view, self.method, write_schema=self.write_schema)
 
     @cached_property
+    def readings(self) -> tuple[HandlerReading | None, QueryReading]:
+        unread = None, QueryReading(is_open=True)
+        read = partial(read_endpoint, type(self.view), self.handler_name, self.method)
+        return self.attempt(read, WRITE_PLAINLY, unread)
+
+    @property
     def reading(self) -> HandlerReading | None:
-        return self.attempt(
-            lambda: read_handler(type(self.view), self.handler_name), WRITE_PLAINLY, None
-        )
+        return self.readings[0]
+
+    @property
+    def query_reading(self) -> QueryReading:
+        """What all code of the view reads of the query."""
+        return self.readings[1]
 
     @property
     def calls(self) -> set[str]:

@@ -29,8 +29,8 @@ from drf_mcp.introspection.model_fields import (
     find_shown_name,
 )
 from drf_mcp.introspection.names import translate_pattern
-from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
+from drf_mcp.introspection.source.readings import read_handler
 from drf_mcp.introspection.text import clean_text, get_model_name
 from drf_mcp.introspection.types import (
     Parameter,

@@ -25,9 +25,9 @@ from drf_mcp.introspection.serializer_fields import (
     is_required,
 )
 from drf_mcp.introspection.shared_fields import describe_once
-from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
+from drf_mcp.introspection.source.readings import read_handler
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
     ANY,

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import functools
-import inspect
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -23,8 +20,8 @@ from drf_mcp.introspection.serializer_fields import (
     find_source_field,
     is_recursive,
 )
-from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
-from drf_mcp.introspection.source.trees import MappingReads, is_name, is_own_member, parse_function
+from drf_mcp.introspection.source.overrides import converts_like_drf
+from drf_mcp.introspection.source.readings import read_query_of_class
 from drf_mcp.introspection.types import (
     ANY,
     NO_INFO,
@@ -171,40 +168,8 @@ FILE_NAME = re.compile(
 
 def find_further_keys(serializer: Any) -> list[str]:
     """Return the keys of the body that a project's methods of a serializer read besides fields."""
-    found = [
-        key
-        for base in type(serializer).__mro__
-        if base.__module__.partition(".")[0] != "rest_framework"
-        for member in filter(inspect.isfunction, vars(base).values())
-        for key in find_keys_of_method(member)
-    ]
     writable = get_writable_fields(serializer)
-    return [key for key in dict.fromkeys(found) if key not in writable]
-
-
-@functools.lru_cache(maxsize=4096)
-def find_keys_of_method(function: Any) -> tuple[str, ...]:
-    walked = parse_function(function.__code__)
-    tree = walked.root
-    if tree is None:
-        return ()
-    found = list(MappingReads(walked.nodes, is_initial_data).keys)
-    if tree.name in CONVERSIONS and len(tree.args.args) > 1:
-        data = tree.args.args[1].arg
-        # After `data = super().to_internal_value(data)` the variable has the validated values.
-        is_validated = any(
-            isinstance(node, ast.Assign)
-            and any(is_name(target, data) for target in node.targets)
-            and any(is_name(part, "super") for part in ast.walk(node.value))
-            for node in ast.walk(tree)
-        )
-        if not is_validated:
-            found += MappingReads(walked.nodes, lambda node: is_name(node, data)).keys
-    return tuple(found)
-
-
-def is_initial_data(node: ast.AST) -> bool:
-    return is_own_member(node) and node.attr == "initial_data"
+    return [key for key in read_query_of_class(type(serializer)).keys if key not in writable]
 
 
 class KeyParameters:

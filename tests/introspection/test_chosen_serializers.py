@@ -243,7 +243,7 @@ def test_fields_that_are_chosen_by_the_data():
             return made
 
     schema = described(type("V", (generics.CreateAPIView,), {"serializer_class": Company}), "POST")
-    assert required(schema) == {"name": True, "vat": False}
+    assert required(schema) == {"name": True, "vat": False, "type": False}
     assert schema.body.is_open
 
 

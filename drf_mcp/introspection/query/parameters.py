@@ -24,7 +24,7 @@ from drf_mcp.introspection.paths import find_version_parameters
 from drf_mcp.introspection.query.backends import FilterBackends
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.source.members import find_own, get_synchronous_name, is_framework_code
-from drf_mcp.introspection.source.queries import (
+from drf_mcp.introspection.source.readings import (
     QueryReading,
     read_query_of_class,
     read_query_of_member,
@@ -116,9 +116,9 @@ class QueryParameters:
     def get_undeclared(self) -> Parameters:
         found = [
             Parameter(name, {"type": "array", "items": {"type": "string"}}, multiple="repeat")
-            if several
+            if reading.several
             else Parameter(name, {"type": "string"})
-            for name, several in self.reading.names.items()
+            for name, reading in self.reading.names.items()
             if name != api_settings.URL_FORMAT_OVERRIDE
         ]
         for target in self.reading.schemas:
@@ -137,7 +137,7 @@ class QueryParameters:
             yield Parameter(name, schema, multiple=multiple)
 
     def read_code(self) -> QueryReading:
-        reading = self.read_members(type(self.view), "dispatch", self.inspection.handler_name)
+        reading = self.inspection.query_reading
         classes = list(reading.serializers)
         if reading.hooks & SERIALIZING:
             classes += self.get_serializers()

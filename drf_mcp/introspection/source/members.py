@@ -32,6 +32,7 @@ FRAMEWORKS = frozenset(
     {"builtins", "django", "django_filters", "drf_spectacular", "logging", "rest_framework"}
 )
 ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"})
+SETTERS = frozenset({"STORE_ATTR", "DELETE_ATTR"})
 
 
 def is_framework_code(owner: Any) -> bool:
@@ -100,6 +101,8 @@ def get_synchronous_name(name: str) -> str:
 def find_members_used(code: CodeType) -> tuple[tuple[str, bool], ...]:
     """Return the members of ``self`` that code uses, each with whether it is one of ``super()``.
 
+    The name is "" where ``self`` itself is used, such as for an argument.
+
     They are in the order of the code, which is the same in each process.
     """
     # Bytecode is read ten times as fast as source, and frameworks have much code.
@@ -108,10 +111,13 @@ def find_members_used(code: CodeType) -> tuple[tuple[str, bool], ...]:
     for instruction in dis.get_instructions(code):
         if instruction.opname in ATTRIBUTES:
             last = before[-1] if isinstance(before, tuple) and before else before
-            if last == "self":
+            # Python 3.12 gives ``self`` to LOAD_SUPER_ATTR.
+            if last == "self" and instruction.opname != "LOAD_SUPER_ATTR":
                 found[instruction.argval, False] = None
             elif "super" in code.co_names:
                 found[instruction.argval, True] = None
+        elif before == "self" and instruction.opname not in SETTERS:
+            found["", False] = None
         before = instruction.argval
     for inner in code.co_consts:
         if isinstance(inner, CodeType):

@@ -1,0 +1,461 @@
+"""What the calls in one function do: the methods they follow, and the members they read."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import inspect
+import json
+from decimal import Decimal
+from typing import Any
+
+from asgiref.sync import async_to_sync, sync_to_async
+from django.db.models import Manager, QuerySet
+from django.forms import BaseForm
+from django.shortcuts import aget_object_or_404, get_list_or_404, get_object_or_404
+from django.utils import dateparse
+from rest_framework import generics
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer, Serializer
+
+from drf_mcp.introspection.source.members import (
+    find_member,
+    get_synchronous_name,
+    is_framework_code,
+    unwrap_member,
+)
+from drf_mcp.introspection.source.trees import is_name
+from drf_mcp.introspection.source.values import (
+    ANYTHING,
+    BODY,
+    HOOKS,
+    NONE,
+    THE_REQUEST,
+    UNKNOWN,
+    Bindings,
+    InheritedMembers,
+    Keywords,
+    KnownValue,
+    MadeResponse,
+    MadeSerializer,
+    ModelRows,
+    ReadMethod,
+    ReadObject,
+    RequestMember,
+    RequestPart,
+    Values,
+    join_values_of,
+)
+
+READERS = frozenset({"get", "getlist", "pop", "setdefault"})
+COPIES = frozenset({"copy", "dict", "items", "lists"})
+ADDITIONS = frozenset({"update", "setlist", "setlistdefault", "keys", "__len__"})
+TEXT_METHODS = frozenset({"strip", "lstrip", "rstrip", "lower", "upper", "casefold", "title"})
+ROW_METHODS = frozenset({"get", "aget", "filter", "exclude", "get_or_create"})
+WRITES = frozenset({"save", "create", "update", "delete", "bulk_create", "bulk_update"})
+WRITES |= {"get_or_create", "update_or_create"}
+WRITES |= {"perform_create", "perform_update", "perform_destroy"}
+SCHEMAS = (BaseSerializer, BaseForm)
+COPIERS = (dict, copy.copy, copy.deepcopy)
+TWINS = (sync_to_async, async_to_sync)
+FINDERS = (get_object_or_404, aget_object_or_404, get_list_or_404, generics.get_object_or_404)
+KINDS = {
+    int: "integer",
+    float: "number",
+    Decimal: "number",
+    dateparse.parse_date: "date",
+    dateparse.parse_datetime: "date-time",
+}
+PLAIN = frozenset({"many", "data", "partial", "instance", "context"})
+
+
+class CallReader:
+    """Reads the calls of one function."""
+
+    reader: Any
+    source: Any
+    function: Any
+    home: Any
+    instance: Any
+    names: dict[str, Values]
+    hook: str
+    is_sure: bool
+    is_dead: bool
+    is_wrapper: bool
+    has_written: bool
+    flow: Any
+    tell: Any
+    escape: Any
+    evaluate: Any
+    evaluated: dict[int, Values]
+    get_attribute: Any
+    tell_literals: Any
+
+    def evaluate_call(self, node: ast.Call) -> Values:
+        function = node.func
+        if is_name(function, "super") and "super" not in self.names:
+            return (InheritedMembers(self.instance, self.home),) if self.instance else UNKNOWN
+        if not isinstance(function, ast.Attribute):
+            targets = self.evaluate(function)
+            positional, keywords = self.read_arguments(node)
+            return join_values_of(
+                *(self.call(target, node, positional, keywords) for target in targets)
+            )
+        holders = self.evaluate(function.value)
+        positional, keywords = self.read_arguments(node)
+        name = function.attr
+        if name == "paginate_queryset":
+            # The view's own method, or its paginator's: self.paginator.paginate_queryset(...).
+            self.tell("call", name)
+        if name == "ask" and positional:
+            self.read_question(positional[0])
+        self.has_written |= name in WRITES
+        return join_values_of(
+            *(self.call_method(each, name, node, positional, keywords) for each in holders)
+        )
+
+    def read_arguments(self, node: ast.Call) -> tuple[list[Values], Keywords]:
+        positional = [self.evaluate(part) for part in node.args]
+        return positional, {each.arg: self.evaluate(each.value) for each in node.keywords}
+
+    def escape_all(self, positional: list[Values], keywords: Keywords) -> Values:
+        for values in (*positional, *keywords.values()):
+            self.escape(values)
+        return UNKNOWN
+
+    def escape_parts(self, positional: list[Values], keywords: Keywords) -> Values:
+        # Code of a framework is given the request, but reads nothing that is not known.
+        for values in (*positional, *keywords.values()):
+            self.escape(tuple(value for value in values if isinstance(value, RequestPart)))
+        return UNKNOWN
+
+    def call_method(
+        self, holder: Any, name: str, node: ast.Call, positional: list[Values], keywords: Keywords
+    ) -> Values:
+        if isinstance(holder, RequestPart):
+            return self.call_part(holder, name, node, positional, keywords)
+        if isinstance(holder, InheritedMembers):
+            return self.call_own(holder.instance, name, node, positional, keywords, holder.home)
+        if isinstance(holder, ReadObject):
+            return self.call_own(holder, name, node, positional, keywords)
+        if isinstance(holder, KnownValue):
+            if isinstance(holder.value, (Manager, QuerySet)):
+                rows = ModelRows(holder.value.model, holder.attribute)
+                return self.call_rows(rows, name, positional, keywords)
+            value = self.reader.use(holder)
+            if isinstance(value, dict) and name == "get" and positional:
+                self.tell_literals(positional[0], tuple(value), is_closed=False)
+            targets = self.get_attribute(holder, name)
+            return join_values_of(*(self.call(t, node, positional, keywords) for t in targets))
+        if isinstance(holder, ModelRows):
+            return self.call_rows(holder, name, positional, keywords)
+        if isinstance(holder, RequestMember) and name in TEXT_METHODS:
+            return (holder,)
+        # A serializer finds the request in its context.
+        keys = positional[0] if holder is ANYTHING and name == "get" and positional else ()
+        if any(isinstance(key, KnownValue) and key.value == "request" for key in keys):
+            return (THE_REQUEST,)
+        return self.escape_all(positional, keywords)
+
+    # --- Parts of the request ---------------------------------------------------------------------
+
+    def call_part(
+        self,
+        part: RequestPart,
+        name: str,
+        node: ast.Call,
+        positional: list[Values],
+        keywords: Keywords,
+    ) -> Values:
+        if name in READERS and node.args:
+            default = positional[1] if len(positional) > 1 else keywords.get("default", ())
+            several, strict = name == "getlist", name == "pop" and not default
+            self.escape(default)
+            return self.look_up(
+                (part,), positional[0], node.args[0], several, default, is_strict=strict
+            )
+        if name in COPIES:
+            return (part,)
+        if name not in ADDITIONS:
+            self.escape((part,))
+        return self.escape_all(positional, keywords)
+
+    def look_up(
+        self,
+        holders: Values,
+        keys: Values,
+        node: ast.AST,
+        several: bool = False,
+        default: Values = (),
+        *,
+        is_strict: bool = False,
+        is_test: bool = False,
+    ) -> Values:
+        """Return what a mapping has under a key."""
+        found: list[Any] = []
+        for holder in holders:
+            if not isinstance(holder, RequestPart):
+                found += self.look_up_known(holder, keys)
+                continue
+            for key in keys:
+                name = self.reader.use(key) if isinstance(key, KnownValue) else None
+                if isinstance(name, str):
+                    member = RequestMember(holder.place, name)
+                    how = {"several": several, "default": default, "is_strict": is_strict}
+                    self.tell("look_up", member, **how)
+                    found += [member, *default]
+                elif not isinstance(key, KnownValue):
+                    self.tell("compute", holder.place, ast.unparse(node))
+        return tuple(found) if found or is_test else UNKNOWN
+
+    def look_up_known(self, holder: Any, keys: Values) -> Values:
+        names = [self.reader.use(key) for key in keys if isinstance(key, KnownValue)]
+        if "request" in names and not isinstance(holder, KnownValue):
+            return (THE_REQUEST,)
+        value = self.reader.use(holder) if isinstance(holder, KnownValue) else None
+        if isinstance(value, dict):
+            self.tell_literals(keys, tuple(value), is_closed=False)
+        return UNKNOWN
+
+    # --- Rows -------------------------------------------------------------------------------------
+
+    def call_rows(
+        self, rows: ModelRows, name: str, positional: list[Values], keywords: Keywords
+    ) -> Values:
+        self.escape_parts(positional, keywords)
+        if name in ROW_METHODS:
+            self.read_keys(rows, keywords)
+        return (rows,) if name not in ("get", "first", "last", "create") else UNKNOWN
+
+    def read_keys(self, rows: ModelRows, keywords: Keywords) -> None:
+        for key, values in keywords.items():
+            for member in values:
+                if key and isinstance(member, RequestMember) and not self.is_dead:
+                    if rows.attribute:
+                        self.reader.asked.add(rows.attribute)
+                    self.tell("find_row", member, rows.model, key)
+
+    # --- Methods of the class that is read --------------------------------------------------------
+
+    def call_own(
+        self,
+        instance: ReadObject,
+        name: str,
+        node: ast.Call,
+        positional: list[Values],
+        keywords: Keywords,
+        after: type | None = None,
+    ) -> Values:
+        is_view = instance is self.reader.instance
+        if is_view:
+            self.tell("call", get_synchronous_name(name))
+            self.reader.asked.add(name)
+        if name in instance.attributes and after is None:
+            return self.escape_all(positional, keywords)
+        member, home = find_member(instance.kind, name, after)
+        if inspect.isclass(member):
+            if issubclass(member, SCHEMAS):
+                return self.make(member, positional, keywords, name)
+            return self.call(KnownValue(member), node, positional, keywords)
+        function = unwrap_member(member)
+        made: Values = ()
+        is_known = is_view and get_synchronous_name(name) in HOOKS
+        if is_known and name == "get_serializer":
+            made = self.make(None, positional, keywords)
+        if name == "get_paginated_response" and positional:
+            made = (MadeResponse(positional[0], is_page=True),)
+        if not inspect.isfunction(function):
+            return made or self.escape_all(positional, keywords)
+        flow = self.flow.enter(name) if is_known or self.hook else self.flow
+        skip = not isinstance(member, staticmethod)
+        given = NONE
+        if not is_framework_code(function):
+            given = bind_arguments(function, positional, keywords, is_method=True, skip=skip)
+        if is_view:
+            self.reader.followed.add(name)
+        found = self.reader.follow(function, home, instance, given, flow)
+        if is_known and given == NONE:
+            self.escape_parts([] if made else positional, {} if made else keywords)
+        return made or found
+
+    def make(
+        self, kind: Any, positional: list[Values], keywords: Keywords, attribute: str = ""
+    ) -> Values:
+        data = keywords.get("data", ())
+        if not data and positional and kind is not None and issubclass(kind, BaseForm):
+            data = positional[0]
+        if kind is None or issubclass(kind, SCHEMAS):
+            self.tell("make", kind, keywords, attribute=attribute, data=data)
+        others = [values for name, values in keywords.items() if name not in ("data", "context")]
+        for values in (*positional[1:], *others):
+            self.escape(tuple(v for v in values if isinstance(v, RequestPart)))
+        if kind is not None and not issubclass(kind, BaseSerializer):
+            return UNKNOWN
+        many = find_constant(keywords.get("many"))
+        plain = keywords.keys() <= PLAIN and len(positional) < 2
+        return (MadeSerializer(kind, many, plain and not attribute),)
+
+    def read_question(self, asked: Values) -> None:
+        for value in asked:
+            kind = value.value if isinstance(value, KnownValue) else None
+            if inspect.isclass(kind) and issubclass(kind, Serializer):
+                self.tell("ask", kind)
+
+    # --- Functions and classes --------------------------------------------------------------------
+
+    def call(
+        self, target: Any, node: ast.Call, positional: list[Values], keywords: Keywords
+    ) -> Values:
+        if isinstance(target, ReadMethod):
+            return self.call_own(target.instance, target.name, node, positional, keywords)
+        if not isinstance(target, KnownValue):
+            if target is ANYTHING and "data" in keywords:
+                self.tell("make_any", node.func, keywords)
+            return self.escape_all(positional, keywords)
+        value = self.reader.use(target)
+        try:
+            if value in KINDS:
+                return self.convert(KINDS[value], positional)
+        except TypeError:
+            return self.escape_all(positional, keywords)
+        if value in COPIERS and len(positional) == 1 and not keywords:
+            return positional[0]
+        if value in TWINS and positional:
+            return positional[0]
+        if value in (getattr, hasattr):
+            return self.read_getattr(value, node, positional, keywords)
+        if value is json.loads and positional and RequestPart(BODY) in positional[0]:
+            return (RequestPart(BODY, is_same=False),)
+        if value in (str, bool, len) and positional:
+            self.escape(tuple(v for v in positional[0] if value is not bool))
+            return positional[0] if value is str else UNKNOWN
+        if value in FINDERS and positional:
+            return self.find_row(positional, keywords)
+        if inspect.isclass(value):
+            return self.construct(value, positional, keywords)
+        return self.call_function(value, node, positional, keywords)
+
+    def convert(self, kind: str, positional: list[Values]) -> Values:
+        for values in positional:
+            self.escape(values)
+            for member in values:
+                if isinstance(member, RequestMember) and not self.is_dead:
+                    self.tell("convert", member, kind)
+        return positional[0] if positional else UNKNOWN
+
+    def read_getattr(
+        self, function: Any, node: ast.Call, positional: list[Values], keywords: Keywords
+    ) -> Values:
+        keys = positional[1] if len(positional) > 1 else ()
+        names = [self.reader.use(key) for key in keys if isinstance(key, KnownValue)]
+        if len(names) != len(keys) or not names:
+            return self.escape_all(positional[:1], keywords)
+        if function is hasattr:
+            return UNKNOWN
+        found = [self.get_attribute(each, name) for each in positional[0] for name in names]
+        # What has no such attribute has the default.
+        unknown = [each for each in found if ANYTHING in each or THE_REQUEST in positional[0]]
+        known = [each for each in found if ANYTHING not in each]
+        return join_values_of(*known, *(positional[2:] or [UNKNOWN] if unknown else []))
+
+    def find_row(self, positional: list[Values], keywords: Keywords) -> Values:
+        for value in positional[0]:
+            known, attribute = getattr(value, "value", value), getattr(value, "attribute", "")
+            model = getattr(known, "model", known)
+            if hasattr(model, "_meta"):
+                self.read_keys(ModelRows(model, attribute), keywords)
+        return self.escape_parts(positional, keywords)
+
+    def construct(self, kind: Any, positional: list[Values], keywords: Keywords) -> Values:
+        if issubclass(kind, SCHEMAS):
+            return self.make(kind, positional, keywords)
+        if issubclass(kind, Response):
+            self.escape_parts(positional, keywords)
+            data = positional[0] if positional else keywords.get("data", ())
+            status = keywords.get("status", positional[1] if len(positional) > 1 else ())
+            code = (
+                status[0].value if len(status) == 1 and isinstance(status[0], KnownValue) else None
+            )
+            is_error = code >= 400 if isinstance(code, int) else (None if status else False)
+            return (MadeResponse(data, is_error),)
+        function = unwrap_member(find_member(kind, "__init__")[0])
+        if is_harmless(kind):
+            return self.escape_parts(positional, keywords)
+        given = bind_arguments(function, positional, keywords, skip=True)
+        if not inspect.isfunction(function) or not given:
+            return self.escape_all(positional, keywords)
+        made, home = ReadObject(kind), find_member(kind, "__init__")[1]
+        self.reader.follow(function, home, made, given, self.flow)
+        return (made,)
+
+    def call_function(
+        self, function: Any, node: ast.Call, positional: list[Values], keywords: Keywords
+    ) -> Values:
+        if is_harmless(function):
+            return self.escape_parts(positional, keywords)
+        if not inspect.isfunction(function):
+            return self.escape_all(positional, keywords)
+        if any(isinstance(argument, ast.Starred) for argument in node.args) and self.instance:
+            # A decorator hands all on, the view and the request too.
+            return self.reader.follow(function, self.home, self.instance, NONE, self.flow)
+        given = bind_arguments(function, positional, keywords, skip=False)
+        return self.reader.follow(function, None, None, given, self.flow) if given else UNKNOWN
+
+
+def is_harmless(target: Any) -> bool:
+    # Code of this package does not read the body behind a handler's back.
+    return is_framework_code(target) or str(getattr(target, "__module__", "")).startswith(
+        "drf_mcp."
+    )
+
+
+def find_constant(values: Values | None) -> bool | None:
+    """Return the truth of a keyword, None where only the running code knows it."""
+    if values is None:
+        return False
+    one = values[0] if len(values) == 1 else None
+    return bool(one.value) if isinstance(one, KnownValue) and not one.is_fact else None
+
+
+def bind_arguments(
+    function: Any,
+    positional: list[Values],
+    keywords: Keywords,
+    *,
+    skip: bool,
+    is_method: bool = False,
+) -> Bindings:
+    """Return what parameters are given, () for a function to which nothing of a request goes."""
+    names, defaults = read_parameters(function)
+    names = names[1:] if skip else names
+    given: dict[str, Values] = dict(zip(names, positional, strict=False))
+    given |= {name: values for name, values in keywords.items() if name in names and name}
+    told = {name: values for name, values in given.items() if not is_dull(values)}
+    if not told and not is_method:
+        return NONE
+    known = told | {name: values for name, values in given.items() if is_text(values)}
+    texts = {name: (KnownValue(v),) for name, v in defaults.items() if name not in given}
+    return frozenset({**texts, **known}.items())
+
+
+def is_dull(values: Values) -> bool:
+    kinds = (RequestPart, RequestMember, ReadObject)
+    return not any(isinstance(v, kinds) or v is THE_REQUEST for v in values)
+
+
+def is_text(values: Values) -> bool:
+    return len(values) == 1 and isinstance(getattr(values[0], "value", None), str)
+
+
+@functools.lru_cache(maxsize=4096)
+def read_parameters(function: Any) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the names of parameters, and the defaults that are texts."""
+    if not inspect.isfunction(function):
+        return (), {}
+    parameters = inspect.signature(function).parameters
+    parameters = {
+        n: p for n, p in parameters.items() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    }
+    texts = {n: each.default for n, each in parameters.items() if isinstance(each.default, str)}
+    return tuple(parameters), texts

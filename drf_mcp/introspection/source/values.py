@@ -1,0 +1,199 @@
+"""What an expression may be, where code is read and not run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeAlias
+
+from rest_framework.generics import GenericAPIView
+
+QUERY, BODY, FILES, INITIAL_DATA = "query", "body", "files", "initial_data"
+SIMPLE = (str, int, float, bool, type(None))
+
+
+class Anything:
+    """A value that only running code knows."""
+
+
+class TheRequest:
+    """The request of a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestPart:
+    """The query, the body or the files of a request, or a copy.
+
+    Attributes:
+        is_same: False for a variable or a changed copy: code may have added members.
+    """
+
+    place: str
+    is_same: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RequestMember:
+    """What a request has under one name."""
+
+    place: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownValue:
+    """A constant, a global, or the value of a class attribute.
+
+    Attributes:
+        attribute: the name of the class attribute, "" for none.
+        is_fact: whether the value follows from the action or the method of the request.
+    """
+
+    value: Any
+    attribute: str = ""
+    is_fact: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, KnownValue) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        is_simple = isinstance(self.value, SIMPLE)
+        return type(self.value), self.value if is_simple else id(self.value), self.is_fact
+
+
+@dataclass(eq=False, slots=True)
+class ReadObject:
+    """An instance of a class whose methods are read, and the attributes that code gave it."""
+
+    kind: type
+    attributes: dict[str, Values] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class InheritedMembers:
+    """What ``super()`` returns."""
+
+    instance: ReadObject
+    home: type | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMethod:
+    instance: ReadObject
+    name: str
+    home: type | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MadeSerializer:
+    """A serializer of rows or of data.
+
+    Attributes:
+        kind: None for the view's ``get_serializer()``.
+        many: None where this depends on the request.
+        is_plain: False where it was made with arguments of its own.
+    """
+
+    kind: type | None
+    many: bool | None = False
+    is_plain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SerializedData:
+    serializer: MadeSerializer
+
+
+@dataclass(frozen=True, slots=True)
+class MadeResponse:
+    """A response.
+
+    Attributes:
+        data: what is known of its data.
+        is_error: None where the status is not known.
+        is_page: whether the paginator makes it of its data.
+    """
+
+    data: Values
+    is_error: bool | None = False
+    is_page: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRows:
+    """A manager or a queryset of a model.
+
+    Attributes:
+        attribute: the name of the class attribute, "" for none.
+    """
+
+    model: Any
+    attribute: str = ""
+
+
+Values: TypeAlias = tuple[Any, ...]
+Keywords: TypeAlias = dict[str | None, Values]
+# What parameters are given.
+Bindings: TypeAlias = frozenset[tuple[str, Values]]
+NONE: Bindings = frozenset()
+ANYTHING, THE_REQUEST = Anything(), TheRequest()
+UNKNOWN: Values = (ANYTHING,)
+
+
+def join_values_of(*several: Values) -> Values:
+    """Return what an expression may be that is one of several."""
+    return tuple(dict.fromkeys(value for values in several for value in values))
+
+
+# REST framework's hooks: what a project's override of one is for is known.
+HOOKS = frozenset(dir(GenericAPIView))
+ROW_HOOKS = frozenset({"get_object", "get_queryset", "filter_queryset"})
+ROW_HOOKS |= {f"a{name}" for name in ROW_HOOKS}
+
+
+class Flow(NamedTuple):
+    # hook: "" in the handler, "rows" behind a hook that chooses rows, "hook" behind any other.
+    # is_sure: no branch stands around. is_dead: a branch for other actions.
+    hook: str = "hook"
+    is_sure: bool = True
+    is_dead: bool = False
+    depth: int = 0
+
+    def enter(self, name: str) -> Flow:
+        """Return the flow behind a hook."""
+        is_rows = self.hook == "rows" or name in ROW_HOOKS
+        return self._replace(hook="rows" if is_rows else "hook")
+
+
+AS_HANDLER, AS_HOOK = Flow(hook=""), Flow()
+
+
+class Comparison(NamedTuple):
+    """The members that a test compares, with what; ``is_positive`` where they have to be equal."""
+
+    members: tuple[RequestMember, ...]
+    literals: tuple[Any, ...]
+    is_positive: bool
+
+
+def change(values: Values) -> Values:
+    """Return values behind a variable: code may have added members to a part of the request."""
+    return tuple(
+        replace(value, is_same=False) if isinstance(value, RequestPart) else value
+        for value in values
+    )
+
+
+def invert(truth: bool | None) -> bool | None:
+    return None if truth is None else not truth
+
+
+def join_names(*several: dict[str, Values]) -> dict[str, Values]:
+    """Return what variables may be after one of several branches."""
+    if len(several) == 1:
+        return several[0]
+    names = dict.fromkeys(name for each in several for name in each)
+    return {n: join_values_of(*(each.get(n, UNKNOWN) for each in several)) for n in names}
