@@ -22,7 +22,7 @@ from drf_mcp.exceptions import SoftDetail
 from drf_mcp.interaction.call_context import CallContext, call_context, notes_of
 from drf_mcp.interaction.responses import BlockResponse
 from drf_mcp.json_text import OBJECTS
-from drf_mcp.outcomes import Outcome, Source, Warning
+from drf_mcp.outcomes import Failure, Outcome, Source, Warning
 
 ACCEPTED = 202
 Recognizer = Callable[..., "Outcome | None"]
@@ -151,18 +151,10 @@ def build_outcome(
     limited: tuple[Warning, ...] = ()
     if own is not None:
         data, failure, pagination = own.data, own.failure, own.pagination
-    elif status >= 400:
-        failure = map_errors(get_arguments()).from_response(status, data, response.headers)
-    elif response.excepted and status < 300 and data is not None:
-        detail = response.soft_detail
-        failure = map_errors(get_arguments()).from_soft_failure(detail)
-        failure, data = replace(failure, body=data), detail.answer
-    elif 300 <= status < 400 and (refused := find_redirect_refusal(response)) is not None:
-        location, is_login = refused
-        failure = map_errors(get_arguments()).from_redirect(location, is_login=is_login)
-        data = None
-    elif status < 300 and isinstance(data, (list, *OBJECTS)):
-        pagination, limited = read_page(make_page(response, get_arguments))
+    else:
+        failure, data = find_failure(response, lambda: map_errors(get_arguments()))
+        if failure is None and status < 300 and isinstance(data, (list, *OBJECTS)):
+            pagination, limited = read_page(make_page(response, get_arguments))
     base = own or NOTHING
     quota = base.rate_limit
     if quota is None:
@@ -180,9 +172,7 @@ def build_outcome(
         warnings=(*base.warnings, *limited, *content.warnings),
         media_type=response.media_type,
     )
-    place = response.headers.get("Location") if status == ACCEPTED else None
-    if place and data != {"location": place}:
-        outcome = outcome.changed(meta={"location": place, **outcome.meta})
+    outcome = outcome.changed(meta={**find_place(response, data), **outcome.meta})
     notes = notes_of(response.request)
     if notes is not None:
         outcome = add_notes(outcome, notes)
@@ -202,14 +192,28 @@ def find_own_outcome(response: ViewResponse, recognize: Recognizer) -> Outcome |
     return own
 
 
-def find_redirect_refusal(response: ViewResponse) -> tuple[str, bool] | None:
-    # The place, and whether it is a login page; None for a redirect that answers the call.
-    location, request = response.headers.get("Location", ""), response.request
-    if not location:
-        return None
-    is_login = leads_to_login(location, getattr(request, "path", ""))
-    is_refused = is_login or is_moved(response.status, getattr(request, "method", ""))
-    return (location, is_login) if is_refused else None
+def find_failure(
+    response: ViewResponse, make_mapper: Callable[[], ErrorMapper]
+) -> tuple[Failure | None, Any]:
+    """Return the failure of a response and its data, None and the body for a success."""
+    status, data, headers = response.status, response.content.data, response.headers
+    if status >= 400:
+        return make_mapper().from_response(status, data, headers), data
+    if status >= 300 and (location := headers.get("Location")):
+        is_login = leads_to_login(location, getattr(response.request, "path", ""))
+        if is_login or is_moved(status, getattr(response.request, "method", "")):
+            return make_mapper().from_redirect(location, is_login=is_login), None
+    if response.excepted and status < 300 and data is not None:
+        detail = response.soft_detail
+        failure = make_mapper().from_soft_failure(detail)
+        return replace(failure, body=data), detail.answer
+    return None, data
+
+
+def find_place(response: ViewResponse, data: Any) -> dict[str, str]:
+    # Where accepted work goes on, unless it is the data.
+    place = {"location": response.headers.get("Location", "")}
+    return place if response.status == ACCEPTED and place["location"] and data != place else {}
 
 
 def make_page(response: ViewResponse, get_arguments: Callable[[], ArgumentLocator]) -> Page:
