@@ -115,10 +115,9 @@ pictures: .venv/installed-test
 	@$(run) -m docs.pictures
 
 # Print what a tool call costs, as a multiple of the same HTTP request. ARGUMENTS="--rounds 300"
-# measures longer; MEGABYTES="rows --size 2" measures long answers.
+# measures longer.
 bench: .venv/installed-test
 	@$(run) -m benchmarks $(ARGUMENTS)
-	@$(run) -m benchmarks.megabytes $(MEGABYTES)
 
 # Fails where a call, a list or a start takes more processor time or SQL than its bar.
 bench-gate: .venv/installed-test

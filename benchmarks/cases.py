@@ -1,8 +1,7 @@
-"""What is measured: calls, lists, and processes, most of them with a bar."""
+"""What is measured: calls, lists, and processes."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -15,20 +14,13 @@ from benchmarks.requests import Client, Request, Server
 from example_project.shop.models import Customer
 
 CUSTOMER = {"name": "Benchmark", "email": "benchmark@example.com", "country": "SE"}
-LONG_PAGE = {"search": "exception", "page_size": 20}
 # The most SQL statements of a page over the budget, and the most memory of a start.
 MORE_STATEMENTS, START_MEGABYTES = 3, 8
 
 
 @dataclass(frozen=True)
 class Found:
-    """A figure.
-
-    Attributes:
-        figure: the figure; less is better.
-        note: the figures that it is made of.
-        fault: what is wrong beside it, "" for nothing.
-    """
+    """A figure (less is better), what it is made of, and what else is wrong."""
 
     figure: float
     note: str = ""
@@ -37,16 +29,10 @@ class Found:
 
 @dataclass(frozen=True)
 class Case:
-    """A figure that can be measured.
-
-    Attributes:
-        name: its name.
-        bar: the most that passes, None for any figure.
-        measure: measures it.
-    """
+    """A figure that can be measured, and the most that passes."""
 
     name: str
-    bar: float | None
+    bar: float
     measure: Callable[[], Found]
 
 
@@ -62,12 +48,10 @@ def find_cases(rounds: int) -> Iterator[Case]:
     yield Case("start and first call of a bare project, more s", 0.3, start)
 
 
-def find_calls(
-    server: Server, alice: Client
-) -> Iterator[tuple[str, float | None, int, Request, Request]]:
+def find_calls(server: Server, alice: Client) -> Iterator[tuple[str, float, int, Request, Request]]:
     """Yield name, bar, statements that may be more, the plain request, and the call."""
     pk = Customer.objects.filter(owner__username="alice").values_list("pk", flat=True)[0]
-    customers, orders, texts = "/api/customers/", "/api/orders/", "/api/library/documents/texts/"
+    customers, orders = "/api/customers/", "/api/orders/"
     page, long_page = {"page_size": 20}, {"page_size": 100}
     refused = {**CUSTOMER, "email": "nobody"}
     get, post = partial(alice.plain, "GET"), partial(alice.plain, "POST", customers)
@@ -84,18 +68,6 @@ def find_calls(
         *("a page over the budget", 1.4, MORE_STATEMENTS),
         *(get(orders, query=long_page), call("orders_list", long_page)),
     )
-    plain, shortened = get(texts, query=LONG_PAGE), call("documents_texts", LONG_PAGE)
-    yield "20 long texts, over the budget", None, 0, plain, shortened
-    yield "one of them, fetched", None, 0, plain, make_retrieval(server, alice)
-
-
-def make_retrieval(server: Server, client: Client) -> Request:
-    """Return the request for a text that an answer left out."""
-    # Not rolled back, because the archived content has to stay.
-    _, content = server.answer(client.call("documents_texts", LONG_PAGE).environment())
-    meta = json.loads(content)["result"]["structuredContent"]["meta"]
-    (archive_id,) = meta["content_archive_hashes"]
-    return client.call("content_retrieve", {"archive_id": archive_id, "ids": ["results[0].text"]})
 
 
 def serve_many(tools: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -15,8 +16,6 @@ from typing import Any
 
 import django
 from django.conf import settings
-
-from benchmarks.megabytes import read_memory
 
 # The kinds of a bare project: without the app, and with it.
 PLAIN, SERVED = "plain", "served"
@@ -38,7 +37,8 @@ def main(kind: str) -> None:
         started = describe()
     else:
         start(kind)
-    sys.stdout.write(json.dumps([time.process_time() - started, read_memory("VmHWM")]))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    sys.stdout.write(json.dumps([time.process_time() - started, peak]))
 
 
 def describe() -> float:

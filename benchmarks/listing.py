@@ -26,8 +26,6 @@ from unittest.mock import MagicMock
 import django
 import django.conf
 
-from benchmarks.agents.tokens import Tokens
-
 SETTINGS = "benchmarks_listing_settings"
 SECRET = "a secret of the benchmark, which is long enough for all of them"
 # Large libraries that only other parts of the projects need: a stand-in does for all of them.
@@ -114,13 +112,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     before = json.loads(asked.before.read_text()) if asked.before else {}
     output = asked.output and asked.output.absolute()
     listed, seconds = list_tools(PROJECTS[asked.project], asked.path.absolute())
-    write(f"{asked.project}: {len(listed)} tools, {seconds:.2f} CPU s, {count(listed)}")
+    write(f"{asked.project}: {len(listed)} tools, {seconds:.2f} CPU s")
     if output:
         output.write_text(json.dumps(listed, indent=1, sort_keys=True) + "\n")
-    if before:
-        write(f"before: {len(before)} tools, {count(before)}")
-        for line in compare(before, listed):
-            write(line)
+    for line in compare(before, listed) if before else ():
+        write(line)
 
 
 def list_tools(project: Listed, path: Path) -> tuple[dict[str, Any], float]:
@@ -149,12 +145,6 @@ def list_tools(project: Listed, path: Path) -> tuple[dict[str, Any], float]:
     call_command(Command(), "list", json=True, skip_checks=True, stdout=output)
     seconds = time.process_time() - started
     return {tool["name"]: tool for tool in json.loads(output.getvalue())}, seconds
-
-
-def count(listed: Mapping[str, Any]) -> str:
-    tokens = Tokens()
-    (found,) = tokens.count_all([json.dumps(list(listed.values()), separators=(",", ":"))])
-    return f"{found} tokens by {tokens.encoder}"
 
 
 def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The example project's settings, plus a database in memory and a view that does nothing."""
+"""The example project's settings, plus a database in memory."""
 
 from example_project.settings import *  # noqa: F403
 from example_project.settings import INSTALLED_APPS
@@ -8,5 +8,5 @@ QUIET = ("drf_mcp.contrib.audit", "drf_mcp.contrib.rules")
 INSTALLED_APPS = [app for app in INSTALLED_APPS if app not in QUIET]
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-ROOT_URLCONF = "benchmarks.urls"
+ROOT_URLCONF = "example_project.urls"
 DEBUG = False

@@ -24,7 +24,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--compare", action="store_true", help="score FastMCP too")
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--search", action="store_true", help="score only tools_search")
-    only.add_argument("--programs", action="store_true", help="do only tasks in one program")
     only.add_argument("--ways", action="store_true", help="do only tasks of several steps")
     asked = parser.parse_args(arguments)
     os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.agents.settings"
@@ -53,16 +52,12 @@ def fill_database() -> None:
 
 def measure(asked: argparse.Namespace, faults: list[str]) -> Iterator[str]:
     """Yield the lines of what was asked for, and add what our list may not do to ``faults``."""
-    from benchmarks.agents import finding, programs, ways
+    from benchmarks.agents import finding, ways
     from benchmarks.agents.tokens import Tokens
 
     tokens = Tokens()
     if asked.search:
         yield from finding.measure(tokens, asked.details)
-    elif asked.programs:
-        every = programs.compose_all()
-        yield from programs.make_lines(every)
-        faults += [failure for each in every for failure in each.failures if failure]
     elif asked.ways:
         yield from ways.make_lines(ways.do_all(asked.compare), tokens)
     else:

@@ -10,14 +10,13 @@ from typing import Any
 
 from benchmarks.agents.entries import Entries
 from benchmarks.agents.judge import compact, show
-from benchmarks.agents.programs import COMPOSE
 from benchmarks.agents.projects import DOMAINS, Endpoint, Project
 from benchmarks.agents.search import Search, split_words
 from benchmarks.agents.tasks import Tasks
 from benchmarks.agents.tokens import Tokens
 from drf_mcp.test import MCPRefused, ToolResult
 
-SEARCH, FOUND = "tools_search", 5
+SEARCH, COMPOSE, FOUND = "tools_search", "tools_compose", 5
 ROWS = re.compile(r"(a\d+)\['results'\]")
 REFERENCE = re.compile(r"\$(\d+)((?:\.\w+)*)")
 

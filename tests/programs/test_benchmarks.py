@@ -12,18 +12,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 RUNS = {
     "calls": ("benchmarks", ["read one row", "--rounds", "1"], "| read one row |"),
-    "megabytes": (
-        "benchmarks.megabytes",
-        ["rows", "--size", "1", "--envelopes", "Ok"],
-        "| rows, Ok | 1 |",
-    ),
     "agents": (
         "benchmarks.agents",
         ["--project", "loans", "--attempts", "1", "--every", "9"],
         "| faults silently wrong | 0 |",
     ),
     "searches": ("benchmarks.agents", ["--search"], "| all that are kept | 50 |"),
-    "programs": ("benchmarks.agents", ["--programs"], "| task | calls |"),
     "ways": ("benchmarks.agents", ["--ways"], "| composed, by search | 12 of 12 |"),
     "listing": ("benchmarks.listing", ["example", "."], "example: "),
     "peers": (

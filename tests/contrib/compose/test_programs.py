@@ -228,7 +228,7 @@ TASKS = json.loads((ROOT / "benchmarks/agents/data/programs.json").read_text())[
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task["task"])
 def test_a_task_of_several_calls_costs_few_tokens(staff, task):
-    """`benchmarks.agents.programs` does the same tasks by single calls."""
+    """The tasks of the benchmark of agents."""
     result = staff.run(task["program"])
     answer = result.raw["content"][0]["text"]
     assert not result.is_error, answer
