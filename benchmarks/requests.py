@@ -67,13 +67,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Client:
-    """Makes the requests of one user.
-
-    Attributes:
-        token: the user's token, "" for a stranger.
-        scheme: the scheme of the token.
-        revision: the protocol revision of the messages.
-    """
+    """Makes the requests of one user; a stranger has no token."""
 
     token: str
     scheme: str = "Token"
