@@ -17,8 +17,8 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from drf_mcp.codes import HANDLING, Category, category_of_code, screaming_code, standard_code
+from drf_mcp.envelopes.base import OwnEnvelope
 from drf_mcp.envelopes.models import ResponseError, StandardMCPResponse
-from drf_mcp.envelopes.own import OwnEnvelope
 from drf_mcp.exceptions import catch
 from drf_mcp.settings import mcp_settings
 

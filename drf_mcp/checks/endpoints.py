@@ -2,23 +2,34 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
-from django.core.checks import CheckMessage, Warning
+from django.core.checks import CheckMessage, Error, Warning
+from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest
 from django.urls import Resolver404, resolve
 from django.utils.module_loading import import_string
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
+from rest_framework.views import APIView
 
+from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.access.resources import WELL_KNOWN, BearerChallenge, ProtectedResourceView
-from drf_mcp.checks.project import MountedEndpoint, Project, register_check
+from drf_mcp.checks.project import MountedEndpoint, Project, register_check, takes_sessions_alone
+from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.exceptions import contain
+from drf_mcp.introspection.inspection import Inspection, locate_view
+from drf_mcp.introspection.query.parameters import QueryParameters
+from drf_mcp.option_types.spelling import join_names
+from drf_mcp.routes.endpoint import Endpoint
+from drf_mcp.routes.exposure import ToolChoice
+from drf_mcp.routes.options import ToolOptions, ViewOptions
+from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings
 
 # The most tools that the strictest of the widely used clients sends to a model.
@@ -222,3 +233,185 @@ def _reads_path(middleware: Any) -> bool:
             except (OSError, TypeError):
                 continue
     return False
+
+
+@register_check()
+def check_tools(project: Project) -> Iterator[CheckMessage]:
+    try:
+        project.registry.tools()
+    except ImproperlyConfigured as exc:
+        yield Error(
+            str(exc), hint="Correct the options where the tools are chosen.", id="drf_mcp.E002"
+        )
+
+
+@register_check()
+def check_endpoint_is_included(project: Project) -> Iterator[CheckMessage]:
+    count = sum(not tool.endpoint.is_built_in for tool in project.tools.values())
+    served = any(endpoint.view.registry is project.registry for endpoint in project.endpoints)
+    if count and not served:
+        yield Warning(
+            f"The project has {count} tool{'s' if count > 1 else ''}, but no URL leads to an "
+            f"MCP endpoint.",
+            hint='Add path("", include("drf_mcp.urls")) to the URLconf. A project that only '
+            "uses mcp_stdio can silence this warning.",
+            id="drf_mcp.W001",
+        )
+
+
+@register_check()
+def check_writes_have_permissions(project: Project) -> Iterator[CheckMessage]:
+    names = [name for name, tool in project.tools.items() if not tool.reads and is_open(tool)]
+    if names:
+        yield Warning(
+            f"Tools that change data and ask for no permission: {join_names(names)}.",
+            hint="Set permission_classes on the views, or leave the tools out with EXCLUDE. "
+            "Silence this warning if everybody may call them.",
+            id="drf_mcp.W035",
+        )
+
+
+@register_check()
+def check_views_know_the_credential(project: Project) -> Iterator[CheckMessage]:
+    # For endpoints that take only sessions there is W034.
+    if all(endpoint.takes_sessions_alone for endpoint in project.endpoints):
+        return
+    names = []
+    for name, tool in project.tools.items():
+        own = find_view_classes(tool.endpoint.route.callback, "authentication_classes")
+        if own and takes_sessions_alone(own) and not is_open(tool):
+            names.append(name)
+    if names:
+        yield Warning(
+            f"The views of these tools take sessions alone: {join_names(names)}. An agent that "
+            "signed in at the endpoint by an Authorization header is anonymous there.",
+            hint="Remove authentication_classes from the views, or add the endpoint's class to "
+            "them. See docs/authentication.md.",
+            id="drf_mcp.W036",
+        )
+
+
+@register_check()
+def check_routes(project: Project) -> Iterator[CheckMessage]:
+    endpoints = project.rest_endpoints
+    for place in dict.fromkeys((*_find_registrations(project), *_find_decorations(endpoints))):
+        yield Warning(
+            f"{place}, but no route of the URLconf leads there, so it is not a tool.",
+            hint="Add a route in a router or in the urlpatterns, or do not expose the view.",
+            id="drf_mcp.W003",
+        )
+
+
+def _find_registrations(project: Project) -> Iterator[str]:
+    endpoints = project.rest_endpoints
+    for registration in project.registry.registrations:
+        selects = registration.options.selects
+        if any(registration.is_for(e) and selects(e.action_or_method) for e in endpoints):
+            continue
+        if registration.view_class is not None:
+            yield f"{locate_view(registration.view_class)} is registered"
+        elif registration.router is not None:
+            prefixes = ", ".join(str(entry[0]) for entry in registration.router.registry)
+            yield f"A router is registered ({prefixes or 'it has no viewsets'})"
+
+
+def _find_decorations(endpoints: Sequence[Endpoint]) -> Iterator[str]:
+    routed = {endpoint.view_class for endpoint in endpoints}
+    handled = {(endpoint.view_class, endpoint.handler_name) for endpoint in endpoints}
+    for view_class in sorted(set(_find_subclasses(APIView)), key=locate_view):
+        parts = view_class.__module__.split(".")
+        # A view of a test module needs no route.
+        if any(p in ("test", "tests", "conftest") or p.startswith("test_") for p in parts):
+            continue
+        if {"mcp_viewset", "mcp_tool"} & vars(view_class).keys() and view_class not in routed:
+            yield f"{locate_view(view_class)} is decorated"
+        for name, member in vars(view_class).items():
+            if isinstance(getattr(member, "mcp_tool", None), ToolOptions) and not any(
+                name == handler and issubclass(other, view_class) for other, handler in handled
+            ):
+                yield f"{locate_view(view_class)}.{name} is decorated"
+
+
+def _find_subclasses(view_class: type[Any]) -> Iterator[type[Any]]:
+    for subclass in view_class.__subclasses__():
+        yield subclass
+        yield from _find_subclasses(subclass)
+
+
+@register_check()
+def check_unmatched_names(project: Project) -> Iterator[CheckMessage]:
+    # A mistyped pattern or action may leave a tool exposed.
+    hint = "Correct the name, or remove it. See docs/exposing.md."
+    for message in dict.fromkeys((*_find_unmatched_patterns(project), *find_actions(project))):
+        yield Warning(message, hint=hint, id="drf_mcp.W014")
+
+
+def _find_unmatched_patterns(project: Project) -> Iterator[str]:
+    exposure = project.registry.exposure
+    choices = [
+        exposure.get_choice(endpoint) or ToolChoice(endpoint, ToolOptions())
+        for endpoint in project.rest_endpoints
+    ]
+    named = {f"DRF_MCP[{n!r}]": getattr(mcp_settings, n) for n in ("INCLUDE", "EXCLUDE")}
+    sets = {f"DRF_MCP['TOOLSETS'][{n!r}]": own for n, own in mcp_settings.TOOLSETS.items()}
+    mounted = {f"The MCP endpoint {e.path}": e.view.tools or () for e in project.endpoints}
+    for place, patterns in {**named, **sets, **mounted}.items():
+        for pattern in patterns:
+            if not any(choice.matches([pattern]) for choice in choices):
+                yield f"{place} has the pattern {pattern!r}, which matches no endpoint."
+
+
+def find_actions(project: Project) -> Iterator[str]:
+    # Several targets of one registration share one options object.
+    groups: dict[int, tuple[ViewOptions, set[str]]] = {}
+    for endpoint in project.rest_endpoints:
+        registered = [r.options for r in project.registry.registrations if r.is_for(endpoint)]
+        decorated = vars(endpoint.view_class).get("mcp_viewset")
+        for options in (*registered, *filter(None, [decorated])):
+            names = groups.setdefault(id(options), (options, set()))[1]
+            names.add(endpoint.action_or_method)
+    for options, names in groups.values():
+        known = ", ".join(sorted(names))
+        for name in sorted(options.exclude.union(options.actions or ()) - names):
+            yield (
+                f"actions= or exclude= names {name!r}, which is no action of these views. "
+                f"Their actions: {known}."
+            )
+        if options.tool.many and not any(map(options.selects, names & {"retrieve"})):
+            yield f"many=True lets retrieve read several objects, and the views have: {known}."
+
+
+# Describes only filters, and only of views with filter backends: describing every tool would make
+# the start of the project slow.
+@register_check()
+def check_filters(project: Project) -> Iterator[CheckMessage]:
+    for name, tool in project.tools.items():
+        if getattr(tool.endpoint.view_class, "filter_backends", None):
+            inspection = Inspection(tool.view, tool.endpoint.method)
+            for finding in QueryParameters(inspection).get_lost_filters():
+                yield Warning(
+                    f"{name} lacks filters that its endpoint takes over HTTP: {finding.message}",
+                    hint=finding.remedy,
+                    id="drf_mcp.W012",
+                )
+
+
+# Describes only tools with the option.
+@register_check()
+def check_untrusted(project: Project) -> Iterator[CheckMessage]:
+    # Several tools of a view may share an option: one of them has to answer with the field.
+    groups: dict[tuple[type, tuple[str, ...]], list[Tool]] = {}
+    for tool in project.tools.values():
+        # A tool without an HTTP request of its own may answer with fewer fields than its view.
+        if (paths := tool.options.untrusted) and tool.endpoint.has_http_request:
+            groups.setdefault((tool.endpoint.view_class, paths), []).append(tool)
+    for (view_class, paths), tools in groups.items():
+        place = tools[0].endpoint.place if len(tools) == 1 else locate_view(view_class)
+        known = {path for tool in tools for path in tool.hints.untrusted}
+        for path in (path for path in paths if path not in known):
+            yield Error(
+                f"untrusted= of {place} names {path!r}, which is no field of the answers there.",
+                hint="Name fields of the serializer, nested ones by dots: "
+                "untrusted=['lines.note'].",
+                id="drf_mcp.E008",
+            )

@@ -13,8 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from drf_mcp.envelopes.base import Envelope as Envelope
+from drf_mcp.envelopes.base import EnvelopeModel, OwnEnvelope
 from drf_mcp.envelopes.ok import OkEnvelope as OkEnvelope
-from drf_mcp.envelopes.own import EnvelopeModel, OwnEnvelope
 from drf_mcp.envelopes.plain import PlainEnvelope as PlainEnvelope
 from drf_mcp.envelopes.response_v2 import ResponseV2Envelope as ResponseV2Envelope
 from drf_mcp.envelopes.status import StatusEnvelope as StatusEnvelope

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Iterator, Mapping, MappingView
+from collections.abc import Callable, Container, Iterator, KeysView, Mapping, MappingView
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -281,3 +281,41 @@ def add_members(
 
 def drop_empty(members: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value not in EMPTY}
+
+
+class OwnEnvelope(dict[str, Any]):
+    """The JSON value of an envelope of a contract, as the models and helpers return it.
+
+    Attributes:
+        contract: the name of the contract.
+        defaults: members of the metadata that the view did not set, and that a tool's result
+            has of the call.
+    """
+
+    def __init__(
+        self, members: Mapping[str, Any], contract: str, defaults: Container[str] = ()
+    ) -> None:
+        super().__init__(members)
+        self.contract = contract
+        self.defaults = defaults
+
+    def __reduce__(self) -> Any:
+        return OwnEnvelope, (dict(self), self.contract, self.defaults)
+
+
+class EnvelopeModel:
+    """A model of a contract, which REST framework's JSON encoder writes as an object."""
+
+    # The encoder takes any value with `keys` and items: ``Response(success_response(...))``.
+
+    mcp_contract: ClassVar[str] = ""
+
+    def as_json(self) -> OwnEnvelope:
+        """Return the envelope as JSON."""
+        raise NotImplementedError
+
+    def keys(self) -> KeysView[str]:
+        return self.as_json().keys()
+
+    def __getitem__(self, name: str) -> Any:
+        return self.as_json()[name]

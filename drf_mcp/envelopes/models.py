@@ -14,8 +14,8 @@ from pydantic.dataclasses import dataclass
 from typing_extensions import TypedDict, Unpack
 
 from drf_mcp.codes import HANDLING, WARNING_SEVERITIES, category_of_code, screaming_code
+from drf_mcp.envelopes.base import EnvelopeModel, OwnEnvelope
 from drf_mcp.envelopes.metadata import find_invalid, write_times
-from drf_mcp.envelopes.own import EnvelopeModel, OwnEnvelope
 from drf_mcp.outcomes import Category, Fidelity, Severity
 
 __all__ = [

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from drf_mcp.test.assertions import (
+from drf_mcp.test.client import MCPClient, MCPRefused, ToolError, ToolProblem, ToolResult
+from drf_mcp.test.parity import (
+    ToolParity,
     assert_confirms,
     assert_dry_run_changes_nothing,
     assert_idempotent,
+    assert_parity,
+    assert_tool_parity,
     assert_tool_surface,
 )
-from drf_mcp.test.client import MCPClient, MCPRefused
-from drf_mcp.test.parity import ToolParity, assert_parity, assert_tool_parity
-from drf_mcp.test.results import ToolError, ToolProblem, ToolResult
 
 __all__ = [
     "MCPClient",

@@ -1,19 +1,218 @@
-"""The groups and metrics that columns offer, and the figures that a database works out of them."""
+"""The columns of a list, the groups and metrics that they offer, and the figures of these.
+
+A column is a field of the serializer that shows a column of its model as it is.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Context, Decimal
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+from django.conf import settings
+from django.core.exceptions import FieldDoesNotExist
+from django.db import models
 from django.db.models import Avg, Count, DateField, F, Max, Min, OrderBy, QuerySet, Sum, Window
 from django.db.models.functions import TruncDay, TruncMonth, TruncQuarter, TruncWeek, TruncYear
+from django.utils import timezone
+from rest_framework import ISO_8601, serializers
+from rest_framework.fields import empty
+from rest_framework.settings import api_settings
 
-from drf_mcp.contrib.aggregates.columns import MOMENT, Column
+from drf_mcp.dispatch.stock_lists import is_stock, is_stock_member, is_stock_row
+
+AMOUNTS = ("sum", "avg", "min", "max")
+# Sums have more digits than any of the numbers in them.
+LONG = Context(prec=200)
+MORE_DIGITS = 2
+
+
+@dataclass(frozen=True)
+class ColumnType:
+    """A type of columns.
+
+    Attributes:
+        columns: the model fields of the type.
+        field: the serializer field that shows a value of the type unchanged.
+        metrics: the metrics of such a column, in the order of the tool's schema.
+        is_date: True if parts of the calendar group such a column.
+    """
+
+    columns: tuple[type, ...]
+    field: type
+    metrics: tuple[str, ...]
+    is_date: bool = False
+
+
+INTEGER = ColumnType((models.IntegerField,), serializers.IntegerField, (*AMOUNTS, "distinct"))
+FLOAT = ColumnType((models.FloatField,), serializers.FloatField, AMOUNTS)
+DECIMAL = ColumnType((models.DecimalField,), serializers.DecimalField, AMOUNTS)
+DURATION = ColumnType((models.DurationField,), serializers.DurationField, AMOUNTS)
+# A DateTimeField is a DateField to Django.
+MOMENT = ColumnType((models.DateTimeField,), serializers.DateTimeField, ("min", "max"), True)
+DATE = ColumnType((models.DateField,), serializers.DateField, ("min", "max"), True)
+BOOLEAN = ColumnType((models.BooleanField,), serializers.BooleanField, ())
+IDENTIFIER = ColumnType((models.UUIDField,), serializers.UUIDField, ("distinct",))
+TEXTS = (models.CharField, models.TextField, models.GenericIPAddressField)
+TEXT = ColumnType(TEXTS, serializers.CharField, ("distinct",))
+TYPES = (INTEGER, FLOAT, DECIMAL, DURATION, MOMENT, DATE, BOOLEAN, IDENTIFIER, TEXT)
+# Keys of objects, and choices: no amounts, whatever the column's type.
+NAME = ColumnType(TEXTS, serializers.ChoiceField, ("distinct",))
+# Serializer fields that leave the value to the encoder.
+PLAIN = (serializers.ReadOnlyField, serializers.SlugRelatedField)
+KEY = serializers.PrimaryKeyRelatedField
+STOCK_FIELDS = (KEY, *PLAIN, NAME.field, *(each.field for each in TYPES))
+# Any other format may leave a part of the date out.
+FULL_FORMATS = (None, ISO_8601)
+
+
+def _is_stored_value(model: type[models.Model], field: Any) -> bool:
+    """Return whether an object of a model has the value of its column."""
+    descriptor = type(inspect.getattr_static(model, field.attname, None))
+    return (
+        descriptor.__module__.partition(".")[0] == "django"
+        and model.__getattribute__ is object.__getattribute__
+        and all(is_stock_member(model, name, {"django"}) for name in ("__init__", "from_db"))
+    )
+
+
+class NotAColumn(Exception):
+    """A field cannot be aggregated; the text says why."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the model, as the serializer shows it to one caller.
+
+    Attributes:
+        name: the name of the serializer field.
+        path: the lookup of the column, relations joined by double underscores.
+        shown_by: the serializer field.
+    """
+
+    name: str
+    path: str
+    kind: ColumnType
+    model_field: Any
+    shown_by: Any
+
+    @property
+    def zone(self) -> Any:
+        # The serializer shows moments in the current zone, unless its field has one.
+        if self.kind is not MOMENT or not settings.USE_TZ:
+            return None
+        return getattr(self.shown_by, "timezone", None) or timezone.get_current_timezone()
+
+    def show(self, value: Any) -> Any:
+        if value is None or isinstance(self.shown_by, PLAIN):
+            return value
+        if isinstance(self.shown_by, KEY):
+            own: Any = self.shown_by.pk_field
+            return value if own is None else own.to_representation(value)
+        return self.shown_by.to_representation(value)
+
+    def show_sum(self, value: Any) -> Any:
+        if self.kind is DECIMAL:
+            return self._show_decimal(Decimal(value), 0)
+        # Some databases answer the sum of integers with a decimal.
+        return self.show(int(value) if self.kind is INTEGER else value)
+
+    def show_average(self, total: Any, count: int) -> Any:
+        if self.kind is DECIMAL:
+            return self._show_decimal(LONG.divide(Decimal(total), Decimal(count)), MORE_DIGITS)
+        average = total / count
+        return round(float(average), 6) if self.kind is INTEGER else self.show(average)
+
+    def _show_decimal(self, value: Decimal, more: int) -> Any:
+        places = self.model_field.decimal_places + more
+        exact = value.quantize(Decimal(1).scaleb(-places), context=LONG)
+        default = api_settings.COERCE_DECIMAL_TO_STRING
+        return f"{exact:f}" if getattr(self.shown_by, "coerce_to_string", default) else exact
+
+
+class Columns:
+    """The columns of a model that the serializer of a list shows to the caller of a view."""
+
+    def __init__(self, view: Any, model: Any) -> None:
+        listing = view.get_serializer([], many=True)
+        self.serializer = getattr(listing, "child", listing)
+        self.model = model
+
+    @property
+    def names(self) -> list[str]:
+        return list(getattr(self.serializer, "fields", ()))
+
+    def find_shown(self, names: Iterable[str]) -> Iterator[Column]:
+        for name in names:
+            with contextlib.suppress(NotAColumn):
+                yield self.find(name)
+
+    def find(self, name: str) -> Column:
+        writer = type(self.serializer).__name__
+        if not is_stock_row(self.serializer):
+            raise NotAColumn(f"{writer} has a to_representation() of its own")
+        field = self.serializer.fields.get(name)
+        if field is None or field.write_only:
+            raise NotAColumn(f"{writer} shows no field {name!r}")
+        if not _is_stock_field(field):
+            raise NotAColumn(f"{name!r} is computed, or shown by a class of its own")
+        path = list(field.source_attrs)
+        if isinstance(field, serializers.SlugRelatedField):
+            path += str(field.slug_field).split("__")
+        elif len(path) > 1 and field.default is not empty:
+            raise NotAColumn(f"{name!r} shows its default where there is no object")
+        model, found = self.model, cast("Any", None)
+        for attribute in path:
+            try:
+                found = model._meta.get_field(attribute)
+            except FieldDoesNotExist:
+                found = None
+            # A relation to many objects would join a row of the list several times.
+            is_column = found is not None and found.concrete and not found.many_to_many
+            if not is_column or not _is_stored_value(model, found):
+                raise NotAColumn(f"{name!r} shows no column of {self.model.__name__}")
+            model = found.related_model
+        if found is not None and found.is_relation and path[-1] == found.attname:
+            found = found.target_field
+        return Column(name, "__".join(path), _find_type(field, found), found, field)
+
+
+def _is_stock_field(field: Any) -> bool:
+    """Return whether a serializer field shows a value by REST framework's own code."""
+    names = ["to_representation", "get_attribute"]
+    names += [name for name in ("quantize", "enforce_timezone") if hasattr(field, name)]
+    inner = getattr(field, "pk_field", None)
+    # A MultipleChoiceField shows a list, whatever its column is.
+    is_list = isinstance(field, serializers.MultipleChoiceField)
+    is_plain = not is_list and is_stock(field, STOCK_FIELDS, *names)
+    return is_plain and (inner is None or _is_stock_field(inner))
+
+
+def _find_type(field: Any, column: Any) -> ColumnType:
+    """Return the type of a column that a field shows unchanged; raises `NotAColumn`."""
+    name = field.field_name
+    if isinstance(field, KEY):
+        if column is None or not column.is_relation:
+            raise NotAColumn(f"{name!r} shows no column")
+        return NAME
+    found = next((each for each in TYPES if isinstance(column, each.columns)), None)
+    if found is None or hasattr(column, "from_db_value"):
+        raise NotAColumn(f"{name!r} is of a type that is neither grouped nor worked out")
+    is_choice = isinstance(field, NAME.field) and found in (INTEGER, TEXT)
+    if not (is_choice or isinstance(field, (found.field, *PLAIN))):
+        raise NotAColumn(f"{name!r} shows its column as another type")
+    default = api_settings.DATETIME_FORMAT if found is MOMENT else api_settings.DATE_FORMAT
+    if found.is_date and getattr(field, "format", default) not in FULL_FORMATS:
+        raise NotAColumn(f"{name!r} has a format of its own, which may leave a part out")
+    return NAME if is_choice or column.primary_key else found
+
 
 COUNT = "count"
 # Orders of the groups: by their own values, or by the first metric; a minus sorts descending.

@@ -16,8 +16,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from drf_mcp.contrib.aggregates.columns import Columns
-from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Figures, Terms
+from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Columns, Figures, Terms
 from drf_mcp.dispatch.list_probe import ListProbe
 from drf_mcp.dispatch.stock_lists import find_list_fault, find_obstacle
 from drf_mcp.exposure import Endpoint, Route

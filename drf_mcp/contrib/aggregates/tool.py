@@ -10,8 +10,15 @@ from typing import Any, cast
 from django.core.checks import CheckMessage, Error
 
 from drf_mcp.checks.project import Project, register_check
-from drf_mcp.contrib.aggregates.columns import AMOUNTS, Column, Columns, NotAColumn
-from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Terms
+from drf_mcp.contrib.aggregates.figures import (
+    AMOUNTS,
+    COUNT,
+    ORDERS,
+    Column,
+    Columns,
+    NotAColumn,
+    Terms,
+)
 from drf_mcp.contrib.aggregates.listing import (
     DEFAULT_GROUPS,
     MOST_GROUPS,

@@ -8,7 +8,7 @@ from django.template import TemplateDoesNotExist, TemplateSyntaxError
 from django.template.loader import get_template
 
 from drf_mcp.checks.project import Project, register_check
-from drf_mcp.contrib.resources.documents import Document
+from drf_mcp.contrib.resources.routes import Document
 from drf_mcp.exposure import Tool, Visibility
 from drf_mcp.features import (
     JSON_OBJECT,

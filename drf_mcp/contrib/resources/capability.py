@@ -9,8 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from drf_mcp.calls.results import ResultWriter
-from drf_mcp.contrib.resources.documents import ANNOTATIONS, Document, Folder
-from drf_mcp.contrib.resources.routes import JSON, RouteResource, URISpace
+from drf_mcp.contrib.resources.routes import (
+    ANNOTATIONS,
+    JSON,
+    Document,
+    Folder,
+    RouteResource,
+    URISpace,
+)
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.envelopes.plain import PlainEnvelope
 from drf_mcp.exceptions import (

@@ -9,8 +9,7 @@ from typing import Any
 from drf_mcp.budgets import RETRIEVAL_TOOL
 from drf_mcp.calls.summaries import Instructions, Signature
 from drf_mcp.contrib.search import READ, WRITE
-from drf_mcp.contrib.search.ranking import FieldRanking, describe_for_search
-from drf_mcp.contrib.search.words import split_words
+from drf_mcp.contrib.search.ranking import FieldRanking, describe_for_search, split_words
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.exposure import Tool, Visibility
 from drf_mcp.features import Caller, override_language

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from django.core.exceptions import ImproperlyConfigured
 
-from drf_mcp.contrib.resources.documents import Document, Folder
+from drf_mcp.contrib.resources.routes import Document, Folder
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.features import Capability, Encoded, Feature, RequestContext, mcp_settings

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from drf_mcp.access.limits import LimitReached
-from drf_mcp.contrib.compose.queue import ProgramQueue
+from drf_mcp.contrib.compose.sandbox import ProgramQueue
 from drf_mcp.exceptions import Unavailable
 
 LIMITS = {"processes": 4, "waiting": 5}

@@ -6,12 +6,14 @@ import pytest
 from django.db import models
 
 from drf_mcp.contrib.search.ranking import (
+    READ,
     FieldRanking,
     describe_for_search,
     read_subject,
+    read_vocabulary,
+    split_words,
 )
 from drf_mcp.contrib.search.tool_index import ToolIndex
-from drf_mcp.contrib.search.words import READ, read_vocabulary, split_words
 from drf_mcp.exposure import registry
 
 

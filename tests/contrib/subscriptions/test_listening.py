@@ -108,8 +108,8 @@ def test_after_a_gap_every_resource_is_notified(listen, team):
 
 
 def test_a_stream_ends_with_a_result_after_its_lifetime(listen, monkeypatch):
-    monkeypatch.setattr("drf_mcp.contrib.subscriptions.listening.LIFETIME", 0.1)
-    monkeypatch.setattr("drf_mcp.contrib.subscriptions.listening.KEEP_ALIVE", 0.02)
+    monkeypatch.setattr("drf_mcp.contrib.subscriptions.capability.LIFETIME", 0.1)
+    monkeypatch.setattr("drf_mcp.contrib.subscriptions.capability.KEEP_ALIVE", 0.02)
     messages = listen(toolsListChanged=True)
     assert messages[-1]["result"] == {
         "resultType": "complete",

@@ -9,7 +9,7 @@ from django.db import connection
 
 from drf_mcp.exposure import registry
 from drf_mcp.test import MCPClient, assert_dry_run_changes_nothing
-from drf_mcp.test.assertions import Snapshot
+from drf_mcp.test.parity import Snapshot
 from tests.parity.shop_requests import REQUESTS, rows_of_alice
 
 

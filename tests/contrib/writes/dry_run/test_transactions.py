@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from drf_mcp import call_context
 from drf_mcp.exceptions import Conflict, SoftFailure
-from drf_mcp.test.assertions import Snapshot
+from drf_mcp.test.parity import Snapshot
 
 NOTE = {"note": "Dry run: nothing was changed."}
 
