@@ -17,7 +17,7 @@ from drf_mcp.arguments.call import (
     write_query,
     write_query_text,
 )
-from drf_mcp.arguments.encoders import EncodedBody, holds_upload
+from drf_mcp.arguments.encoders import EncodedBody, FormBody, holds_upload
 from drf_mcp.arguments.errors import (
     MAX_UNKNOWN,
     ArgumentsRefused,
@@ -66,12 +66,15 @@ class Arguments(ArgumentTable):
             message = f"The arguments cannot be sent as a request: {exc}"
             remediation = "Correct the value and call again."
             raise ArgumentsRefused([Problem("invalid", message, remediation=remediation)]) from exc
+        # REST framework reads an empty form in another way than an empty body.
+        is_form = isinstance(self.encoder, FormBody)
         return Call(
             arguments,
-            kwargs={argument.parameter.name: value for argument, value in parts[PATH]},
+            # An optional part of a path is left out.
+            kwargs={a.parameter.name: write_path(a, v) for a, v in parts[PATH] if v is not None},
             query_string=query_string,
             body=encoded.content,
-            content_type=encoded.content_type if encoded.content else "",
+            content_type=encoded.content_type if encoded.content or is_form else "",
             disposition=encoded.disposition,
             fields=parts[ANSWER][0][1] if parts[ANSWER] else (),
             many=self.many,
@@ -166,6 +169,12 @@ class Arguments(ArgumentTable):
         if len(text) + sum(len(v) for _, v in path if type(v) is str) > MAX_QUERY_LENGTH:
             raise refuse_length(max(path + query, key=lambda each: len(write_query([each])))[0])
         return text
+
+
+def write_path(argument: Argument, value: Any) -> Any:
+    # OpenAPI writes an array in a path with commas.
+    is_array = isinstance(value, list) and argument.parameter.multiple
+    return ",".join(map(write_query_text, value)) if is_array else value
 
 
 def refuse_length(longest: Argument) -> ArgumentsRefused:

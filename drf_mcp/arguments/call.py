@@ -24,6 +24,7 @@ PATH, QUERY, BODY = "path", "query", "body"
 ANSWER = "answer"
 # The location of arguments that a guard reads.
 CONTROL = "control"
+SEPARATORS = {"comma": ",", "space": " ", "pipe": "|"}
 CONTAINERS = {"object": dict, "array": list}
 
 
@@ -91,14 +92,19 @@ class Argument:
     def get_query_pairs(self, value: Any) -> Iterator[tuple[str, str]]:
         if value is None:
             return
-        key = self.parameter.name
-        if self.whole and isinstance(value, Mapping):
+        key, style = self.parameter.name, self.parameter.multiple
+        is_object = isinstance(value, Mapping)
+        if is_object and (self.whole or style in ("deep", "members")):
             for name, member in value.items():
-                yield from Argument(name, QUERY, Parameter(name, {})).get_query_pairs(member)
+                inside = f"{key}[{name}]" if style == "deep" else name
+                parameter = Parameter(inside, {}, multiple="deep" if style == "deep" else None)
+                yield from Argument(name, QUERY, parameter).get_query_pairs(member)
+        elif is_object and style in SEPARATORS:
+            yield from self.get_query_pairs([part for pair in value.items() for part in pair])
         elif not isinstance(value, list):
             yield key, write_query_text(value)
-        elif self.parameter.multiple == "comma":
-            yield key, ",".join(map(write_query_text, value))
+        elif style in SEPARATORS:
+            yield key, SEPARATORS[style].join(map(write_query_text, value))
         else:
             for item in value:
                 yield key, write_query_text(item)

@@ -59,8 +59,6 @@ class BodyEncoder:
 @dataclass(frozen=True)
 class FormBody(BodyEncoder):
     forms: Forms = field(default_factory=dict)
-    # True for a PATCH, where a field that is left out keeps its value.
-    is_partial: bool = False
 
     def encode(self, value: Any) -> EncodedBody:
         return EncodedBody(urlencode([*self.get_pairs(value)]).encode(), self.content_type)
@@ -69,15 +67,7 @@ class FormBody(BodyEncoder):
         is_list = isinstance(value, list) and self.forms.get(()) == "parts"
         if not is_list and not isinstance(value, Mapping):
             raise TypeError("this endpoint takes form fields, so its body must be an object")
-        if self.is_partial and isinstance(value, Mapping):
-            self._check_changes(value)
         return self._find_pairs(value, "", ())
-
-    def _check_changes(self, value: Mapping[str, Any]) -> None:
-        for name, member in value.items():
-            if not any(True for pair in self._find_pairs(member, name, (name,))):
-                text = "a form cannot say that %(name)s is empty, which would stay as it is"
-                raise TypeError(text % {"name": name})
 
     def _find_pairs(self, value: Any, name: str, place: Place) -> Iterator[Pair]:
         form = self.forms.get(place)
@@ -95,18 +85,26 @@ class FormBody(BodyEncoder):
                 if inside not in self.forms and (*place, ANY) in self.forms:
                     inside = (*place, ANY)
                 yield from self._find_pairs(member, f"{prefix}{key}", inside)
+        elif value is None and form == "null" and name:
+            yield name, ""
+        elif value is None or value == []:
+            # REST framework would take a field that is not sent for one that keeps its value.
+            kind = "null" if value is None else "an empty list"
+            raise TypeError(
+                f"a form cannot hold {kind}: leave out {name or 'it'}, or give it a value"
+            )
         elif isinstance(value, list) and (form == "parts" or is_flat_list(value)):
             # A list of texts or numbers repeats its name for each item. Inside a row REST framework
             # reads a name once, so the items are numbered.
             is_numbered = not name or "]" in name or not is_flat_list(value)
             for index, item in enumerate(value):
                 row = f"{name}[{index}]" if is_numbered else name
+                if item is None or item == {}:
+                    said = "null" if item is None else "an empty object"
+                    raise TypeError(f"a form cannot hold {said}: leave out {name}[{index}]")
                 yield from self._find_pairs(item, row, (*place, ANY))
-        elif value is not None:
+        else:
             yield name, value if isinstance(value, str) else json.dumps(value, allow_nan=False)
-        elif form == "null":
-            # A field of another form leaves null out.
-            yield name, ""
 
 
 def is_flat_list(items: Iterable[Any]) -> bool:
@@ -115,9 +113,9 @@ def is_flat_list(items: Iterable[Any]) -> bool:
 
 class MultiPartBody(FormBody):
     # The boundary is random, so that no value can end a part.
-    def __init__(self, expected: bool, forms: Forms, is_partial: bool) -> None:
+    def __init__(self, expected: bool, forms: Forms) -> None:
         media_type = f"multipart/form-data; boundary={secrets.token_hex(16)}"
-        super().__init__(media_type, expected, forms=forms, is_partial=is_partial)
+        super().__init__(media_type, expected, forms=forms)
 
     def encode(self, value: Any) -> EncodedBody:
         # RFC 7578
@@ -167,7 +165,7 @@ class TextBody(BodyEncoder):
         return EncodedBody(value.encode(), self.content_type) if is_text else super().encode(value)
 
 
-def choose_encoder(view: APIView, body: Body, *, is_partial: bool = False) -> BodyEncoder:
+def choose_encoder(view: APIView, body: Body) -> BodyEncoder:
     """Return the encoder of a view's bodies, by the parsers of the view.
 
     JSON wins wherever the view takes it and no file is among the values; a view that takes
@@ -181,7 +179,7 @@ def choose_encoder(view: APIView, body: Body, *, is_partial: bool = False) -> Bo
     forms |= {place: info.form for place, info in value_info.items() if info.form}
     files: BodyEncoder | None = None
     if any(issubclass(parser, MultiPartParser) for parser in parsers):
-        files = MultiPartBody(expected, forms, is_partial)
+        files = MultiPartBody(expected, forms)
     elif readers.reads_raw_files:
         files = FileBody("")
     if readers.json_parser is not None:
@@ -191,5 +189,5 @@ def choose_encoder(view: APIView, body: Body, *, is_partial: bool = False) -> Bo
         if isinstance(files, MultiPartBody) and issubclass(parser, MultiPartParser):
             return files
         if issubclass(parser, FormParser):
-            return FormBody(parser.media_type, expected, files, forms=forms, is_partial=is_partial)
+            return FormBody(parser.media_type, expected, files, forms=forms)
     return BodyEncoder(expected=expected) if text is None else TextBody(text.media_type)

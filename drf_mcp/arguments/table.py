@@ -67,8 +67,7 @@ class ArgumentTable:
 
     def __init__(self, tool: Any) -> None:
         endpoint: EndpointSchema = tool.schema
-        is_partial = tool.endpoint.method == "PATCH"
-        self.encoder = choose_encoder(tool.view, endpoint.body, is_partial=is_partial)
+        self.encoder = choose_encoder(tool.view, endpoint.body)
         self.keys = endpoint.body.keys
         self.extra_query: bool = tool.extra_query
         self.many: str = tool.endpoint.many or ""

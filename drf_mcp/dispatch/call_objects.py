@@ -92,7 +92,8 @@ class CallObject:
         """Return what the retrieve tool answers the caller, None where it refuses."""
         if (tool := self.reading_tool) is None:
             return None
-        kwargs = {name: self.bound.kwargs[name] for name in tool.endpoint.route.kwargs}
+        named = tool.endpoint.route.kwargs
+        kwargs = {name: value for name, value in self.bound.kwargs.items() if name in named}
         try:
             answer = Probe(self.caller, tool, Call({}, kwargs)).read()
         except REFUSALS:

@@ -397,13 +397,29 @@ def read_openapi_parameter(declared: Mapping[str, Any]) -> Parameter:
     examples = [e["value"] for e in objects if isinstance(e, Mapping) and "value" in e]
     if "example" in declared:
         examples.append(declared["example"])
-    # OpenAPI repeats the key of an array by default.
-    multiple = "comma" if declared.get("explode") is False else "repeat"
     return Parameter(
         name=str(declared["name"]),
         schema=explain(
             FieldSchema(bare).with_example(examples[0]) if examples else bare, description
         ),
         required=bool(declared.get("required")),
-        multiple=multiple if schema.get("type") == "array" else None,
+        multiple=find_style(declared, schema.get("type")),
     )
+
+
+# How OpenAPI writes the items of an array, and an object, without repeating the key.
+JOINED = {"spaceDelimited": "space", "pipeDelimited": "pipe"}
+
+
+def find_style(declared: Mapping[str, Any], kind: Any) -> str | None:
+    """Return the `Parameter.multiple` of a parameter that is declared as OpenAPI has it."""
+    style = declared.get("style") or "form"
+    # The key of an array is repeated by default.
+    is_joined = declared.get("explode", style == "form") is False
+    if kind == "array":
+        return JOINED.get(style, "comma") if is_joined else "repeat"
+    if kind != "object" or not declared.get("style"):
+        return None
+    if style == "deepObject":
+        return "deep"
+    return JOINED.get(style, "comma") if is_joined else "members"

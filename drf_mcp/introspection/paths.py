@@ -180,7 +180,8 @@ class PathParameters:
                 Parameter(
                     name,
                     attempt(schema, RETURN_EARLY, dict(STRING)),
-                    required=True,
+                    required=kwarg.required,
+                    multiple=None if declared.get(name) is None else declared[name].multiple,
                     value_info=attempt(partial(self.get_value_info, named), RETURN_EARLY, {}),
                     shown_as=attempt(partial(self.get_shown_name, named), RETURN_EARLY, ""),
                 )

@@ -422,7 +422,10 @@ def describe_declared(inspection: Inspection, schema: Schema) -> Body:
         )
         for name, member in schema["properties"].items()
     )
-    return Body("object", fields=tuple(fields))
+    further = schema.get("additionalProperties")
+    # An empty schema allows any member, too.
+    opened_by = "" if further is None or further is False else "@extend_schema"
+    return Body("object", fields=tuple(fields), opened_by=opened_by)
 
 
 def complete_body(body: Body, own: Body) -> Body:

@@ -168,8 +168,9 @@ class Parameter:
         name: the view's own name: path kwarg, query key or body field.
         schema: its JSON Schema, ``description`` included.
         required: True if the view refuses to go on without it.
-        multiple: how a query array is written: ``repeat`` (``a=1&a=2``) or
-            ``comma`` (``a=1,2``); None for a single value.
+        multiple: how a query array is written: ``repeat`` (``a=1&a=2``), ``comma`` (``a=1,2``),
+            ``space`` or ``pipe``; an object: ``deep`` (``a[b]=1``), ``members`` (``b=1``), or
+            ``comma`` (``a=b,1``); None for a single value.
         value_info: what is known of its values besides their schema, by place.
         listed: False for one that is taken although the tool's schema leaves it out.
         closed: the values that the view uses, where it ignores any other value.
@@ -352,11 +353,13 @@ class PathKwarg:
     Attributes:
         converter: Django's path converter, None for a regular expression route.
         pattern: the regular expression of the kwarg, None when not known.
+        required: False for an optional group of a regular expression.
     """
 
     name: str
     converter: Any = None
     pattern: str | None = None
+    required: bool = True
 
 
 Parameters: TypeAlias = tuple[Parameter, ...]

@@ -76,7 +76,8 @@ def find_value_info(field: AnyField, *, takes_json: bool) -> ValueInfos:
 
 
 def describe_value(field: Any, takes_json: bool) -> ValueInfo:
-    form = "null" if field.allow_null else ""
+    # An empty text is null for a field, unless the field takes an empty text.
+    form = "null" if field.allow_null and not getattr(field, "allow_blank", False) else ""
     if isinstance(field, COMPOSITES):
         form = "parts"
     elif isinstance(field, fields.JSONField):

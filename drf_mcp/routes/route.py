@@ -84,8 +84,11 @@ class Route:
             converters.update(getattr(pattern, "converters", {}))
         groups = "".join(pattern.regex.pattern for pattern in self.chain)
         names = dict.fromkeys(name for _, names in self.templates for name in names)
+        required = {name for name in names if all(name in each for _, each in self.templates)}
         return {
-            name: PathKwarg(name, converters.get(name), find_group_pattern(groups, name))
+            name: PathKwarg(
+                name, converters.get(name), find_group_pattern(groups, name), name in required
+            )
             for name in names
         }
 

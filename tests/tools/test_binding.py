@@ -144,7 +144,9 @@ def test_grouped_arguments_are_bound_or_refused(grouped, arguments):
 
 
 @pytest.mark.parametrize("parser", [FormParser, MultiPartParser])
-@given(name=texts, tags=st.lists(texts, max_size=4), owner=st.dictionaries(words, texts))
+@given(
+    name=texts, tags=st.lists(texts, min_size=1, max_size=4), owner=st.dictionaries(words, texts)
+)
 def test_a_form_is_parsed_to_the_values_that_were_sent(tool_of, parser, name, tags, owner):
     call = tool_of(parser).bind({"pk": "1", "name": name, "tags": tags, "owner": owner})
     data, fields = parse(call, parser), BoxSerializer().fields

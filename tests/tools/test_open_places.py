@@ -234,3 +234,26 @@ def test_an_error_about_a_passed_argument_points_at_it(expose, agent_of):
     result = agent_of(None).call("orders_create", customer="ann", suffix="abc")
     (problem,) = result.problems
     assert (problem["pointer"], problem["received"]) == ("/suffix", "abc")
+
+
+def test_a_declared_open_object_takes_other_members(expose, agent_of):
+    from drf_spectacular.openapi import AutoSchema
+    from drf_spectacular.utils import extend_schema
+
+    for further, is_open in ((True, True), ({}, True), ({"type": "string"}, True), (False, False)):
+        members = {"number": {"type": "integer"}}
+        declared = {"type": "object", "properties": members, "additionalProperties": further}
+
+        class Declared(views.APIView):
+            permission_classes = [AllowAny]
+            schema = AutoSchema()
+
+            @extend_schema(request={"application/json": declared}, responses=dict)
+            def post(self, request):
+                return Response(request.data)
+
+        expose(path("declared/", Declared.as_view()))
+        (name,) = agent_of(None).tools()
+        result = agent_of(None).call(name, number=1, more="x")
+        assert result.is_error is not is_open
+        assert not is_open or result.envelope["data"] == {"number": 1, "more": "x"}
