@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from django.apps import apps
-from django.core.files.uploadedfile import UploadedFile
 from django.db import router
 from django.utils.functional import cached_property
-from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.limits import LimitReached, held, refuse_beyond
@@ -19,7 +17,7 @@ from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.arguments.call import Call
 from drf_mcp.arguments.uploads import finding_files
 from drf_mcp.interaction.exchange import Channel, Progress, Slot
-from drf_mcp.option_types.installed import Setting, features
+from drf_mcp.option_types.installed import Setting
 from drf_mcp.option_types.kinds import (
     JSON_OBJECT,
     WORDS,
@@ -65,6 +63,8 @@ __all__ = [
     "Guard",
     "Proceed",
     "Slot",
+    "ToolSource",
+    "finding_files",
     # Who may do what.
     "Narrowing",
     "LimitReached",
@@ -80,6 +80,7 @@ __all__ = [
     "AccessStep",
     "Example",
     "Safeguard",
+    "ToolReview",
 ]
 
 
@@ -99,13 +100,10 @@ class CallState:
         deadline: when the call has to end, None for no limit.
         channel: sends messages to the client while the call runs, None where that is impossible.
         progress: sends the progress of the call, None for a client that does not ask for it.
-        result_limit: the most tokens of a result that comes in slices, None for any number.
-        is_rerun: whether the call has passed the guards before, such as a task that a worker runs.
-        is_counted: whether the throttles of the view have counted the requests of the call before.
-        is_trial: whether the changes of the call are rolled back.
-        guards: the guards around the view, the outermost first.
-        explain: returns an APIException instead of an exception of the view, or None.
-        locate: returns an outcome with pointers into the arguments that the client sent.
+        guards: the guards of the call, the outermost first.
+        response: the last response of the view as a `drf_mcp.dispatch.response.ViewResponse`, None
+            before the view has answered.
+        outcome: the outcome as `write` has written it, None before.
         slots: what features keep of the call: see `Slot`.
     """
 
@@ -128,14 +126,11 @@ class CallState:
         self.deadline: Any = None
         self.channel: Channel | None = getattr(caller, "channel", None)
         self.progress: Progress | None = None
-        self.result_limit: int | None = None
         self.guards: Sequence[Guard] = ()
-        self.is_rerun = False
-        self.is_counted = False
-        self.is_trial = False
-        self.explain: Callable[[Exception], APIException | None] = lambda exc: None
-        self.locate: Callable[[Outcome], Outcome] = lambda outcome: outcome
+        self.response: Any = None
+        self.outcome: Outcome | None = None
         self.slots: dict[Slot[Any], Any] = {}
+        self._written: tuple[Any, Any] = (None, None)
 
     @cached_property
     def bound(self) -> Call:
@@ -147,15 +142,7 @@ class CallState:
         Raises:
             ArgumentsRefused: if no request can be made of the arguments.
         """
-        if features.hooks["find_file"] and self.tool.arguments.uploading:
-            with finding_files(self.find_file):
-                return self.tool.bind(self.arguments)  # type: ignore[no-any-return]
         return self.tool.bind(self.arguments)  # type: ignore[no-any-return]
-
-    def find_file(self, text: str) -> UploadedFile[Any] | None:
-        # The file that a feature finds for a text, None for no file.
-        found = (feature.find_file(text, self) for feature in features.hooks["find_file"])
-        return next((file for file in found if file is not None), None)
 
     def redirect(self, name: str, arguments: Any, tool: Any = None) -> None:
         """Call another tool instead of this one.
@@ -173,15 +160,26 @@ class CallState:
         other = self.context.for_params(self.context.message.method, params)
         # The headers of the request repeat arguments of the tool that the client called.
         self.context = dataclasses.replace(other, headers=None)
-        capability = self.server.tools_capability
-        self.tool = capability.get_tool(self.context) if tool is None else tool
         self.arguments = arguments
+        self.tool = self.server.tools_capability.get_tool(self) if tool is None else tool
 
     def of_item(self, bound: Call) -> CallState:
         """Return the state of one request of a call that makes several."""
         state = copy.copy(self)
         state.bound, state.arguments = bound, bound.arguments
         return state
+
+    def write(self, outcome: Outcome) -> Any:
+        """Return the result that the server sends for an outcome, as members or as `Unfinished`.
+
+        A guard below 100 may keep the result; it then returns the same outcome.
+        """
+        if outcome.unfinished is not None:
+            return outcome.unfinished
+        if self._written[0] is not outcome:
+            result, self.outcome = self.server.tools_capability.write_result(outcome, self)
+            self._written = outcome, result
+        return self._written[1]
 
 
 def get_rows(label: str) -> Any:
@@ -207,7 +205,8 @@ class Guard:
 
     Attributes:
         order: a guard with a lower number is further out: 100 for narrowings, 200 for limits, 300
-            for records, 400 for the time limit, 500 for writes, 900 for tasks.
+            for records, 400 for the time limit, 500 for writes, 900 for tasks. Guards below 100
+            get an outcome also of a call that is refused or that crashes.
         is_for_each: whether the guard also guards each request of a call that makes several.
     """
 
@@ -218,15 +217,76 @@ class Guard:
         """Return ``proceed(call)``, or an outcome that replaces it."""
         return proceed(call)
 
-    def find_made(self, call: CallState, message: str) -> Outcome | None:
-        """Return the outcome of a call whose change was made before, None for any other call.
 
-        A guard further out asks for it before it refuses the call.
+class ToolSource:
+    """Where tools come from, and how they are shown: a feature names its source."""
+
+    def get_choices(self, exposure: Any, choice: Any) -> Iterable[Any]:
+        """Return further tools that are made from one tool, such as figures of a list's rows.
+
+        They are named, excluded and listed as any other.
 
         Args:
-            message: why the answer of the change is not given.
+            exposure: the `drf_mcp.routes.exposure.Exposure` that chose the tool.
+            choice: the tool as a `drf_mcp.routes.exposure.ToolChoice`: its endpoint, its options
+                and its class.
+        """
+        return ()
+
+    def get_tools(self, tools: Mapping[str, Any]) -> Iterable[Any]:
+        """Return further tools of a registry, such as a `ServerTool`.
+
+        Args:
+            tools: the tools that are routes, by name.
+        """
+        return ()
+
+    def find_tool(self, name: str, call: CallState) -> Any:
+        """Return the tool of a name that the registry does not have, None for no tool.
+
+        The source may call another tool in its place by `CallState.redirect`, and returns it.
         """
         return None
+
+    def list_tools(
+        self, tools: Sequence[Any], context: RequestContext, server: Any
+    ) -> Sequence[Any]:
+        """Return the tools of ``tools/list``.
+
+        Args:
+            tools: the tools that the caller is offered.
+            server: the `Server` that answers.
+        """
+        return tools
+
+    def shortens_list(self, view: Any) -> bool:
+        """Return whether `list_tools` leaves most tools out at an endpoint.
+
+        Args:
+            view: the `MCPView`.
+        """
+        return False
+
+    def get_hints(self, context: RequestContext, server: Any) -> Sequence[str]:
+        """Return sentences for the instructions of the server."""
+        return ()
+
+    def get_definition_members(self, tool: Any) -> Mapping[str, Any]:
+        """Return further members of the definition of a tool in ``tools/list``.
+
+        A member ``_meta`` is added to what the tool has.
+        """
+        return {}
+
+    def get_controls(self, tool: Any) -> Sequence[Any]:
+        """Return the arguments of a tool that guards read, each a `Parameter`.
+
+        ``call.bound.controls`` has what the caller sent.
+        """
+        return ()
+
+    def finish_arguments(self, arguments: Any, tool: Any) -> None:
+        """Change the arguments of a tool once they are known; ``arguments.items`` takes several."""
 
 
 class Example(NamedTuple):
@@ -279,6 +339,26 @@ class AccessStep(NamedTuple):
     says: str
 
 
+class ToolReview:
+    """What an app says of a tool in reports: a feature names its class."""
+
+    def find_example(self, tool: Any, user: Any = None) -> Example | None:
+        """Return a call of a tool for documentation, None for one made of the tool's schema.
+
+        Args:
+            user: who calls; None for the first user who may.
+        """
+        return None
+
+    def get_access_steps(self, tool: Any, caller: Any) -> Sequence[AccessStep]:
+        """Return what the app decides about a caller's calls of a tool, before any call."""
+        return ()
+
+    def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
+        """Return what the app guards a tool with that writes, or could."""
+        return ()
+
+
 class Feature:
     """What an app adds to every endpoint.
 
@@ -292,12 +372,15 @@ class Feature:
         tool_options: options of tools, each with its default and its kind.
         view_attributes: attributes of `MCPView`, each with its default and its kind.
         capability_classes: dotted paths of capabilities of the protocol.
+        tool_source: the dotted path of a class derived from `ToolSource`.
         expires: what `manage.py mcp_expire` deletes, in words with underscores, such as
             ``uploaded_files``: the dotted path of a function that deletes it and returns the
             number, None where nothing is kept.
         tool_reports: dotted paths of classes derived from
             `drf_mcp.management.tool_reports.ToolReport`, by the verb of `manage.py mcp_tools`
             that runs each.
+        tool_review: the dotted path of a class derived from
+            `ToolReview`.
         page_parts: dotted paths of classes derived from `drf_mcp.browsable.frame.PagePart`.
     """
 
@@ -305,49 +388,23 @@ class Feature:
     tool_options: ClassVar[Mapping[str, Setting]] = {}
     view_attributes: ClassVar[Mapping[str, Setting]] = {}
     capability_classes: ClassVar[Sequence[str]] = ()
+    tool_source: ClassVar[str] = ""
     expires: ClassVar[Mapping[str, str]] = {}
     tool_reports: ClassVar[Mapping[str, str]] = {}
+    tool_review: ClassVar[str] = ""
     page_parts: ClassVar[Sequence[str]] = ()
 
-    def overrides(self, hook: str) -> bool:
-        """Return whether the class has a method of its own for a hook of `Feature`."""
-        return getattr(type(self), hook) is not getattr(Feature, hook)
-
-    def get_definition_members(self, tool: Any) -> Mapping[str, Any]:
-        """Return further members of the definition of a tool in ``tools/list``.
-
-        A member ``_meta`` is added to what the tool has.
-        """
-        return {}
-
-    def get_choices(self, exposure: Any, choice: Any) -> Iterable[Any]:
-        """Return further tools that are made from one tool, such as figures of a list's rows.
-
-        They are named, excluded and listed as any other.
-
-        Args:
-            exposure: the `drf_mcp.routes.exposure.Exposure` that chose the tool.
-            choice: the tool as a `drf_mcp.routes.exposure.ToolChoice`: its endpoint, its options
-                and its class.
-        """
+    def get_guards(self, call: CallState) -> Sequence[Guard]:
+        """Return the guards around a call."""
         return ()
 
-    def prepare_endpoint(self, server: Any, tools: Mapping[str, Any]) -> None:
-        """Make what the calls of an endpoint share, before a process forks its workers.
+    def refuses(self, tool: Any, caller: Caller) -> bool:
+        """Return whether the feature refuses every call of a tool by a caller.
 
-        Args:
-            tools: the tools that the endpoint leaves, for any caller, by name.
+        Such a tool is asked no questions on the caller's behalf, and no stored answer of it is
+        given.
         """
-
-    def get_controls(self, tool: Any) -> Sequence[Any]:
-        """Return the arguments of a tool that guards read, each a `Parameter`.
-
-        ``call.bound.controls`` has what the caller sent.
-        """
-        return ()
-
-    def finish_arguments(self, arguments: Any, tool: Any) -> None:
-        """Change the arguments of a tool once they are known; ``arguments.items`` takes several."""
+        return False
 
     def observe(self, message: Any, caller: Caller) -> MessageObserver | None:
         """Return what follows a message, None for nothing.
@@ -372,123 +429,3 @@ class Feature:
         Raises:
             ProtocolError: if the item is refused.
         """
-
-    def flush(self) -> None:
-        """Write what the feature keeps in memory for a while, before a test reads it."""
-
-    def get_tools(self, tools: Mapping[str, Any]) -> Iterable[Any]:
-        """Return further tools of a registry, such as a `ServerTool`.
-
-        Args:
-            tools: the tools that are routes, by name.
-        """
-        return ()
-
-    def shortens_list(self, view: Any) -> bool:
-        """Return whether an endpoint lists few of its tools.
-
-        Args:
-            view: the `MCPView`.
-        """
-        return False
-
-    def get_listed_tools(
-        self, tools: Sequence[Any], context: RequestContext, server: Any
-    ) -> Sequence[Any] | None:
-        """Replace the tools of ``tools/list``; None leaves the list as it is.
-
-        Args:
-            tools: the tools that the caller is offered.
-            server: the `Server` that answers.
-        """
-        return None
-
-    def get_hints(self, context: RequestContext, server: Any) -> Sequence[str]:
-        """Return sentences for the instructions of the server."""
-        return ()
-
-    def find_tool(self, name: str, context: RequestContext, server: Any) -> Any:
-        """Return the tool of a name that no tool of the registry has, None for no tool."""
-        return None
-
-    def redirect(self, call: CallState) -> None:
-        """Make another call of a call: its tool, arguments and context may be replaced."""
-
-    def prepare(self, call: CallState) -> None:
-        """Give a call what the feature needs of it, before the guards.
-
-        Raises:
-            ProtocolError: if the message cannot be answered.
-        """
-
-    def open_input_requests(self, context: RequestContext, subject: str) -> Any:
-        """Return what asks the user of a client, None for a feature that does not ask.
-
-        Args:
-            subject: what is called: the method, and the name of the tool or prompt.
-        """
-        return None
-
-    def find_file(self, text: str, call: CallState) -> UploadedFile[Any] | None:
-        """Return the file that a text among the arguments names, None for no file.
-
-        Args:
-            text: what the caller sent instead of a file.
-
-        Raises:
-            ArgumentsRefused: if the text names a file that the caller may not use.
-        """
-        return None
-
-    def get_guards(self, call: CallState) -> Sequence[Guard]:
-        """Return the guards between a call and its view."""
-        return ()
-
-    def get_unfinished(self, outcome: Outcome, call: CallState) -> Any:
-        """Return the result that leaves a call open, None for one that is complete."""
-        return None
-
-    def read_response(self, outcome: Outcome, response: Any, call: CallState) -> Outcome:
-        """Return the outcome of one response of a view.
-
-        Args:
-            response: a `drf_mcp.dispatch.response.ViewResponse`.
-        """
-        return outcome
-
-    def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
-        """Return the outcome of a call that is over, before its envelope is written."""
-        return outcome
-
-    def finish_result(
-        self, result: dict[str, Any], outcome: Outcome, call: CallState
-    ) -> dict[str, Any]:
-        """Return the result of a call, such as one with further members of ``_meta``."""
-        return result
-
-    def check_stored_answer(self, answer: Any) -> None:
-        """Refuse an answer that is kept for its caller, such as the rest of a shortened result.
-
-        Args:
-            answer: a `drf_mcp.stored.answers.StoredAnswer`, which has the `caller`, the
-                `tool`, and the `call` without the body of its request.
-
-        Raises:
-            APIException: if the caller may not have the answer today.
-        """
-
-    def find_example(self, tool: Any, user: Any = None) -> Example | None:
-        """Return a call of a tool for documentation, None for one made of the tool's schema.
-
-        Args:
-            user: who calls; None for the first user who may.
-        """
-        return None
-
-    def get_access_steps(self, tool: Any, caller: Caller) -> Sequence[AccessStep]:
-        """Return what the feature decides about a caller's calls of a tool, before any call."""
-        return ()
-
-    def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
-        """Return what the feature guards a tool with that writes, or could."""
-        return ()

@@ -279,6 +279,9 @@ class Outcome:
         media_type: the media type of the body, "" where the data was read unrendered.
         questions: the questions for the user; the failure is for clients that cannot ask.
         is_trial: True if the changes of the call were rolled back.
+        unfinished: the result that leaves the call open: it asks the questions, or names the task
+            that the call has become. None for a call that is over.
+        result_meta: further members of the ``_meta`` of the MCP result.
     """
 
     tool: str
@@ -300,6 +303,8 @@ class Outcome:
     media_type: str = ""
     questions: tuple[Question, ...] = ()
     is_trial: bool = False
+    unfinished: Any = None
+    result_meta: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_page(self) -> bool:

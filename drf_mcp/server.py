@@ -240,8 +240,8 @@ class Server:
         else:
             era = select_era(item, headers)
             era.validate(item, headers, join_name_parameters(self.all_capability_classes))
-        for feature in features.hooks["receive"]:
-            feature.receive(item, era, headers, caller)
+        for receive in features.hooks["receive"]:
+            receive(item, era, headers, caller)
         if isinstance(item, ClientResponse):
             return ACCEPTED
         if item.id is None:
@@ -319,8 +319,8 @@ class Server:
 
     def get_session_headers(self, context: RequestContext) -> dict[str, str]:
         headers: dict[str, str] = {}
-        for feature in features.hooks["get_session_headers"]:
-            headers.update(feature.get_session_headers(context))
+        for get_headers in features.hooks["get_session_headers"]:
+            headers.update(get_headers(context))
         return headers
 
     def ping(self, context: RequestContext) -> dict[str, Any]:

@@ -25,3 +25,6 @@ subject_changed = Signal()
 
 ``using`` is its database: clients are notified after the commit.
 """
+
+records_wanted = Signal()
+"""Sent by `drf_mcp.test.MCPClient`, before a test reads what an app writes with a delay."""

@@ -108,7 +108,7 @@ class ToolsCapability(Capability):
         """Return what the tools that the caller sees are about, and how to use them."""
         tools = self.get_offered_tools(context).values()
         hinting = features.hooks["get_hints"]
-        hints = [hint for each in hinting for hint in each.get_hints(context, self.server)]
+        hints = [hint for get_hints in hinting for hint in get_hints(context, self.server)]
         return Instructions(self.find_visible(tools, context), RETRIEVAL_TOOL, hints).get_text()
 
     # --- tools/list -----------------------------------------------------------------------
@@ -143,9 +143,8 @@ class ToolsCapability(Capability):
 
     def get_listed_tools(self, tools: Sequence[Tool], context: RequestContext) -> Sequence[Tool]:
         """Return the tools offered to the caller that the list shows."""
-        for feature in features.hooks["get_listed_tools"]:
-            listed = feature.get_listed_tools(tools, context, self.server)
-            tools = tools if listed is None else listed
+        for list_tools in features.hooks["list_tools"]:
+            tools = list_tools(tools, context, self.server)
         return tools
 
     def find_visible(self, tools: Iterable[Tool], context: RequestContext) -> Sequence[Tool]:
@@ -176,25 +175,19 @@ class ToolsCapability(Capability):
     # --- tools/call -----------------------------------------------------------------------
 
     def call_tool(self, context: RequestContext) -> dict[str, Any] | Unfinished:
-        """Answer a call of a tool: the stages 5 to 7 of `Server.handle_body`.
+        """Answer a call of a tool: the stages 5 to 8 of `Server.handle_body`.
 
-        `open_call` finds the tool, the dispatcher binds the arguments and has guards and view
-        answer, and `write_result` gives the outcome the shape of the tool's envelope.
+        The dispatcher has guards and view answer, and `write_result` gives the outcome the shape
+        of the tool's envelope.
         """
         started = time.perf_counter()
-        call, refused = self.open_call(context)
-        assert call.context is not None
-        outcome: Outcome = refused or self.get_dispatcher().dispatch(call)
-        for feature in features.hooks["get_unfinished"]:
-            if (unfinished := feature.get_unfinished(outcome, call)) is not None:
-                record_call(call.context, call.tool, outcome, {}, started)
-                return unfinished  # type: ignore[no-any-return]
-        for feature in features.hooks["finish_outcome"]:
-            outcome = feature.finish_outcome(outcome, call)
-        result, outcome = self.write_result(call.locate(outcome), call)
-        for feature in features.hooks["finish_result"]:
-            result = feature.finish_result(result, outcome, call)
-        record_call(call.context, call.tool, outcome, result, started)
+        call, outcome = self.make_call(context)
+        result: dict[str, Any] | Unfinished = call.write(outcome)
+        if isinstance(result, Unfinished):
+            record_call(call.context or context, call.tool, outcome, {}, started)
+            return result
+        outcome = call.outcome or outcome
+        record_call(call.context or context, call.tool, outcome, result, started)
         if outcome.failure is not None and outcome.failure.scopes:
             raise context.caller.make_scope_error(outcome.failure.scopes)
         return result
@@ -202,40 +195,32 @@ class ToolsCapability(Capability):
     def call_within(self, context: RequestContext, slots: Mapping[Slot[Any], Any]) -> Outcome:
         """Return the outcome of a call that another call makes: see `Server.call_within`."""
         started = time.perf_counter()
-        call, refused = self.open_call(context, slots)
-        outcome: Outcome = refused or self.get_dispatcher().dispatch(call)
-        for feature in features.hooks["finish_outcome"]:
-            outcome = feature.finish_outcome(outcome, call)
+        call, outcome = self.make_call(context, slots)
         record_call(context, call.tool, outcome, {}, started)
         return outcome
 
-    def open_call(
+    def make_call(
         self, context: RequestContext, slots: Mapping[Slot[Any], Any] | None = None
-    ) -> tuple[CallState, Outcome | None]:
-        """Return the call that a message asks for, and its outcome if the view is not to be asked.
+    ) -> tuple[CallState, Outcome]:
+        """Return the call that a message asks for, and its outcome.
 
         Args:
-            slots: what the call has in slots of features before it is prepared.
+            slots: what the call has in slots of features before it is made.
         """
         arguments = context.message.params.get("arguments")
-        call = CallState(self.get_tool(context), arguments, context.caller, context, self.server)
-        name = ""
-        # A call may be redirected more than once.
-        while call.tool.name != name:
-            name = call.tool.name
-            for feature in features.hooks["redirect"]:
-                feature.redirect(call)
-        if call.tool.is_sliced:
-            budget = self.get_budget(call.tool, context)
-            call.result_limit = budget.get_limit(Outcome(call.tool.name, 200))
-        if slots:
-            call.slots.update(slots)
-        refused = self.check_request(call)
-        for feature in features.hooks["prepare"]:
-            feature.prepare(call)
+        call = CallState(None, arguments, context.caller, context, self.server)
+        call.slots.update(slots or {})
+        call.tool = self.get_tool(call)
         if call.channel is not None:
             call.progress = Progress.wanted(context.message.meta, call.channel)
-        return call, refused
+        outcome = self.check_request(call) or self.get_dispatcher().dispatch(call)
+        return call, outcome
+
+    def find_result_limit(self, call: CallState) -> int | None:
+        """Return the most tokens of a result that comes in slices, None for any number."""
+        assert call.context is not None
+        budget = self.get_budget(call.tool, call.context)
+        return budget.get_limit(Outcome(call.tool.name, 200))
 
     def write_result(self, outcome: Outcome, call: CallState) -> tuple[dict[str, Any], Outcome]:
         # In place of an outcome that cannot be written as JSON, a failure is written.
@@ -243,6 +228,7 @@ class ToolsCapability(Capability):
         assert context is not None
         budget = self.get_budget(call.tool, context)
         writer = ResultWriter(self.get_envelope(call.tool), context.era)
+        tool, labels = call.tool, dict(outcome.result_meta)
 
         result: dict[str, Any] | None = None
         with catch() as caught:
@@ -254,13 +240,12 @@ class ToolsCapability(Capability):
             if outcome.is_trial:
                 failure = failure.changed(is_trial=True, meta=outcome.meta)
             result, outcome = ResultWriter(writer.envelope, context.era).write(failure), failure
-        if outcome.failure is not None and outcome.is_error:
-            return result, outcome
-        tool = call.tool
-        if tool.name == RETRIEVAL_TOOL and isinstance(outcome.data, Mapping):
-            # Content of a shortened result has the labels of the tool that made the result.
-            tool = self.get_tools(context).get(outcome.data.get("tool", ""), tool)
-        if tool.options.untrusted and (labels := tool.hints.result_meta):
+        if outcome.failure is None or not outcome.is_error:
+            if tool.name == RETRIEVAL_TOOL and isinstance(outcome.data, Mapping):
+                # Content of a shortened result has the labels of the tool that made the result.
+                tool = self.get_tools(context).get(outcome.data.get("tool", ""), tool)
+            labels.update(tool.hints.result_meta if tool.options.untrusted else {})
+        if labels:
             result["_meta"] = {**result.get("_meta", {}), **labels}
         return result, outcome
 
@@ -285,20 +270,22 @@ class ToolsCapability(Capability):
             raise
         return None
 
-    def get_tool(self, context: RequestContext) -> Tool:
-        """Return the tool that a message names, as the caller's narrowings leave it.
+    def get_tool(self, call: CallState) -> Tool:
+        """Return the tool that a call names, as the caller's narrowings leave it.
 
         Raises:
             UnknownTool: if there is none; the error has the nearest names that the caller sees.
         """
+        context = call.context
+        assert context is not None
         name = context.message.params.get("name")
         if type(name) is not str:
             raise InvalidParams('The params of tools/call must name a tool: "name", a string.')
         tools = self.get_tools(context)
-        tool = tools.get(name)
-        for feature in () if tool else features.hooks["find_tool"]:
-            tool = tool or feature.find_tool(name, context, self.server)
-        if tool is None:
+        if (tool := tools.get(name)) is None:
+            found = (find_tool(name, call) for find_tool in features.hooks["find_tool"])
+            if other := next(filter(None, found), None):
+                return other  # type: ignore[no-any-return]
             offered = self.get_offered_tools(context)
             raise UnknownTool.named(name, Visibility(context.caller).find_nearest(name, offered))
         if not (narrowings := context.caller.narrowings):

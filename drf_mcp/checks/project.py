@@ -46,7 +46,7 @@ class MountedEndpoint:
     @property
     def is_shortened(self) -> bool:
         """Whether ``tools/list`` only has tools that find the others."""
-        return any(each.shortens_list(self.view) for each in features.hooks["shortens_list"])
+        return any(shortens(self.view) for shortens in features.hooks["shortens_list"])
 
 
 def takes_sessions_alone(classes: Iterable[Any]) -> bool:

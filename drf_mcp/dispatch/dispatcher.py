@@ -45,12 +45,15 @@ from drf_mcp.dispatch.request import (
 from drf_mcp.dispatch.response import Recognizer, ViewResponse, build_outcome, new_request_id
 from drf_mcp.exceptions import catch
 from drf_mcp.features import CallState, Guard, Proceed
-from drf_mcp.interaction.exchange import Asked, Deferred
+from drf_mcp.interaction.exchange import COUNTED, RERUN, Asked, Deferred
 from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.introspection.inspection import wrapped_queries
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import mcp_settings
+
+# Guards with a lower order are around the values of failures.
+OUTER = 100
 
 
 class Dispatcher(FailureOutcomes):
@@ -63,17 +66,23 @@ class Dispatcher(FailureOutcomes):
     recognize: Recognizer | None = None
 
     def dispatch(self, call: CallState) -> Outcome:
-        """Make a call and return its outcome.
+        """Make a call within its guards and return its outcome.
 
         Raises:
             APIException: if the caller is not let into the endpoint at all.
         """
         call.request_id, call.dispatcher = new_request_id(), self
+        call.guards = guards = self.get_guards(call)
+        outer = [guard for guard in guards if guard.order < OUTER]
+        return pass_guards(outer, call, self.answer) if outer else self.answer(call)
+
+    def answer(self, call: CallState) -> Outcome:
+        """Return the outcome of a call: whatever a guard or the view raises becomes a value."""
         caller, started = call.caller, time.perf_counter()
+        guards = [guard for guard in call.guards if guard.order >= OUTER]
         perform: Proceed = self.perform
         timer = Timer() if mcp_settings.TELEMETRY or settings.DEBUG else None
         try:
-            call.guards = guards = self.get_guards(call)
             if guards:
                 perform = partial(pass_guards, guards, perform=perform)
             if timer is not None:
@@ -118,8 +127,8 @@ class Dispatcher(FailureOutcomes):
             guards.append(ThrottleGuard())
         if mcp_settings.TIME_LIMIT or call.tool.options.time_limit:
             guards.append(TimeLimitGuard())
-        for feature in features.hooks["get_guards"]:
-            guards += feature.get_guards(call)
+        for get_guards in features.hooks["get_guards"]:
+            guards += get_guards(call)
         if len(guards) > 1:
             guards.sort(key=attrgetter("order"))
         return guards
@@ -129,8 +138,9 @@ class Dispatcher(FailureOutcomes):
 
         def perform(bound: Call) -> Outcome:
             item = call.of_item(bound)
-            # A rerun has passed the guards of the call, but not the guards of each request.
-            item.is_rerun = call.is_counted
+            if RERUN.get(call):
+                # A rerun has passed the guards of the call, but not the guards of each request.
+                item.slots = {**call.slots, RERUN: COUNTED.get(call)}
             outcome = pass_guards(guards, item, self.perform)
             if call.caller.refusal is not None:
                 raise call.caller.refusal
@@ -212,7 +222,7 @@ class Dispatcher(FailureOutcomes):
         route = tool.endpoint.route
         # The view authenticates alone, or after the endpoint.
         answer = callback or route.callback
-        if callback is not None or call.is_rerun:
+        if callback is not None or RERUN.get(call):
             caller.authenticate()
             if callback is None and not needs_callback(answer):
                 # The view's throttles counted the call when it ran first.
@@ -261,7 +271,7 @@ class Dispatcher(FailureOutcomes):
     ) -> Outcome:
         """Return the outcome of a view's response."""
         tool, bound, caller = call.tool, call.bound, request.caller
-        answer = ViewResponse.read(response, request)
+        call.response = answer = ViewResponse.read(response, request)
         named = getattr(tool.endpoint.route.view_class, "mcp_writes_envelope", None)
         if caller.is_guess and answer.view is not None:
             caller.view_request = answer.view.request
@@ -292,6 +302,4 @@ class Dispatcher(FailureOutcomes):
             if len(unanswered) < len(bound.fields):
                 selected = FieldSelection(bound.fields).select(outcome.data)
                 outcome = outcome.changed(data=selected)
-        for feature in features.hooks["read_response"]:
-            outcome = feature.read_response(outcome, answer, call)
         return outcome

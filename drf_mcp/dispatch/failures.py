@@ -28,6 +28,7 @@ from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import new_request_id
 from drf_mcp.exceptions import InternalError, TimeLimitExceeded, catch
 from drf_mcp.features import CallState
+from drf_mcp.interaction.exchange import TRIAL
 from drf_mcp.outcomes import UNVERSIONED, Failure, Outcome, RateLimit, Source
 from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings
@@ -70,7 +71,8 @@ class FailureOutcomes:
             raise exc
         if isinstance(exc, TimeLimitExceeded):
             return self.get_refused_outcome(call, exc)
-        if explained := call.explain(exc):
+        trial = TRIAL.get(call)
+        if trial is not None and (explained := trial.explain(exc)):
             return self.get_refused_outcome(call, explained)
         return self.get_crash_outcome(call, request, exc)
 

@@ -17,6 +17,7 @@ from drf_mcp.access.throttles import count_call, find_tightest, warn_of_quota
 from drf_mcp.codes import APPROACHING
 from drf_mcp.exceptions import TimeLimitExceeded
 from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.interaction.exchange import RERUN
 from drf_mcp.introspection.inspection import wrapped_queries
 from drf_mcp.outcomes import Category, Failure, Outcome, RateLimit
 from drf_mcp.settings import mcp_settings
@@ -83,7 +84,7 @@ class ThrottleGuard(Guard):
     order = 200
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        if call.is_rerun:
+        if RERUN.get(call):
             return proceed(call)
         tool, known = call.tool, call.caller.authenticate()
         # Some throttles read the method, and let reads pass.
@@ -148,7 +149,7 @@ class TimeLimitGuard(Guard):
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
         seconds = self.find_seconds(call)
-        if not seconds or call.is_rerun:
+        if not seconds or RERUN.get(call):
             return proceed(call)
         # Binding describes the tool at its first call, which is not the view's time.
         call.bound  # noqa: B018 - reading it binds the arguments

@@ -441,12 +441,10 @@ def is_taken_away(caller: Caller, tool: Any) -> bool:
         logger.warning("Whether %s is refused could not be decided", tool.name, exc_info=exc)
         return True
 
-    def refuses() -> bool:
-        deciding = features.hooks["get_access_steps"]
-        steps = (step for feature in deciding for step in feature.get_access_steps(tool, caller))
-        return any(step.allows is False for step in steps)
+    def is_refused() -> bool:
+        return any(refuses(tool, caller) for refuses in features.hooks["refuses"])
 
-    return caller.find_narrowing(tool) is not None or contain(refuses, log_failure)
+    return caller.find_narrowing(tool) is not None or contain(is_refused, log_failure)
 
 
 def make_coroutine(handle: Callable[..., Response]) -> Callable[..., Awaitable[Response]]:

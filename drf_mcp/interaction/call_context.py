@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from drf_mcp.codes import WARNING_SEVERITIES, screaming_code
-from drf_mcp.interaction.exchange import Answer, Block, Slot, find_call
+from drf_mcp.interaction.exchange import TRIAL, Answer, Block, Slot, find_call
 from drf_mcp.outcomes import Question, Severity, Warning
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ class CallContext:
     @property
     def dry_run(self) -> bool:
         """True in a dry run, so that a view can leave out what a rollback does not undo."""
-        call = self.call
-        return call is not None and call.is_trial
+        return TRIAL.get(self.call) is not None
 
     def warn(
         self,

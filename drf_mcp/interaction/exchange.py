@@ -19,7 +19,7 @@ Value = TypeVar("Value")
 class Slot(Generic[Value]):
     """A key for what a feature keeps in ``slots`` of a `drf_mcp.features.CallState`.
 
-    A feature makes its slots when its module is imported: ``TRIAL: Slot[Rollback] = Slot()``.
+    A feature makes its slots when its module is imported: ``TENANT: Slot[str] = Slot()``.
     """
 
     def get(self, call: Any) -> Value | None:
@@ -29,6 +29,14 @@ class Slot(Generic[Value]):
     def set(self, call: Any, value: Value | None) -> None:
         """Keep a value for the call, and for each request that it makes."""
         call.slots[self] = value
+
+
+# Whether the call has passed the guards before, such as a task that a worker runs.
+RERUN: Slot[bool] = Slot()
+# Whether the throttles of the view have counted each request of such a call.
+COUNTED: Slot[bool] = Slot()
+# What rolls the changes of the call back; its `explain` may say more of an exception of the view.
+TRIAL: Slot[Any] = Slot()
 
 
 def find_call(request: Any) -> Any:

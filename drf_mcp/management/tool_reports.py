@@ -188,8 +188,8 @@ class ToolList:
 
 
 def find_example_call(tool: Tool, user: Any) -> Example:
-    for feature in features.hooks["find_example"]:
-        if found := feature.find_example(tool, user):
+    for find_example in features.reviews["find_example"]:
+        if found := find_example(tool, user):
             return found  # type: ignore[no-any-return]
     return Example(tool.hints.call, None if user is None else str(user.get_username()))
 

@@ -162,13 +162,10 @@ def _find_tracing() -> Any:
 
 def open_observers(message: Any, caller: Any) -> Sequence[MessageObserver]:
     """Return the observers of a request, or of None, a message that was not read."""
-    observers: list[MessageObserver] = []
     if message is not None and (type(message) is not Message or message.id is None):
-        return observers
-    for feature in features.hooks["observe"]:
-        if (observer := feature.observe(message, caller)) is not None:
-            observers.append(observer)
-    return observers
+        return []
+    found = (observe(message, caller) for observe in features.hooks["observe"])
+    return [observer for observer in found if observer is not None]
 
 
 def report_refusal(caller: Any, exc: Exception) -> None:

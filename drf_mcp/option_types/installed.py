@@ -34,14 +34,20 @@ class Setting(NamedTuple):
 
 
 class Hooks(dict[str, Sequence[Any]]):
-    """The features that override a method of `Feature`, by the name of the method."""
+    """The methods that features and their tool sources override, by name."""
 
-    def __init__(self, features: Sequence[Any]) -> None:
+    def __init__(self, objects: Sequence[Any]) -> None:
         super().__init__()
-        self.features = features
+        self.objects = objects
 
     def __missing__(self, name: str) -> Sequence[Any]:
-        found = self[name] = [each for each in self.features if each.overrides(name)]
+        # The last base before `object` has the hook that does nothing.
+        bases = ((each, type(each).__mro__[-2]) for each in self.objects)
+        found = self[name] = [
+            getattr(each, name)
+            for each, base in bases
+            if getattr(type(each), name, None) is not getattr(base, name, None)
+        ]
         return found
 
 
@@ -50,7 +56,8 @@ class Features:
 
     Attributes:
         installed: the features, in the order of INSTALLED_APPS.
-        hooks: the features that have a hook, by its name.
+        hooks: the methods of features and their tool sources, by the name of the hook.
+        reviews: what features say of tools in reports: see `Feature.tool_review`.
         settings, tool_options, view_attributes: what they declare, by name.
     """
 
@@ -67,7 +74,7 @@ class Features:
             paths = (path for config in configs for path in getattr(config, "mcp_features", ()))
             found = [import_string(path)() for path in paths]
         elif name == "hooks":
-            found = Hooks(self.installed)
+            found = Hooks([*self.installed, *self._make("tool_source")])
         elif name in DECLARED:
             declared = (getattr(feature, name).items() for feature in self.installed)
             found = {key: setting for group in declared for key, setting in group}
@@ -77,6 +84,14 @@ class Features:
             # Kept as an attribute: each call reads some of them several times.
             vars(self)[name] = found
         return found
+
+    def _make(self, member: str) -> Sequence[Any]:
+        paths = (getattr(feature, member) for feature in self.installed)
+        return [import_string(path)() for path in paths if path]
+
+    @functools.cached_property
+    def reviews(self) -> Hooks:
+        return Hooks(self._make("tool_review"))
 
     @functools.cached_property
     def capability_classes(self) -> Sequence[type]:

@@ -110,8 +110,8 @@ class Exposure:
         for endpoint in self.get_endpoints(urlconf):
             route, own = endpoint.route, self.get_choice(endpoint)
             choices = [] if own is None else [own]
-            for feature in features.hooks["get_choices"] if own is not None else ():
-                choices += feature.get_choices(self, own)
+            for get_choices in features.hooks["get_choices"] if own is not None else ():
+                choices += get_choices(self, own)
             for choice in choices:
                 if not choice.matches(mcp_settings.EXCLUDE):
                     action = choice.endpoint.standard_action

@@ -205,12 +205,12 @@ class Registry:
             name: choice.tool_class(name, choice.endpoint, choice.options, related)
             for name, choice in named.items()
         }
-        for feature in features.hooks["get_tools"]:
-            for tool in [*feature.get_tools(MappingProxyType(tools))]:
+        for get_tools in features.hooks["get_tools"]:
+            for tool in [*get_tools(MappingProxyType(tools))]:
                 if tool.name in tools:
                     place = tools[tool.name].endpoint.place
                     raise ImproperlyConfigured(
-                        f"A tool of {type(feature).__name__} and {place} share the name "
+                        f"A tool of {type(get_tools.__self__).__name__} and {place} share the name "
                         f"{tool.name!r}."
                     )
                 tools[tool.name] = tool

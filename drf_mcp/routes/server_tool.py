@@ -63,7 +63,7 @@ class ServerEndpoint(Endpoint):
 class ServerTool(Tool):
     """A tool of the server's own, whose view is called like the view of a route.
 
-    `Feature.get_tools` returns such tools.
+    `ToolSource.get_tools` returns such tools.
     """
 
     @classmethod
@@ -90,7 +90,7 @@ class ServerTool(Tool):
 
 @dataclass(frozen=True, eq=False)
 class RedirectingTool(ServerTool):
-    """A tool whose calls become calls of another tool, in `Feature.redirect`.
+    """A tool whose calls become calls of another tool, by `CallState.redirect`.
 
     Attributes:
         naming: the argument that names the other tool.

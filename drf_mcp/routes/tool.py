@@ -100,8 +100,8 @@ class Tool:
     @override_language()
     def arguments(self) -> Arguments:
         arguments = Arguments(self)
-        for feature in features.hooks["finish_arguments"]:
-            feature.finish_arguments(arguments, self)
+        for finish in features.hooks["finish_arguments"]:
+            finish(arguments, self)
         return arguments
 
     @property
@@ -122,8 +122,7 @@ class Tool:
     @functools.cached_property
     def controls(self) -> tuple[Parameter, ...]:
         """The arguments that guards read, each under the guard's name."""
-        guarding = features.hooks["get_controls"]
-        return tuple(each for feature in guarding for each in feature.get_controls(self))
+        return tuple(each for get in features.hooks["get_controls"] for each in get(self))
 
     @property
     def extra_query(self) -> bool:
@@ -200,11 +199,6 @@ class Tool:
         # Not PUT, PATCH and DELETE, whatever their options say.
         return self.endpoint.method in ("GET", "POST") and bool(self.annotations["readOnlyHint"])
 
-    @functools.cached_property
-    def is_sliced(self) -> bool:
-        """Whether the view answers with as much as fits into `CallState.result_limit`."""
-        return self.endpoint.is_built_in
-
     def matches(self, patterns: Iterable[str]) -> bool:
         """Return whether one of the patterns matches the tool."""
         return self.endpoint.matches(patterns, self.name, self.options.tags)
@@ -236,8 +230,8 @@ class Tool:
         if self.options.icons:
             definition["icons"] = self.options.icons
         meta = self.hints.meta
-        for feature in features.hooks["get_definition_members"]:
-            members = dict(feature.get_definition_members(self))
+        for get_members in features.hooks["get_definition_members"]:
+            members = dict(get_members(self))
             meta.update(members.pop("_meta", {}))
             definition.update(members)
         for name, own in (self.options.meta or {}).items():

@@ -147,8 +147,10 @@ class StoredAnswer:
             found = {self.find_rights() if terms["asked"] else self._find_rights_alone()}
         if found != {terms["rights"]}:
             raise RightsChanged()
-        for feature in features.hooks["check_stored_answer"]:
-            feature.check_stored_answer(self)
+        # A change that was made is not taken back.
+        refusing = features.hooks["refuses"] if self.tool.reads else ()
+        if any(refuses(self.tool, self.caller) for refuses in refusing):
+            raise PermissionDenied()
 
     def find_rights(self) -> str:
         """Return a hash of the caller's rights; the view's permissions are asked as well.

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.probe import REFUSALS
 from drf_mcp.exceptions import Unavailable, contain
-from drf_mcp.features import CallState, Feature
+from drf_mcp.features import CallState, Feature, ToolSource
 from drf_mcp.interaction.call_context import call_context
 from drf_mcp.interaction.exchange import find_call
 from drf_mcp.outcomes import Outcome
@@ -139,7 +139,7 @@ class ContentRetrieveView(ServerToolView):
         self, facts: Mapping[str, Any], items: Any, call: CallState, asked: Mapping[str, Any]
     ) -> dict[str, Any]:
         measure = _make_measure(facts, call)
-        limit = call.result_limit
+        limit = call.server.tools_capability.find_result_limit(call)
         room = None if limit is None else limit - min(RESERVE, limit // 5)
         slicer = Slicer(measure, room, asked["offset"], asked["limit"])
         if ids := asked.get("ids"):
@@ -163,13 +163,13 @@ def _make_measure(facts: Mapping[str, Any], call: CallState) -> Any:
     capability, encode = call.server.tools_capability, AnswerEncoder().encode
     envelope = capability.get_envelope(call.tool)
     count_tokens = capability.get_budget(call.tool, call.context).count_tokens
+    limit = capability.find_result_limit(call)
 
     def measure(part: Mapping[str, Any]) -> int:
         data = {**facts, **part}
         outcome = Outcome(call.tool.name, 200, data=data, request_id=call.request_id)
         text = "".join(envelope.texts(outcome, encode))
         least = -(-len(text) // CHARS_PER_TOKEN)
-        limit = call.result_limit
         return least if limit is not None and least > limit else max(least, count_tokens(text))
 
     return measure
@@ -182,10 +182,14 @@ def _raise_unavailable(exc: Exception) -> NoReturn:
     raise Unavailable(UNREADABLE) from None
 
 
-class KeepsContent(Feature):
+class RetrievalSource(ToolSource):
     """Gives each endpoint the tool that fetches what results had no room for."""
 
     def get_tools(self, tools: Mapping[str, Any]) -> Iterable[Any]:
         if tools and can_archive():
             about = {"title": "Fetch the rest of a result", "description": DESCRIPTION}
             yield ServerTool.make(RETRIEVAL_TOOL, ContentRetrieveView, query=PARAMETERS, **about)
+
+
+class KeepsContent(Feature):
+    tool_source = "drf_mcp.stored.retrieval.RetrievalSource"

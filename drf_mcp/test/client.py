@@ -13,7 +13,6 @@ from rest_framework.test import APIClient, ForceAuthClientHandler
 
 import drf_mcp
 from drf_mcp.envelopes import BUILT_IN_ENVELOPES, Envelope, ResponseV2Envelope
-from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import MISSING, Outcome, Problem
 from drf_mcp.protocol.constants import (
     CLIENT_CAPABILITIES_KEY,
@@ -26,6 +25,7 @@ from drf_mcp.protocol.constants import (
 )
 from drf_mcp.protocol.headers import RepeatedArguments
 from drf_mcp.routes.registry import registry
+from drf_mcp.signals import records_wanted
 
 
 @dataclass
@@ -284,8 +284,7 @@ class MCPClient(APIClient):
 
         Call it after requests that came another way, or from a background thread.
         """
-        for feature in features.hooks["flush"]:
-            feature.flush()
+        records_wanted.send(type(self))
 
     def _find_endpoint_path(self) -> str:
         try:

@@ -22,7 +22,6 @@ from drf_mcp.access.resources import WellKnownConverter
 from drf_mcp.envelopes import Envelope
 from drf_mcp.interaction.exchange import Channel
 from drf_mcp.introspection.source.overrides import forget_trees
-from drf_mcp.option_types.installed import features
 from drf_mcp.protocol import ERAS
 from drf_mcp.protocol.constants import (
     CLIENT_CAPABILITIES_KEY,
@@ -235,8 +234,6 @@ def _describe_endpoints() -> list[PreloadedEndpoint]:
         get = server.tools_capability.get_definition
         for tool in tools.values():
             size += max(len(get(tool, era)) for era in ERAS.values())
-        for feature in features.hooks["prepare_endpoint"]:
-            feature.prepare_endpoint(server, tools)
         seconds = round(time.perf_counter() - started, 3)
         described.append(PreloadedEndpoint(endpoint.path, len(tools), size, seconds))
     return described

@@ -80,7 +80,7 @@ MUTANTS = (
     Mutant("Route.match", never(1), PATHS),
     Mutant("Route.match", always(4), PATHS),
     Mutant("find_unknown", never(1), "tools/test_refusals.py"),
-    Mutant("ToolSearch.redirect", never(4, 2), "contrib/search/test_runs.py"),
+    Mutant("ToolSearch.redirect", never(3, 2), "contrib/search/test_runs.py"),
     Mutant("ThrottleGuard.__call__", never(2), "dispatch/test_limits.py"),
     Mutant("Deadline.__call__", never(1), "dispatch/test_limits.py"),
     Mutant("Held.take", drop_call("refuse_beyond"), "access/test_limits.py"),
@@ -137,7 +137,7 @@ MUTANTS = (
     Mutant("StoredAnswer.check", never(5), "stored/test_rights.py"),
     Mutant(
         "StoredAnswer.check",
-        drop_call("check_stored_answer"),
+        never(7),
         "contrib/rules/test_kept_answers.py",
     ),
     Mutant("get_rights_fingerprint", drop("flags"), "stored/test_rights.py"),

@@ -161,7 +161,7 @@ class Watch:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Watch every server and renderer of this process."""
-        handle_message, call_tool = Server.handle_message, ToolsCapability.call_tool
+        handle_message, write_result = Server.handle_message, ToolsCapability.write_result
         render = EnvelopeJSONRenderer.render
 
         def watched_message(server: Server, item: Any, headers: Any, caller: Any) -> Any:
@@ -175,13 +175,11 @@ class Watch:
             self.messages.append(watched)
             return reply
 
-        def watched_call_tool(capability: ToolsCapability, context: Any) -> Any:
-            result = call_tool(capability, context)
-            tool = capability.get_tool(context)
+        def watched_write_result(capability: ToolsCapability, outcome: Any, call: Any) -> Any:
             watched = self.served.message
-            watched.envelope_class = type(capability.get_envelope(tool))
-            watched.schema = find_output_schema(tool, watched.envelope_class)
-            return result
+            watched.envelope_class = type(capability.get_envelope(call.tool))
+            watched.schema = find_output_schema(call.tool, watched.envelope_class)
+            return write_result(capability, outcome, call)
 
         def watched_render(renderer: Any, *args: Any, **kwargs: Any) -> bytes:
             body = render(renderer, *args, **kwargs)
@@ -192,7 +190,7 @@ class Watch:
 
         self.patches = [
             mock.patch.object(Server, "handle_message", watched_message),
-            mock.patch.object(ToolsCapability, "call_tool", watched_call_tool),
+            mock.patch.object(ToolsCapability, "write_result", watched_write_result),
             mock.patch.object(EnvelopeJSONRenderer, "render", watched_render),
         ]
         with self.patched():

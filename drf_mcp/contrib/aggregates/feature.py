@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
-
 from drf_mcp.features import WORDS, Bound, Feature, Setting
 
 
@@ -19,19 +15,4 @@ class AggregatesFeature(Feature):
         # and groups the rows of the list. For lists whose figures agents ask for.
         "aggregate": Setting((), WORDS, chooses_tools=True),
     }
-
-    def get_choices(self, exposure: Any, choice: Any) -> Iterator[Any]:
-        endpoint, fields = choice.endpoint, tuple(dict.fromkeys(choice.options.aggregate))
-        if not fields or endpoint.standard_action != "list":
-            return
-        from drf_mcp.contrib.aggregates.listing import DEFAULTS, AggregateEndpoint
-        from drf_mcp.contrib.aggregates.tool import AggregateTool
-
-        options = exposure.merge_view_options(endpoint, "aggregate")
-        yield replace(
-            choice,
-            endpoint=AggregateEndpoint.of_list(endpoint, fields),
-            options=replace(options, **DEFAULTS),
-            named=False,
-            tool_class=AggregateTool,
-        )
+    tool_source = "drf_mcp.contrib.aggregates.tool.AggregateSource"

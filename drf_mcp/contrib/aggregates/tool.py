@@ -21,6 +21,7 @@ from drf_mcp.contrib.aggregates.figures import (
 )
 from drf_mcp.contrib.aggregates.listing import (
     DEFAULT_GROUPS,
+    DEFAULTS,
     MOST_GROUPS,
     AggregateEndpoint,
     find_key_writer,
@@ -29,7 +30,7 @@ from drf_mcp.describers import ClosedSet, EndpointSchema, Finding, Inspection, P
 from drf_mcp.dispatch.stock_lists import find_list_fault
 from drf_mcp.errors import find_nearest, join_alternatives, join_names, refuse_many
 from drf_mcp.exposure import QUERY, Endpoint, Tool, ViewOptions
-from drf_mcp.features import Call
+from drf_mcp.features import Call, ToolSource
 from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.introspection.parsers import Renaming
@@ -246,6 +247,21 @@ class AggregateTool(Tool):
 
 
 # --- Checks ---------------------------------------------------------------------------------
+
+
+class AggregateSource(ToolSource):
+    def get_choices(self, exposure: Any, choice: Any) -> Iterator[Any]:
+        endpoint, fields = choice.endpoint, tuple(dict.fromkeys(choice.options.aggregate))
+        if not fields or endpoint.standard_action != "list":
+            return
+        options = exposure.merge_view_options(endpoint, "aggregate")
+        yield replace(
+            choice,
+            endpoint=AggregateEndpoint.of_list(endpoint, fields),
+            options=replace(options, **DEFAULTS),
+            named=False,
+            tool_class=AggregateTool,
+        )
 
 
 @register_check()

@@ -15,6 +15,7 @@ from drf_mcp.features import (
     Feature,
     Guard,
     Number,
+    Proceed,
     RequestContext,
     Setting,
     mcp_settings,
@@ -56,29 +57,19 @@ class AskingFeature(Feature):
     }
     expires = {"open_questions": "drf_mcp.contrib.asking.open_questions.delete_expired_questions"}
 
-    # --- Clients that carry each round themselves (2026-07-28) ----------------------------------
-
-    def open_input_requests(self, context: Any, subject: str) -> Any:
-        input_requests = InputRequests(context, subject)
-        if input_requests.is_retry:
-            input_requests.exchange  # noqa: B018 - what cannot be trusted is refused before anything runs
-        return input_requests
-
-    def prepare(self, call: CallState) -> None:
-        params = call.context.message.params if call.context else {}
-        # A call that brings no answers asks first.
-        if STATE in params or RESPONSES in params:
-            self._open(call)
-
-    def get_unfinished(self, outcome: Outcome, call: CallState) -> Any:
-        return self._open(call).write(outcome.questions) if outcome.questions else None
-
-    def _open(self, call: CallState) -> Any:
-        if INPUT_REQUESTS.get(call) is None:
-            INPUT_REQUESTS.set(
-                call, self.open_input_requests(call.context, f"tools/call {call.tool.name}")
-            )
-        return INPUT_REQUESTS.get(call)
+    def get_guards(self, call: CallState) -> Sequence[Guard]:
+        sent, channel = call.sent, call.channel
+        if sent is None or sent.is_inner:
+            return ()
+        if sent.era.asks_for_input:
+            # Only such a client can be asked, or brings answers.
+            params, modes = sent.message.params, read_modes(sent.message.meta)
+            can_ask = modes or STATE in params or RESPONSES in params
+            return [InputGuard()] if can_ask and sent.message.method == "tools/call" else ()
+        if channel is None or not channel.is_live or not mcp_settings.ANSWER_TIMEOUT:
+            return ()
+        session = Session.find(sent.headers, call.caller)
+        return [WaitingGuard(session)] if session else ()
 
     # --- Clients that shook hands (2025-06-18 and 2025-11-25) -----------------------------------
 
@@ -99,12 +90,24 @@ class AskingFeature(Feature):
         elif session and item.method == CANCELLED:
             OpenQuestions(session).cancel(item.params.get("requestId"))
 
-    def get_guards(self, call: CallState) -> Sequence[Guard]:
-        sent, channel = call.sent, call.channel
-        if sent is None or channel is None or not channel.is_live or sent.era.asks_for_input:
-            return ()
-        session = Session.find(sent.headers, call.caller)
-        return [WaitingGuard(session)] if session and mcp_settings.ANSWER_TIMEOUT else ()
+
+class InputGuard(Guard):
+    """Answers a call with its questions; the client calls again with the answers."""
+
+    order = 30
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        context, input_requests = call.context, INPUT_REQUESTS.get(call)
+        assert context is not None
+        if input_requests is None:
+            input_requests = InputRequests(context, f"tools/call {call.tool.name}")
+            # A call that brings no answers asks first.
+            if input_requests.is_retry:
+                input_requests.exchange  # noqa: B018 - what cannot be trusted is refused
+                INPUT_REQUESTS.set(call, input_requests)
+        outcome = proceed(call)
+        asked = input_requests.write(outcome.questions) if outcome.questions else None
+        return outcome if asked is None else outcome.changed(unfinished=asked)
 
 
 class InputRequests:

@@ -41,13 +41,8 @@ class WaitingInputRequests:
         modes: what the client's user can be asked by.
     """
 
-    is_retry = False
-
     def __init__(self, modes: tuple[str, ...]) -> None:
         self.exchange = Exchange(modes)
-
-    def write(self, questions: tuple[Question, ...]) -> None:
-        """Leave no call open: what was not answered in time is not asked again."""
 
     def add(self, questions: Sequence[Question], answers: Mapping[str, Answer]) -> None:
         known = self.exchange

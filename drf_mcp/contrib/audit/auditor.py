@@ -16,15 +16,17 @@ from typing import Any, TypeAlias
 from weakref import WeakSet
 
 from django.db import InterfaceError, OperationalError, connections, router, transaction
+from django.dispatch import receiver
 from django.utils import timezone
 
 from drf_mcp.access.limits import find_address
 from drf_mcp.codes import standard_code
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
-from drf_mcp.contrib.audit.recording import CALLS, Audit, fill, report_unwritten
+from drf_mcp.contrib.audit.recording import CALLS, Audit, fill, make_auditor, report_unwritten
 from drf_mcp.exceptions import catch, contain
 from drf_mcp.features import Caller, mcp_settings
 from drf_mcp.protocol.constants import CLIENT_INFO_KEY
+from drf_mcp.signals import records_wanted
 
 logger = logging.getLogger("drf_mcp")
 # Rows that one statement deletes.
@@ -297,6 +299,12 @@ def begin_in_child() -> None:
 atexit.register(flush_at_exit)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=begin_in_child)
+
+
+@receiver(records_wanted)
+def flush_wanted(**kwargs: Any) -> None:
+    if auditor := make_auditor():
+        auditor.flush()
 
 
 def flush_at_signal() -> None:

@@ -26,7 +26,6 @@ from drf_mcp.features import (
     MessageObserver,
     Number,
     Proceed,
-    Safeguard,
     Setting,
     mcp_settings,
 )
@@ -216,15 +215,15 @@ class RecordGuard(Guard):
         return proceed(call)
 
 
-def _make_auditor() -> Any:
+def make_auditor() -> Any:
     """Return what keeps the records, None where the settings of tests keep none."""
-    config: Any = apps.app_configs["drf_mcp_audit"]
-    return config.auditor
+    config: Any = apps.app_configs.get("drf_mcp_audit")
+    return config and config.auditor
 
 
 def expire_audit() -> int | None:
     """Delete the records that AUDIT_RETENTION does not keep, and return their number."""
-    auditor = _make_auditor()
+    auditor = make_auditor()
     return None if auditor is None else auditor.expire()
 
 
@@ -241,19 +240,12 @@ class AuditFeature(Feature):
         "AUDIT_RETENTION": Setting(None, Number().or_none()),
     }
 
+    tool_review = "drf_mcp.contrib.audit.review.AuditReview"
     expires = {"audited_calls": "drf_mcp.contrib.audit.recording.expire_audit"}
 
     def observe(self, message: Any, caller: Any) -> MessageObserver | None:
-        auditor = _make_auditor()
+        auditor = make_auditor()
         return auditor and auditor.open(message, caller)  # type: ignore[no-any-return]
-
-    def flush(self) -> None:
-        auditor = _make_auditor()
-        if auditor is not None:
-            auditor.flush()
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
         return [RecordGuard()] if mcp_settings.AUDIT_STRICT else ()
-
-    def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
-        return [Safeguard("audit", "audit", _make_auditor() is not None, order=700)]

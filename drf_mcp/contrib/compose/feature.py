@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from typing import Any
 
 from django.core.checks import CheckMessage, Error
 
@@ -53,18 +52,7 @@ class ComposeFeature(Feature):
     }
     expires = {"kept_programs": "drf_mcp.contrib.compose.keeping.expire_programs"}
 
-    def get_listed_tools(self, tools: Any, context: Any, server: Any) -> Sequence[Any] | None:
-        from drf_mcp.contrib.compose.tool import find_tool
-
-        tool = find_tool(server, context)
-        return None if tool is None else [*tools, tool]
-
-    def find_tool(self, name: str, context: Any, server: Any) -> Any:
-        if name != COMPOSE:
-            return None
-        from drf_mcp.contrib.compose.tool import find_tool
-
-        return find_tool(server, context)
+    tool_source = "drf_mcp.contrib.compose.tool.ComposeSource"
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
         program = PROGRAM.get(call) if call.slots else None
@@ -76,16 +64,6 @@ class ComposeFeature(Feature):
         if program is not None:
             return [ProgramTimeGuard(program)]
         return [ProgramGuard()] if isinstance(call.tool, ComposeTool) else ()
-
-    def finish_result(
-        self, result: dict[str, Any], outcome: Any, call: CallState
-    ) -> dict[str, Any]:
-        program = PROGRAM.get(call)
-        if program is None or not program.is_untrusted:
-            return result
-        # A program may write what it read anywhere.
-        label = call.tool.hints.label("result", "output")
-        return {**result, "_meta": {**result.get("_meta", {}), **label}}
 
 
 @register_check()

@@ -13,7 +13,7 @@ from django.utils import timezone
 from rest_framework.exceptions import APIException
 
 from drf_mcp.budgets import describe_retrieval
-from drf_mcp.contrib.compose import COMPOSE, LIMITS, PROGRAM
+from drf_mcp.contrib.compose import COMPOSE, LIMITS
 from drf_mcp.contrib.compose.calls import (
     FAILED,
     OWN_FUNCTIONS,
@@ -81,8 +81,6 @@ class ProgramRun:
         self.calls = ProgramCalls(call, self.limits)
         self.printed = Printed(self.limits["output"])
         self.program, self.now = sent.program, timezone.now()
-        # `ComposeFeature.finish_result` reads it.
-        PROGRAM.set(call, self.calls)
 
     def get_outcome(self) -> Outcome:
         calls = self.calls
@@ -107,7 +105,10 @@ class ProgramRun:
         # A program gets the data of its calls, without their meta.
         noted = [each.noted for each in calls.record if each.noted is not None]
         meta = {**outcome.meta, **({"calls": noted} if noted else {})}
-        return outcome.changed(warnings=warnings, meta=meta)
+        # A program may write what it read anywhere.
+        hints = self.call.tool.hints
+        labels = hints.label("result", "output") if calls.is_untrusted else {}
+        return outcome.changed(warnings=warnings, meta=meta, result_meta=labels)
 
     def run(self) -> Any:
         calls = self.calls

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from drf_mcp.contrib.compose import COMPOSE
 from drf_mcp.errors import ArgumentsRefused
 from drf_mcp.exposure import RedirectingTool, ServerTool, ServerToolView, Tool, Visibility
-from drf_mcp.features import RequestContext, mcp_settings
+from drf_mcp.features import CallState, RequestContext, ToolSource, mcp_settings
 from drf_mcp.json_text import parse_json_text
 from drf_mcp.outcomes import Problem
 
@@ -84,6 +84,17 @@ def write_functions(server: Any, context: RequestContext) -> Mapping[str, Tool]:
         for name, tool in tools.items()
         if isinstance(tool, RedirectingTool) or not tool.endpoint.is_built_in
     }
+
+
+class ComposeSource(ToolSource):
+    def list_tools(
+        self, tools: Sequence[Any], context: RequestContext, server: Any
+    ) -> Sequence[Any]:
+        tool = find_tool(server, context)
+        return tools if tool is None else [*tools, tool]
+
+    def find_tool(self, name: str, call: CallState) -> Tool | None:
+        return find_tool(call.server, call.context) if name == COMPOSE and call.context else None
 
 
 def find_tool(server: Any, context: RequestContext) -> Tool | None:

@@ -14,7 +14,7 @@ from drf_mcp.contrib.operators.permission_trace import PermissionTrace
 from drf_mcp.describers import ANY, Place
 from drf_mcp.exceptions import contain
 from drf_mcp.exposure import PATH, Tool, registry
-from drf_mcp.features import Call, Example
+from drf_mcp.features import Call, Example, ToolReview
 
 # How many users and rows are tried.
 SAMPLE = 20
@@ -109,3 +109,8 @@ def _put(value: Any, place: Place, key: Any) -> Any:
     if isinstance(value, dict) and place[0] in value:
         return {**value, place[0]: _put(value[place[0]], place[1:], key)}
     return value
+
+
+class ExamplesReview(ToolReview):
+    def find_example(self, tool: Any, user: Any = None) -> Example:
+        return find_example(tool, user)

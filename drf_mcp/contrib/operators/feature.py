@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
-
-from drf_mcp.features import Example, Feature
+from drf_mcp.features import Feature
 
 
 class OperatorsFeature(Feature):
@@ -14,8 +12,4 @@ class OperatorsFeature(Feature):
         "check": "drf_mcp.contrib.operators.lock.CheckReport",
     }
     page_parts = ("drf_mcp.contrib.operators.page.OperatorsPart",)
-
-    def find_example(self, tool: Any, user: Any = None) -> Example | None:
-        from drf_mcp.contrib.operators.examples import find_example
-
-        return find_example(tool, user)
+    tool_review = "drf_mcp.contrib.operators.examples.ExamplesReview"

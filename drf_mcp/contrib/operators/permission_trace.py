@@ -283,11 +283,10 @@ class PermissionTrace:
         yield from (permission.make_step("permission") for permission in asked)
 
     def _find_feature_steps(self) -> Iterator[Step]:
-        for feature in features.hooks["get_access_steps"]:
-            ask = partial(feature.get_access_steps, self.tool, self.caller)
-            found: Any = contain(ask, lambda exc: exc)
+        for get_steps in features.reviews["get_access_steps"]:
+            found: Any = contain(partial(get_steps, self.tool, self.caller), lambda exc: exc)
             if isinstance(found, Exception):
-                name, says = type(feature).__name__, _(UNASKABLE) % {"error": found}
+                name, says = type(get_steps.__self__).__name__, _(UNASKABLE) % {"error": found}
                 found = [AccessStep(name, name, None, says)]
             yield from (Step(*step) for step in found)
 

@@ -42,7 +42,7 @@ class ToolRisks:
         found = [
             Safeguard("permissions", "perms", self._has_permissions(), is_grave=True, order=0),
             Safeguard("throttle", "throttle", self._has_throttle(throttles), order=600),
-            *(s for f in features.hooks["get_safeguards"] for s in f.get_safeguards(tool)),
+            *(each for get in features.reviews["get_safeguards"] for each in get(tool)),
         ]
         self.safeguards = sorted(found, key=lambda safeguard: safeguard.order)
         self.guards: dict[str, str] = {}

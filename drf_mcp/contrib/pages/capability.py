@@ -22,6 +22,7 @@ from drf_mcp.features import (
     RequestContext,
     Setting,
     Text,
+    ToolSource,
     override_language,
 )
 from drf_mcp.protocol import REVISIONS
@@ -60,7 +61,10 @@ class PagesFeature(Feature):
         "ui": Setting(None, Either(Text(), PAGE_DETAILS).or_none()),
     }
     capability_classes = ("drf_mcp.contrib.pages.capability.UICapability",)
+    tool_source = "drf_mcp.contrib.pages.capability.PagesSource"
 
+
+class PagesSource(ToolSource):
     def get_definition_members(self, tool: Any) -> Mapping[str, Any]:
         if not tool.options.ui:
             return {}

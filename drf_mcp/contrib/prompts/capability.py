@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.apps import apps
 from django.utils.encoding import force_str
 from rest_framework import serializers
 
@@ -16,10 +17,9 @@ from drf_mcp.dispatch.content import encode_data
 from drf_mcp.errors import ask_nearest, find_nearest
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.features import Capability, Encoded, Feature, RequestContext, mcp_settings
-from drf_mcp.interaction.exchange import NOTHING_ASKED, Exchange
+from drf_mcp.interaction.exchange import NOTHING_ASKED
 from drf_mcp.json_text import parse_json_text, to_bytes
 from drf_mcp.observability.records import record_call
-from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome, Question
 from drf_mcp.protocol import REVISIONS
 from drf_mcp.protocol.constants import CACHE_MEMBERS
@@ -131,13 +131,13 @@ class PromptArguments:
         self.server = server
         self.context = context
         self.prompt = prompt
-        opening = features.hooks["open_input_requests"]
-        subject = f"prompts/get {prompt.name}"
-        self.input_requests = next((f.open_input_requests(context, subject) for f in opening), None)
+        self.input_requests: Any = None
+        self.exchange = NOTHING_ASKED
+        if apps.is_installed("drf_mcp.contrib.asking"):
+            from drf_mcp.contrib.asking.feature import InputRequests
 
-    @property
-    def exchange(self) -> Exchange:
-        return NOTHING_ASKED if self.input_requests is None else self.input_requests.exchange
+            self.input_requests = InputRequests(context, f"prompts/get {prompt.name}")
+            self.exchange = self.input_requests.exchange
 
     def read(self, sent: Mapping[str, Any]) -> tuple[dict[str, Any], Any] | InputRequired:
         """Return the arguments and their values, or the question for the missing arguments."""
@@ -161,8 +161,7 @@ class PromptArguments:
             schema = describe_form(serializer, sent)
             message = " ".join([force_str(self.prompt.label), *(sentences if answer else [])])
             question = Question(self.prompt.name, message, schema)
-            input_requests: Any = self.input_requests
-            asked: InputRequired | None = input_requests.write((question,))
+            asked: InputRequired | None = self.input_requests.write((question,))
             if asked is not None:
                 return asked
         raise InvalidParams(" ".join(sentences), data={"problems": problems}, http_status=200)

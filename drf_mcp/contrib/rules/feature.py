@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,19 +12,17 @@ from rest_framework.response import Response
 
 from drf_mcp.archives import StoredAnswer
 from drf_mcp.checks.project import Project, register_check
-from drf_mcp.contrib.rules.proposal_store import DONE, RUNNING, ProposalStore
+from drf_mcp.contrib.rules.proposal_store import DONE, ProposalStore
 from drf_mcp.contrib.rules.proposing import (
-    PROPOSAL,
     RETRIEVE,
     WITHDRAW,
+    ProposalGuard,
     RulesGuard,
     describe_proposal,
     find_credential_key,
     show_proposal,
 )
 from drf_mcp.contrib.rules.ruling import (
-    ALLOW,
-    REFUSE,
     RULES,
     PythonRule,
     find_rules,
@@ -34,17 +31,14 @@ from drf_mcp.contrib.rules.ruling import (
 from drf_mcp.exceptions import contain
 from drf_mcp.exposure import ServerTool, ServerToolView
 from drf_mcp.features import (
-    AccessStep,
     Bound,
     CallState,
     Feature,
     Guard,
-    Safeguard,
     Setting,
+    ToolSource,
 )
 from drf_mcp.interaction.exchange import find_call
-from drf_mcp.outcomes import Outcome
-from drf_mcp.protocol import jsonrpc
 
 
 class RulesFeature(Feature):
@@ -59,6 +53,22 @@ class RulesFeature(Feature):
     page_parts = ("drf_mcp.contrib.rules.views.RulesPart",)
     expires = {"proposals": "drf_mcp.contrib.rules.proposal_store.expire_proposals"}
 
+    tool_source = "drf_mcp.contrib.rules.feature.RulesSource"
+    tool_review = "drf_mcp.contrib.rules.review.RulesReview"
+
+    def get_guards(self, call: CallState) -> Sequence[Guard]:
+        # No rule takes the state of a proposal away from its caller.
+        if call.tool.name in (RETRIEVE, WITHDRAW) and call.tool.endpoint.is_built_in:
+            return ()
+        rules = find_rules(call.tool)
+        keeping = [] if call.tool.reads else [ProposalGuard()]
+        return [RulesGuard(rules), *keeping] if rules else ()
+
+    def refuses(self, tool: Any, caller: Any) -> bool:
+        return refuses_always(tool)
+
+
+class RulesSource(ToolSource):
     def get_tools(self, tools: Any) -> Iterable[Any]:
         # No call that only reads is ever proposed.
         if all(tool.reads for tool in tools.values()):
@@ -87,60 +97,6 @@ class RulesFeature(Feature):
                 output_schema=None,
             ),
         ]
-
-    def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
-        is_inner = call.context is not None and call.context.is_inner
-        if is_inner and call.slots and PROPOSAL.get(call) is not None:
-            # The server writes a result of the outermost call alone, and its proposal needs that
-            # of the approved call. The members of meta are in the result of the outermost call.
-            plain = outcome.changed(meta={})
-            result, _outcome = call.server.tools_capability.write_result(plain, call)
-            self.finish_result(result, outcome, call)
-        return outcome
-
-    def finish_result(
-        self, result: dict[str, Any], outcome: Outcome, call: CallState
-    ) -> dict[str, Any]:
-        row = PROPOSAL.get(call) if call.slots else None
-        if row is None:
-            return result
-        # The answer is given later only under the rights that its caller has now.
-        answer = StoredAnswer.of_call(call)
-        store, terms = ProposalStore(), answer.note_terms(failed=outcome.failure is not None)
-        if getattr(call.caller.request, "mcp_proposal", None) is None:
-            members = json.loads(jsonrpc.encode_result(None, result))["result"]
-            store.finish(row, {"result": {"resultType": "complete", **members}}, terms)
-        else:
-            # `run_proposal` keeps the result that the server sends it.
-            store.change(row, RUNNING, terms=terms)
-        return result
-
-    def get_guards(self, call: CallState) -> Sequence[Guard]:
-        # No rule takes the state of a proposal away from its caller.
-        if call.tool.name in (RETRIEVE, WITHDRAW) and call.tool.endpoint.is_built_in:
-            return ()
-        rules = find_rules(call.tool)
-        return [RulesGuard(rules)] if rules else ()
-
-    def check_stored_answer(self, answer: StoredAnswer) -> None:
-        # A change that was made is not taken back by a rule.
-        if answer.tool.reads and refuses_always(answer.tool):
-            raise PermissionDenied()
-
-    def get_access_steps(self, tool: Any, caller: Any) -> Sequence[AccessStep]:
-        steps = []
-        for each in find_rules(tool):
-            # None: it depends on the call.
-            allows = {ALLOW: True, REFUSE: False}.get(each.effect) if each.decides_always else None
-            steps.append(AccessStep("rule", each.name, allows, each.label))
-            if each.decides_always:
-                break
-        return steps
-
-    def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
-        rules = find_rules(tool)
-        says = "; ".join(f"{each.order} {each.name}: {each.label}" for each in rules)
-        return [Safeguard("rules", "rules", bool(rules), is_needed=False, order=450, says=says)]
 
 
 OTHER_RIGHTS = "Your rights are others than when the call was proposed."

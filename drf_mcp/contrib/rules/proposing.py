@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from typing import Any
@@ -42,14 +43,16 @@ from drf_mcp.contrib.tasks.credentials import CallerGone, Credential, keep_envir
 from drf_mcp.contrib.tasks.run import GONE, answer_again, find_backend, make_error, make_request
 from drf_mcp.contrib.tasks.task_store import CANCELLED
 from drf_mcp.contrib.writes.dry_run import is_dry_run
+from drf_mcp.contrib.writes.idempotency_guard import find_made
 from drf_mcp.errors import CallRefused
 from drf_mcp.exceptions import Conflict, contain
 from drf_mcp.exposure import registry
 from drf_mcp.features import Call, CallState, Guard, Proceed, Slot, override_language
 from drf_mcp.interaction.call_context import DEFERRAL
-from drf_mcp.interaction.exchange import Asked
+from drf_mcp.interaction.exchange import COUNTED, RERUN, Asked
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem
+from drf_mcp.protocol import jsonrpc
 from drf_mcp.transports.in_process import LocalEndpoint
 
 MADE = (
@@ -116,11 +119,35 @@ class RulesGuard(Guard):
         # The call of a proposal that is being made has to end the proposal.
         if call.tool.reads or hasattr(call.caller.request, "mcp_proposal"):
             return None
-        found = (guard.find_made(call, MADE) for guard in call.guards)
-        if (made := next(filter(None, found), None)) is None:
+        if (made := find_made(call, MADE)) is None:
             return None
         answer = StoredAnswer.of_call(call)
         return made if contain(lambda: bool(answer.find_rights()), lambda exc: False) else None
+
+
+class ProposalGuard(Guard):
+    """Keeps the result of an approved call for its proposal."""
+
+    order = 10
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        outcome, row = proceed(call), PROPOSAL.get(call)
+        if row is None:
+            return outcome
+        # The answer is given later only under the rights that its caller has now.
+        answer, store = StoredAnswer.of_call(call), ProposalStore()
+        # The server writes a result of the outermost call alone, with the members of its meta.
+        is_inner = call.context is not None and call.context.is_inner
+        result = call.write(outcome.changed(meta={}) if is_inner else outcome)
+        written = outcome if is_inner else call.outcome or outcome
+        terms = answer.note_terms(failed=written.failure is not None)
+        if getattr(call.caller.request, "mcp_proposal", None) is None:
+            members = json.loads(jsonrpc.encode_result(None, result))["result"]
+            store.finish(row, {"result": {"resultType": "complete", **members}}, terms)
+        else:
+            # `run_proposal` keeps the result that the server sends it.
+            store.change(row, RUNNING, terms=terms)
+        return outcome
 
 
 class CallToApprove:
@@ -230,7 +257,8 @@ class CallToApprove:
         # The call is made here: a task would make a call that has to be approved again.
         DEFERRAL.set(call, None)
         # Guards and throttles let the call in, and its caller confirmed it, when it was proposed.
-        call.is_rerun = call.is_counted = True
+        RERUN.set(call, True)
+        COUNTED.set(call, True)
         with ExitStack() as stack:
             for alias in find_written_databases():
                 stack.enter_context(transaction.atomic(using=alias))
@@ -447,7 +475,7 @@ def run_proposal(proposal_id: str) -> Any:
     request.mcp_proposal = row  # type: ignore[attr-defined]
     with override_language():
         answer = answer_again(request)
-    # Where another guard or middleware answered, `RulesFeature` has not kept the answer.
+    # Where another guard or middleware answered, `ProposalGuard` has not kept the answer.
     row.refresh_from_db()
     store.finish(row, answer, row.terms)
     return row

@@ -44,16 +44,20 @@ class ToolIndex:
         registry: keeps the ranking, which all callers with the same tools share.
         tools: the tools that the caller is offered, by name; permissions are asked for hits alone.
         caller: who searches.
-
-    Attributes:
         result_limit: the most tokens of an answer, None for the default.
     """
 
-    def __init__(self, registry: Any, tools: Mapping[str, Tool], caller: Caller) -> None:
+    def __init__(
+        self,
+        registry: Any,
+        tools: Mapping[str, Tool],
+        caller: Caller,
+        result_limit: int | None = None,
+    ) -> None:
         self.registry = registry
         self.tools = tools
         self.caller = caller
-        self.result_limit: int | None = None
+        self.result_limit = result_limit
 
     @classmethod
     def rank(cls, registry: Any, tools: Mapping[str, Tool]) -> FieldRanking:

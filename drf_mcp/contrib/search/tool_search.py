@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from django.core.checks import CheckMessage, Error
@@ -19,7 +19,15 @@ from drf_mcp.contrib.search.tool_index import ToolIndex
 from drf_mcp.errors import ask_nearest
 from drf_mcp.exceptions import contain
 from drf_mcp.exposure import RedirectingTool, ServerTool, ServerToolView, Tool, Visibility
-from drf_mcp.features import Caller, CallState, RequestContext, mcp_settings
+from drf_mcp.features import (
+    Caller,
+    CallState,
+    Guard,
+    Proceed,
+    RequestContext,
+    ToolSource,
+    mcp_settings,
+)
 from drf_mcp.interaction.call_context import call_context
 from drf_mcp.interaction.exchange import Slot, find_call
 from drf_mcp.outcomes import JSONPointer, Outcome, Problem
@@ -27,9 +35,11 @@ from drf_mcp.outcomes import JSONPointer, Outcome, Problem
 logger = logging.getLogger("drf_mcp")
 
 CONFIRMATION = "CONFIRMATION_REQUIRED"
+# A key of hosts in the `_meta` of a tool: Claude Code, Claude Agent SDK (2026-04).
+ALWAYS_LOAD = "anthropic/alwaysLoad"
 INNER = "arguments"
-# The tools that a call of tools_search searches.
-INDEX: Slot[Any] = Slot()
+# Whether the arguments of another tool name the tool of a call.
+IS_NAMED: Slot[bool] = Slot()
 
 
 # --- The tools that find and run the tools which are not listed ----------------------------------
@@ -49,10 +59,9 @@ class ToolSearchView(ServerToolView):
         arguments.is_valid(raise_exception=True)
         asked = arguments.validated_data
         call = find_call(request)
-        index = INDEX.get(call)
-        assert call is not None
-        assert index is not None
-        index.result_limit = call.result_limit
+        search = ToolSearch(call.server, call.context)
+        limit = search.capability.find_result_limit(call)
+        index = ToolIndex(search.registry, search.tools, search.caller, limit)
         if not asked["query"]:
             return Response(index.list_groups(asked["offset"]))
         answer = index.search(asked["query"], asked["offset"], asked["definitions"])
@@ -65,10 +74,6 @@ class ToolSearchView(ServerToolView):
         return Response(answer)
 
 
-class SearchTool(ServerTool):
-    is_sliced = True
-
-
 class RunTool(RedirectingTool):
     """Runs the tool that its arguments name."""
 
@@ -79,7 +84,7 @@ class RunTool(RedirectingTool):
 def _make_tool(name: str, **options: Any) -> Tool:
     if name == SEARCH:
         types = {"query": "string", "definitions": "boolean", "offset": "integer"}
-        return SearchTool.make(
+        return ServerTool.make(
             name,
             ToolSearchView,
             title="Find tools",
@@ -183,12 +188,8 @@ class ToolSearch:
 
     # --- Calls of tools that are named -----------------------------------------------------------
 
-    def redirect(self, call: CallState) -> None:
-        """Give a call of ``tools_search`` what it searches; make the call that another names."""
-        runner = call.tool
-        if not isinstance(runner, RunTool):
-            INDEX.set(call, ToolIndex(self.registry, self.tools, self.caller))
-            return
+    def redirect(self, call: CallState, runner: RunTool) -> Tool:
+        """Make the call that a call of a runner names, and return its tool."""
         sent, problems = runner.read(call.arguments)
         name: Any = sent.get("name")
         if name is not None and not isinstance(name, str):
@@ -196,15 +197,14 @@ class ToolSearch:
             wrong = Problem("invalid", "Must be a string.", "/name", name, remediation=advice)
             problems.insert(0, wrong)
         if problems:
-            call.tool = runner.refusing(*problems)
-            return
+            return runner.refusing(*problems)
         tool = self.every.get(name)
         if tool is None or tool.reads != (runner.name == READ):
             is_known = tool is not None and Visibility(self.caller).sees_any([tool])
-            call.tool = runner.refusing(_refuse_kind(tool) if is_known else self.refuse_name(name))
-            return
+            return runner.refusing(_refuse_kind(tool) if is_known else self.refuse_name(name))
         call.redirect(name, sent[INNER])
-        call.locate = partial(_locate_outcome, name)
+        IS_NAMED.set(call, True)
+        return call.tool  # type: ignore[no-any-return]
 
     def refuse_name(self, name: str) -> Problem:
         if name in SEARCH_TOOLS:
@@ -237,6 +237,58 @@ def _refuse_kind(tool: Any) -> Problem:
 
 def _reaches_out(tools: Sequence[Tool]) -> bool:
     return any(tool.annotations["openWorldHint"] for tool in tools)
+
+
+class RunGuard(Guard):
+    """Says where in the arguments of a runner the problems of a call are."""
+
+    order = 40
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        return _locate_outcome(call.tool.name, proceed(call))
+
+
+class SearchSource(ToolSource):
+    def get_definition_members(self, tool: Any) -> Mapping[str, Any]:
+        is_pinned = tool.options.pinned or tool.matches(mcp_settings.PINNED_TOOLS)
+        return {"_meta": {ALWAYS_LOAD: True}} if is_pinned else {}
+
+    def shortens_list(self, view: Any) -> bool:
+        return is_on(view.feature_attributes)
+
+    def list_tools(
+        self, tools: Sequence[Any], context: RequestContext, server: Any
+    ) -> Sequence[Any]:
+        if (search := _open_search(context, server)) is None:
+            return tools
+        # What another feature has added to the list is found by no search.
+        added = [tool for tool in tools if tool.name not in search.every]
+        return [*search.listed, *added]
+
+    def get_hints(self, context: RequestContext, server: Any) -> Sequence[str]:
+        search = _open_search(context, server)
+        return () if search is None else [search.hint]
+
+    def find_tool(self, name: str, call: CallState) -> Tool | None:
+        search = name in SEARCH_TOOLS and _open_search(call.context, call.server)
+        if not search:
+            return None
+        tool = search.make(name)
+        return search.redirect(call, tool) if isinstance(tool, RunTool) else tool
+
+
+def is_on(view_attributes: Mapping[str, Any]) -> bool:
+    """Return whether an endpoint lists few tools and searches the others."""
+    own = view_attributes.get("tool_search")
+    return bool(mcp_settings.TOOL_SEARCH if own is None else own)
+
+
+def _open_search(context: Any, server: Any) -> ToolSearch | None:
+    """Return what the caller sees in place of all tools, None where all are listed."""
+    return ToolSearch(server, context) if is_on(server.view_attributes) else None
+
+
+# --- Outcomes of tools that are named -------------------------------------------------------------
 
 
 def _locate_outcome(name: str, outcome: Outcome) -> Outcome:

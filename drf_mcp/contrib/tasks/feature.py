@@ -11,7 +11,7 @@ from drf_mcp.archives import StoredAnswer, can_be_asked
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.credentials import Credential, keep_environ
-from drf_mcp.contrib.tasks.jobs import JOB, JobReader, find_url
+from drf_mcp.contrib.tasks.jobs import JobReader, find_url
 from drf_mcp.contrib.tasks.run import find_backend
 from drf_mcp.contrib.tasks.task_store import COMPLETED, FAILED, WORKING, TaskStore
 from drf_mcp.errors import CallRefused
@@ -33,7 +33,7 @@ from drf_mcp.features import (
     mcp_settings,
 )
 from drf_mcp.interaction.call_context import DEFERRAL
-from drf_mcp.interaction.exchange import Deferred, read_exchange
+from drf_mcp.interaction.exchange import RERUN, TRIAL, Deferred, read_exchange
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.eras import RESPONSES, STATE, Unfinished, read_responses
@@ -79,42 +79,14 @@ class TasksFeature(Feature):
     capability_classes = ("drf_mcp.contrib.tasks.feature.TasksCapability",)
     expires = {"tasks": "drf_mcp.contrib.tasks.feature.expire_tasks"}
 
-    def prepare(self, call: CallState) -> None:
-        if call.tool.options.task in WORKED and (
-            tasks := call.server.find_capability(TASKS_EXTENSION)
-        ):
-            tasks.prepare(call)
-
     def get_guards(self, call: CallState) -> Sequence[Guard]:
-        is_left = bool(call.slots) and DEFERRAL.get(call) is not None
-        return [DeferralGuard()] if is_left else ()
-
-    def get_unfinished(self, outcome: Outcome, call: CallState) -> Any:
-        if not call.slots:
-            return None
-        task, tasks = DEFERRAL.get(call), call.server.find_capability(TASKS_EXTENSION)
-        if task is not None and task.is_deferred:
-            try:
-                return tasks.create(call)
-            except LimitReached as exc:
-                # Another call at the same time has taken the last place.
-                refused = call.dispatcher.get_refused_outcome(call, exc)
-                refused = refused.changed(request_id=outcome.request_id)
-                return call.server.tools_capability.write_result(refused, call)[0]
-        # The job of a dry run was rolled back. An approved call ends its proposal.
-        is_job = outcome.status == 202 and not (outcome.is_trial or call.is_rerun)
-        return tasks.create_of_job(call) if is_job else None
-
-    def read_response(self, outcome: Outcome, response: Any, call: CallState) -> Outcome:
-        if response.status == 202 or 300 < response.status < 400:
-            JOB.set(call, find_url(response))
-        return outcome
-
-    def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
-        task = DEFERRAL.get(call) if call.slots else None
-        if task is not None and task.is_running:
-            task.note_terms(outcome, call)
-        return outcome
+        context, is_worked = call.context, call.tool.options.task in WORKED
+        if context is None or context.message.method != "tools/call":
+            return ()
+        tasks = call.server.find_capability(TASKS_EXTENSION)
+        if tasks is None or not (is_worked or context.has_extension(TASKS_EXTENSION)):
+            return ()
+        return [TaskGuard(tasks), *([DeferralGuard()] if is_worked else ())]
 
 
 def expire_tasks() -> int:
@@ -239,7 +211,8 @@ class TasksCapability(Capability):
 
         The URL of the job alone is kept. Each `tasks/get` asks the URL as its caller.
         """
-        context, caller, url = call.sent, call.caller, JOB.get(call)
+        context, caller = call.sent, call.caller
+        url = call.response and find_url(call.response)
         is_known = call.tool.options.task in (None, "job") and not call.bound.is_batch
         if not (url and is_known and context and self.is_on):
             return None
@@ -329,6 +302,36 @@ class TasksCapability(Capability):
         return row
 
 
+class TaskGuard(Guard):
+    """Makes a task of a call that is left to a worker, or whose view has begun a job."""
+
+    order = 20
+
+    def __init__(self, tasks: TasksCapability) -> None:
+        self.tasks = tasks
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        if call.tool.options.task in WORKED:
+            self.tasks.prepare(call)
+        outcome, task = proceed(call), DEFERRAL.get(call)
+        if outcome.unfinished is not None or call.sent is None or call.sent.is_inner:
+            return outcome
+        unfinished = None
+        if task is not None and task.is_deferred:
+            try:
+                unfinished = self.tasks.create(call)
+            except LimitReached as exc:
+                # Another call at the same time has taken the last place.
+                refused: Outcome = call.dispatcher.get_refused_outcome(call, exc)
+                return refused.changed(request_id=outcome.request_id)
+        elif outcome.status == 202 and not (TRIAL.get(call) or RERUN.get(call)):
+            # The job of a dry run was rolled back. An approved call ends its proposal.
+            unfinished = self.tasks.create_of_job(call)
+        if unfinished is None and task is not None and task.is_running:
+            task.note_terms(outcome, call)
+        return outcome if unfinished is None else outcome.changed(unfinished=unfinished)
+
+
 class DeferralGuard(Guard):
     """Leaves a call to a worker, if the view's permissions would let the call in."""
 
@@ -336,10 +339,11 @@ class DeferralGuard(Guard):
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
         task = DEFERRAL.get(call)
+        if task is None or RERUN.get(call) or TRIAL.get(call):
+            return proceed(call)
         # A view decides itself, but not about several objects: when one of them defers, the
         # worker would change those before it a second time.
-        is_own = call.tool.options.defers and not call.bound.is_batch
-        if task is None or call.is_rerun or call.is_trial or is_own:
+        if call.tool.options.defers and not call.bound.is_batch:
             return proceed(call)
         refusal: Outcome | None = call.dispatcher.find_view_refusal(call)
         if refusal is not None:

@@ -14,12 +14,9 @@ from django.urls import Resolver404, get_script_prefix, resolve
 
 from drf_mcp.exposure import Tool
 from drf_mcp.features import Call, CallState, Encoded, RequestContext
-from drf_mcp.interaction.exchange import Slot
 from drf_mcp.observability.records import record_call
 from drf_mcp.outcomes import Outcome
 
-# The URL of the job, or of its result, that a response names.
-JOB: Slot[str] = Slot()
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 MOST_REDIRECTS = 3
 URL_MEMBERS = ("status_url", "job_url", "url")
@@ -102,12 +99,13 @@ class JobReader:
                 return None
             tool, bound = found
             params = {"name": tool.name, "arguments": {}}
-            context = self.context.for_params("tools/call", params)
+            context = self.context.for_params(self.context.message.method, params)
             call = CallState(tool, {}, context.caller, context, self.server)
             call.bound = bound
             started = time.perf_counter()
             outcome: Outcome = capability.get_dispatcher().dispatch(call)
-            if outcome.status not in REDIRECTS or not (following := JOB.get(call)):
+            following = call.response and find_url(call.response)
+            if outcome.status not in REDIRECTS or not following:
                 break
             url = following
         result, outcome = capability.write_result(outcome, call)

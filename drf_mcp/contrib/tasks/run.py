@@ -29,7 +29,7 @@ from drf_mcp.contrib.tasks.task_store import (
 )
 from drf_mcp.exceptions import InternalError
 from drf_mcp.features import CallState, RequestContext, mcp_settings, override_language
-from drf_mcp.interaction.exchange import INPUT_REQUESTS, Answer, Channel, Exchange
+from drf_mcp.interaction.exchange import INPUT_REQUESTS, RERUN, Answer, Channel, Exchange, Progress
 from drf_mcp.outcomes import Outcome, Question
 from drf_mcp.protocol.eras import InputRequired, read_modes
 
@@ -146,10 +146,7 @@ class Heartbeat:
 class TaskInputRequests:
     """The rounds of a call, whose row keeps what was asked and answered."""
 
-    is_retry = False
-
-    def __init__(self, run: Run, context: RequestContext | None) -> None:
-        assert context is not None
+    def __init__(self, run: Run, context: RequestContext) -> None:
         kept = run.row.input_requests
         answers = {key: Answer(result) for key, result in kept["answers"].items()}
         modes = read_modes(context.message.meta)
@@ -191,7 +188,10 @@ class Run:
 
     def prepare(self, call: CallState) -> None:
         """Have a call report its progress to the task, and ask by way of the task."""
-        call.channel, call.is_rerun = self.channel, True
+        assert call.context is not None
+        call.channel = self.channel
+        call.progress = Progress.wanted(call.context.message.meta, self.channel)
+        RERUN.set(call, True)
         INPUT_REQUESTS.set(call, TaskInputRequests(self, call.context))
 
     def note_terms(self, outcome: Outcome, call: CallState) -> None:

@@ -8,7 +8,19 @@ from django.core.files.uploadedfile import UploadedFile
 from django.urls import NoReverseMatch, reverse
 
 from drf_mcp.contrib.uploads import PREFIX
-from drf_mcp.features import Bound, CallState, Feature, Kind, Number, Setting
+from drf_mcp.features import (
+    Bound,
+    CallState,
+    Feature,
+    Guard,
+    Kind,
+    Number,
+    Proceed,
+    Setting,
+    ToolSource,
+    finding_files,
+)
+from drf_mcp.outcomes import Outcome
 
 STORAGE_ALIAS = Kind(
     "an alias in STORAGES", lambda value: isinstance(value, str) and value in settings.STORAGES
@@ -36,13 +48,30 @@ class UploadsFeature(Feature):
     }
     expires = {"uploaded_files": "drf_mcp.contrib.uploads.views.delete_expired"}
 
-    def find_file(self, text: str, call: CallState) -> UploadedFile[Any] | None:
-        if not text.startswith(PREFIX):
-            return None
-        from drf_mcp.contrib.uploads.views import find_file
+    tool_source = "drf_mcp.contrib.uploads.feature.UploadsSource"
 
-        return find_file(text, call.caller.principal)
+    def get_guards(self, call: CallState) -> Sequence[Guard]:
+        return [FilesGuard()] if call.tool.arguments.uploading else ()
 
+
+class FilesGuard(Guard):
+    """Finds the files that texts among the arguments name, while these are bound."""
+
+    order = 90
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        def find(text: str) -> UploadedFile[Any] | None:
+            if not text.startswith(PREFIX):
+                return None
+            from drf_mcp.contrib.uploads.views import find_file
+
+            return find_file(text, call.caller.principal)
+
+        with finding_files(find):
+            return proceed(call)
+
+
+class UploadsSource(ToolSource):
     def get_hints(self, context: Any, server: Any) -> Sequence[str]:
         try:
             path = reverse("drf_mcp_uploads:upload")

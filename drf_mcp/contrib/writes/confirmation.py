@@ -18,7 +18,7 @@ from django.utils import timezone
 from drf_mcp.archives import CallObject, ShownObject
 from drf_mcp.contrib.writes.dry_run import is_dry_run
 from drf_mcp.features import CallState, Guard, Proceed, get_rows, mcp_settings
-from drf_mcp.interaction.exchange import ANSWER_SECONDS, Asked, read_exchange
+from drf_mcp.interaction.exchange import ANSWER_SECONDS, RERUN, Asked, read_exchange
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Question
 
@@ -205,7 +205,7 @@ class ConfirmationGuard(Guard):
     order = 520
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        if call.is_rerun or is_dry_run(call):
+        if RERUN.get(call) or is_dry_run(call):
             return proceed(call)
         refusal: Outcome | None = call.dispatcher.find_early_refusal(call)
         if refusal is not None:

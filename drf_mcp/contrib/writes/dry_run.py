@@ -24,6 +24,7 @@ from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.errors import ArgumentsRefused
 from drf_mcp.exceptions import catch, contain
 from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.interaction.exchange import TRIAL
 from drf_mcp.introspection.inspection import wrapped_queries
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Problem
 
@@ -123,14 +124,12 @@ class Rollback:
         A view is stopped where it does what no rollback takes back, and may read that its call is a
         trial.
         """
-        before = call.is_trial, call.explain
-        call.is_trial, call.explain = True, self.explain
+        TRIAL.set(call, self)
         savepoints = {alias: connections[alias].savepoint() for alias in self.aliases}
         try:
             with wrapped_queries(self):
                 return make()
         finally:
-            call.is_trial, call.explain = before
             for alias, savepoint in savepoints.items():
                 self.release(connections[alias], savepoint)
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from drf_mcp.features import (
     Bound,
@@ -12,14 +11,9 @@ from drf_mcp.features import (
     Flag,
     Guard,
     Number,
-    Safeguard,
     Setting,
     Text,
 )
-from drf_mcp.outcomes import Outcome
-
-# A key of hosts in the `_meta` of a tool (docs/clients.md): Claude Code 2.1.199 (2026-08).
-REQUIRES_USER_INTERACTION = "anthropic/requiresUserInteraction"
 
 
 class WritesFeature(Feature):
@@ -76,54 +70,12 @@ class WritesFeature(Feature):
         "answers_to_changes": "drf_mcp.contrib.writes.idempotency.expire_changes",
     }
 
-    def get_controls(self, tool: Any) -> Sequence[Any]:
-        from drf_mcp.contrib.writes.guards import get_parameters
-
-        return get_parameters(tool)
-
-    def finish_arguments(self, arguments: Any, tool: Any) -> None:
-        if tool.options.bulk:
-            from drf_mcp.contrib.writes.items import Items
-
-            arguments.items = Items.of(arguments, tool)
-
-    def get_definition_members(self, tool: Any) -> Mapping[str, Any]:
-        from drf_mcp.contrib.writes.confirmation import find_confirmation
-
-        if not find_confirmation(tool):
-            return {}
-        return {"_meta": {REQUIRES_USER_INTERACTION: True}}
+    tool_source = "drf_mcp.contrib.writes.guards.WritesSource"
+    tool_review = "drf_mcp.contrib.writes.review.WritesReview"
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
-        if call.tool.reads:
+        if call.tool.reads and not call.tool.options.if_match:
             return ()
         from drf_mcp.contrib.writes.guards import get_guards
 
         return get_guards(call.tool)
-
-    def read_response(self, outcome: Outcome, response: Any, call: CallState) -> Outcome:
-        # The version that a dry run writes is rolled back with it.
-        if not call.tool.options.if_match or call.is_trial:
-            return outcome
-        from drf_mcp.contrib.writes.versions import find_precondition
-
-        precondition: Any = find_precondition(call.tool)
-        return precondition.add_version(  # type: ignore[no-any-return]
-            outcome, response.content.data, response.headers
-        )
-
-    def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
-        from drf_mcp.contrib.writes.confirmation import find_confirmation
-
-        names, hints = {parameter.name for parameter in tool.controls}, tool.annotations
-        # An update may overwrite something, but does not destroy as CONFIRM means it.
-        destroys = tool.options.get_flag("destructive", tool.endpoint.method == "DELETE")
-        asks, writes_one = find_confirmation(tool), tool.endpoint.key_kwarg is not None
-        # A call that changes nothing when it is repeated needs no key.
-        repeats = not hints["idempotentHint"]
-        return [
-            Safeguard("confirmation", "confirm", bool(asks), hints["destructiveHint"], destroys),
-            Safeguard("dry_run", "dry_run", "dry_run" in names),
-            Safeguard("idempotency_key", "key", "idempotency_key" in names, repeats),
-            Safeguard("if_match", "match", "if_match" in names, writes_one),
-        ]

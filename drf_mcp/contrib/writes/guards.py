@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,11 +24,19 @@ from drf_mcp.contrib.writes.idempotency_guard import (
     requires_key,
     takes_header,
 )
-from drf_mcp.contrib.writes.versions import IF_MATCH, PreconditionGuard, find_precondition
+from drf_mcp.contrib.writes.items import Items
+from drf_mcp.contrib.writes.versions import (
+    IF_MATCH,
+    PreconditionGuard,
+    VersionGuard,
+    find_precondition,
+)
 from drf_mcp.describers import Parameter, ValueInfo
 from drf_mcp.errors import find_nearest
-from drf_mcp.features import Guard, Slot, mcp_settings
+from drf_mcp.features import Guard, Slot, ToolSource, mcp_settings
 
+# A key of hosts in the `_meta` of a tool (docs/clients.md): Claude Code 2.1.199 (2026-08).
+REQUIRES_USER_INTERACTION = "anthropic/requiresUserInteraction"
 # By the arguments that they read, in the order of a definition. A dry run is made where the call
 # itself would be.
 GUARDS: dict[str, type[Guard]] = {
@@ -97,8 +105,21 @@ def get_parameters(tool: Any) -> Sequence[Parameter]:
 
 
 def get_guards(tool: Any) -> Sequence[Guard]:
-    """Return the guards of a tool that writes."""
-    return [GUARDS[name]() for name in _find_guard_names(tool)]
+    """Return the guards of a tool."""
+    versions = [VersionGuard()] if tool.options.if_match else []
+    return [*(GUARDS[name]() for name in _find_guard_names(tool)), *versions]
+
+
+class WritesSource(ToolSource):
+    def get_controls(self, tool: Any) -> Sequence[Parameter]:
+        return get_parameters(tool)
+
+    def finish_arguments(self, arguments: Any, tool: Any) -> None:
+        if tool.options.bulk:
+            arguments.items = Items.of(arguments, tool)
+
+    def get_definition_members(self, tool: Any) -> Mapping[str, Any]:
+        return {"_meta": {REQUIRES_USER_INTERACTION: True}} if find_confirmation(tool) else {}
 
 
 # --- Checks ---------------------------------------------------------------------------------

@@ -114,24 +114,6 @@ class IdempotencyGuard(Guard):
         holder = call.caller.holder
         return IntendedChange(owner, key, call.tool.name, values, seconds, holder)
 
-    def find_made(self, call: CallState, message: str) -> Outcome | None:
-        """Return the outcome of a call whose change was made before, as its record says.
-
-        Raises:
-            ArgumentsRefused: if the key of the call is none.
-        """
-        key = self._get_key(call)
-        if key and takes_header(call.tool) and not is_dry_run(call):
-            bound = _add_header(call.bound, key)
-            requests = bound.items or (bound,)
-            is_made = all(_is_made_by_view(call, each) for each in requests)
-            return _describe_made(call, message) if is_made else None
-        change = self._find_change(call, key)
-        with contextlib.suppress(KeyReused):
-            if change is not None and change.find_answer() is not None:
-                return _describe_made(call, message)
-        return None
-
     def make(self, change: IntendedChange, call: CallState, proceed: Proceed) -> Outcome:
         def perform(row: Any) -> Outcome:
             outcome, stored = proceed(call), StoredAnswer.of_call(call)
@@ -203,3 +185,29 @@ class IdempotencyGuard(Guard):
         )
         failure = Failure("CONFLICT", Category.CONFLICT, str(exc.detail), advice, problems)
         return Outcome(call.tool.name, exc.status_code, failure=failure)
+
+
+def find_made(call: CallState, message: str) -> Outcome | None:
+    """Return the outcome of a call whose change was made before, None for any other call.
+
+    A guard further out asks for it before it refuses the call.
+
+    Args:
+        message: why the answer of the change is not given.
+
+    Raises:
+        ArgumentsRefused: if the key of the call is none.
+    """
+    guard = next((each for each in call.guards if isinstance(each, IdempotencyGuard)), None)
+    if guard is None:
+        return None
+    key = guard._get_key(call)
+    if key and takes_header(call.tool) and not is_dry_run(call):
+        bound = _add_header(call.bound, key)
+        is_made = all(_is_made_by_view(call, each) for each in bound.items or (bound,))
+        return _describe_made(call, message) if is_made else None
+    change = guard._find_change(call, key)
+    with contextlib.suppress(KeyReused):
+        if change is not None and change.find_answer() is not None:
+            return _describe_made(call, message)
+    return None

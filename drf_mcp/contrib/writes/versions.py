@@ -18,6 +18,7 @@ from drf_mcp.contrib.writes.dry_run import DRY_RUN, NOTE, is_dry_run, shorten
 from drf_mcp.describers import Parameter
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.features import CallState, Guard, Proceed, Slot
+from drf_mcp.interaction.exchange import TRIAL
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem
 
 # The argument that the guard reads, which is also the member of ``meta`` in a read.
@@ -128,6 +129,20 @@ def find_precondition(tool: Any) -> Precondition | None:
     if tool.options.if_match and PRECONDITION.get(tool) is None:
         PRECONDITION.set(tool, Precondition(tool))
     return PRECONDITION.get(tool)
+
+
+class VersionGuard(Guard):
+    """Adds the version of the object to the answer of a view."""
+
+    is_for_each = True
+    order = 520
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        outcome, response, precondition = proceed(call), call.response, find_precondition(call.tool)
+        # The version that a dry run writes is rolled back with it.
+        if response is None or precondition is None or TRIAL.get(call):
+            return outcome
+        return precondition.add_version(outcome, response.content.data, response.headers)
 
 
 class PreconditionGuard(Guard):
