@@ -36,7 +36,7 @@ def run(app_configs: Any, *, deploy: bool = False, **kwargs: Any) -> Sequence[Ch
             return [] if deploy else found
         if not project.has_urls:
             return []
-        modules = [f"drf_mcp.checks.{name}" for name in ("endpoints", "settings")]
+        modules = [f"drf_mcp.checks.{name}" for name in ("endpoints", "middleware", "settings")]
         modules += (getattr(config, "mcp_checks", "") for config in installed.get_app_configs())
         messages: list[CheckMessage] = []
         for module in filter(None, modules):

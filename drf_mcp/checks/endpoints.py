@@ -1,18 +1,14 @@
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.core.checks import CheckMessage, Error, Warning
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest
 from django.urls import Resolver404, resolve
-from django.utils.module_loading import import_string
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
@@ -172,67 +168,6 @@ def check_count(project: Project) -> Iterator[CheckMessage]:
             "DRF_MCP['TOOL_SEARCH'] (docs/large_apis.md).",
             id="drf_mcp.W005",
         )
-
-
-# Names of middleware that sends people to a page: a login, a new password, terms to accept.
-REDIRECTING = re.compile(
-    r"(log_?in|sign_?in|authenticat\w*|auth|password|otp|mfa|2fa|two_?factor|terms|consent)"
-    r"_?(is_?)?(required|enforce\w*|expir\w*|change\w*|redirect\w*|wall)"
-    r"|(require[sd]?|enforce[sd]?|force[sd]?|redirect\w*)_?(to_?)?"
-    r"(log_?in|sign_?in|auth|password|otp|mfa|2fa|two_?factor|terms|consent)",
-    re.IGNORECASE,
-)
-# Code that reads the path of a request.
-READING = re.compile(
-    r"\b(?:request|req|_request)\.(?:path|path_info|get_full_path|get_full_path_info|resolver_match)"
-    r"\b|\bview_(?:func|args|kwargs)[.\[(]"
-)
-# Packages whose middleware decides nothing about the answers of an API by its path.
-INDIFFERENT = (
-    *("django", "drf_mcp", "corsheaders", "whitenoise", "debug_toolbar", "silk", "csp"),
-    *("django_prometheus", "allauth", "django_structlog", "opentelemetry"),
-)
-
-
-@register_check()
-def check_middleware(project: Project) -> Iterator[CheckMessage]:
-    paths = ", ".join(endpoint.path for endpoint in project.endpoints)
-    for name in settings.MIDDLEWARE if paths else ():
-        try:
-            middleware: Any = import_string(name)
-        except ImportError:  # Django reports it.
-            continue
-        # Django's own middleware exempts views with login_required = False, as endpoints have.
-        process_view = getattr(middleware, "process_view", None)
-        is_exempting = process_view is LoginRequiredMiddleware.process_view
-        if REDIRECTING.search(name.rpartition(".")[2]) and not is_exempting:
-            yield Warning(
-                f"{name} seems to redirect requests to a page for people. An MCP "
-                "client that sends a token would not reach the endpoint.",
-                hint=f"Exempt {paths} in that middleware, or include drf_mcp.urls below a path "
-                "that the middleware exempts; then silence this warning.",
-                id="drf_mcp.W002",
-            )
-        if middleware not in mcp_settings.CALL_MIDDLEWARE and _reads_path(middleware):
-            yield Warning(
-                f"{name} reads the path of a request. During the call of a tool "
-                "the middleware sees only the path of the MCP endpoint.",
-                hint="Add the middleware to DRF_MCP['CALL_MIDDLEWARE'], which runs around each "
-                "call with the path of the API, or silence this warning if the path does not "
-                "matter. See docs/middleware.md.",
-                id="drf_mcp.W013",
-            )
-
-
-def _reads_path(middleware: Any) -> bool:
-    for part in inspect.getmro(middleware) if isinstance(middleware, type) else (middleware,):
-        if part.__module__.partition(".")[0] not in INDIFFERENT:
-            try:
-                if READING.search(inspect.getsource(part)):
-                    return True
-            except (OSError, TypeError):
-                continue
-    return False
 
 
 @register_check()

@@ -13,6 +13,7 @@ from django.db import connections
 from django.http import Http404, HttpRequest
 from rest_framework import exceptions
 from rest_framework.exceptions import APIException
+from rest_framework.request import Request
 
 from drf_mcp.arguments.call import PATH, Call
 from drf_mcp.arguments.errors import ArgumentsRefused
@@ -26,9 +27,10 @@ from drf_mcp.dispatch.next_steps import advise_looking
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import new_request_id
-from drf_mcp.exceptions import InternalError, TimeLimitExceeded, catch
+from drf_mcp.exceptions import InternalError, TimeLimitExceeded, catch, contain
 from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import TRIAL
+from drf_mcp.introspection.source.middleware import find_setting_middleware
 from drf_mcp.outcomes import UNVERSIONED, Failure, Outcome, RateLimit, Source
 from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings
@@ -153,8 +155,18 @@ class FailureOutcomes:
         return None
 
     def report_crash(self, call: CallState, request: HttpRequest, exc: Exception) -> None:
-        logger.error("Tool %s failed [%s]", call.tool.name, call.request_id, exc_info=exc)
+        advice = contain(lambda: advise_middleware(exc), lambda failure: "")
+        logger.error("Tool %s failed [%s]%s", call.tool.name, call.request_id, advice, exc_info=exc)
         send_exception(exc, request)
+
+
+def advise_middleware(exc: Exception) -> str:
+    """Return a sentence about the middleware that sets what the request lacks, "" for none."""
+    if not isinstance(exc, AttributeError) or not isinstance(exc.obj, (HttpRequest, Request)):
+        return ""
+    name = find_setting_middleware(str(exc.name))
+    line = f'{name} sets request.{exc.name}: add "{name}" to DRF_MCP["CALL_MIDDLEWARE"].'
+    return f" {line}" if name else ""
 
 
 def report_unexpected(exc: Exception, request: HttpRequest | None) -> InternalError:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+
 from django.urls import resolve
 from django.utils.deprecation import MiddlewareMixin
+
+logger = logging.getLogger(__name__)
+ADMIN = ("admin/", "accounts/")
 
 
 class ReadsPath:
@@ -55,3 +60,43 @@ def read_header(get_response):
         return get_response(request)
 
     return middleware
+
+
+class LogsAndMeasures:
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        logger.info("%s began", request.path)
+        response = self.get_response(request)
+        if request.path.startswith("/api/"):
+            response["X-Api"] = "1"
+        return response
+
+
+class MindsTheAdmin:
+    """Treats the paths of all tools, and of the endpoint, alike."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        here = request.path_info.lstrip("/")
+        if here.startswith(ADMIN) or request.path in ("/healthz", "/metrics"):
+            request.is_internal = True
+        return self.get_response(request)
+
+
+class MindsTheAPI(MindsTheAdmin):
+    def __call__(self, request):
+        request.is_api = request.path.startswith("/api/")
+        return self.get_response(request)
+
+
+class SetsProfile:
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        request.user_profile = {"name": "Ann"}
+        return self.get_response(request)

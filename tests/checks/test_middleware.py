@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import pytest
+from django.urls import path
+from rest_framework import generics, serializers
+
+from drf_mcp.views import MCPView
 
 HERE = "tests.checks.path_middleware"
 READING = [
     "ReadsPath",
     "InheritsReading",
-    "ReadsOnTheWayOut",
     "LooksAtTheView",
     "resolving",
 ]
 
 
 OTHERS = [
+    f"{HERE}.ReadsOnTheWayOut",
+    f"{HERE}.LogsAndMeasures",
+    f"{HERE}.MindsTheAdmin",
     f"{HERE}.read_header",
     f"{HERE}.MarksTheRequest",
     "nowhere.Middleware",
@@ -40,3 +46,40 @@ def test_middleware_that_reads_the_path_is_reported_unless_it_runs_around_calls(
     for name in OTHERS:
         settings.MIDDLEWARE = [*installed, name]
         assert found("drf_mcp.W013") == []
+
+
+class Profile(serializers.Serializer):
+    name = serializers.CharField()
+
+
+class Profiles(generics.ListAPIView):
+    permission_classes = []
+    serializer_class = Profile
+
+    def get_queryset(self):
+        return [self.request.user_profile]
+
+
+ROUTES = (path("api/profiles/", Profiles.as_view()), path("mcp", MCPView.as_view()))
+
+
+def test_middleware_that_compares_the_paths_of_tools_and_endpoint_differently_is_reported(
+    settings, found, expose
+):
+    expose(*ROUTES)
+    settings.MIDDLEWARE = [f"{HERE}.MindsTheAdmin", f"{HERE}.MindsTheAPI"]
+    (warning,) = found("drf_mcp.W013")
+    assert warning.msg.startswith(f"{HERE}.MindsTheAPI reads the path of a request.")
+
+
+def test_middleware_that_sets_what_a_view_reads_is_reported_with_its_line(settings, found, expose):
+    settings.MIDDLEWARE = [f"{HERE}.SetsProfile", f"{HERE}.MarksTheRequest"]
+    expose(ROUTES[1])
+    assert found("drf_mcp.W013") == []
+    expose(*ROUTES)
+    (warning,) = found("drf_mcp.W013")
+    assert warning.msg.startswith(f"{HERE}.SetsProfile sets request.user_profile, which {__name__}")
+    assert f'"{HERE}.SetsProfile"' in warning.hint
+    assert "CALL_MIDDLEWARE" in warning.hint
+    expose(*ROUTES, CALL_MIDDLEWARE=[f"{HERE}.SetsProfile"])
+    assert found("drf_mcp.W013") == []

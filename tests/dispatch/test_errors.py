@@ -9,9 +9,10 @@ from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOpera
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions
+from rest_framework.response import Response
 
 from drf_mcp.exceptions import Conflict, FeatureDisabled
-from tests.dispatch.views import raising
+from tests.dispatch.views import answering, raising
 
 
 def own(status: int, code: str = "error", detail: str = "Said by the project.") -> Exception:
@@ -150,3 +151,32 @@ def test_a_crash_is_an_internal_error_with_the_request_id_of_its_log_record(
     assert request_id in record.getMessage()
     (request,) = reported
     assert (request.method, request.path) == ("GET", "/thing/")
+
+
+class SetsTeam:
+    """Sets an attribute on requests to the API, and on no request to the endpoint."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        if request.path.startswith("/thing/"):
+            request.team = "red"
+        return self.get_response(request)
+
+
+def test_the_log_names_the_middleware_that_sets_what_the_request_lacks(serve, settings, caplog):
+    name = f"{__name__}.SetsTeam"
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, name]
+    thing = serve(answering(lambda request: Response({"team": request.team})))
+    assert thing.get().json() == {"team": "red"}
+    assert thing.call().envelope["data"]["error_code"] == "INTERNAL_ERROR"
+    (record,) = [each for each in caplog.records if each.name == "drf_mcp" and each.exc_info]
+    line = f'{name} sets request.team: add "{name}" to DRF_MCP["CALL_MIDDLEWARE"].'
+    assert record.getMessage().endswith(line)
+
+
+def test_the_log_names_no_middleware_for_another_attribute(serve, caplog):
+    thing = serve(answering(lambda request: Response({"team": request.team})))
+    thing.call()
+    assert "CALL_MIDDLEWARE" not in caplog.text
