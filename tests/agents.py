@@ -17,7 +17,7 @@ from mcp_types import methods
 from rest_framework.authtoken.models import Token
 
 from drf_mcp.json_text import JSONPointer
-from drf_mcp.protocol.headers import HeaderValue
+from drf_mcp.protocol.eras import HeaderValue
 from tests.introspection.portability import assert_portable_arguments
 
 REVISIONS = ("2026-07-28", "2025-11-25", "2025-06-18")

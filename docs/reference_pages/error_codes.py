@@ -16,7 +16,7 @@ from drf_mcp.codes import (
     STATUS_CODES,
     WARNING_SEVERITIES,
 )
-from drf_mcp.dispatch.error_texts import PROBLEM_REMEDIES
+from drf_mcp.dispatch.error_bodies import PROBLEM_REMEDIES
 from drf_mcp.outcomes import Severity
 
 # When a failure has a standard code, where its status and cause do not say it.

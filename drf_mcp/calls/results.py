@@ -14,7 +14,7 @@ from rest_framework.settings import api_settings
 from drf_mcp import envelopes
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.content import AnswerEncoder, encode_data
-from drf_mcp.dispatch.error_texts import UNWRITABLE, UNWRITABLE_TRIAL
+from drf_mcp.dispatch.error_bodies import UNWRITABLE, UNWRITABLE_TRIAL
 from drf_mcp.envelopes import (
     Envelope,
 )

@@ -27,29 +27,27 @@ from drf_mcp.codes import (
     standard_code,
 )
 from drf_mcp.dispatch.error_bodies import (
-    MESSAGE_KEYS,
-    VALIDATING,
-    ErrorText,
-    Place,
-    find_cause,
-    find_error_texts,
-    find_main_text,
-    find_own_code,
-    name_rest,
-    unwrap_path,
-)
-from drf_mcp.dispatch.error_texts import (
     ANOTHER,
     CODE_REMEDIES,
     CORRECT,
     FILE_REMEDIES,
     FORMAT_CODES,
+    MESSAGE_KEYS,
     OPTIONAL_NULL,
     PROBLEM_REMEDIES,
     SEND,
+    VALIDATING,
     WHOLE_REMEDIES,
+    ErrorText,
+    Place,
     describe_wait,
+    find_cause,
+    find_error_texts,
+    find_main_text,
+    find_own_code,
     get_status_advice,
+    name_rest,
+    unwrap_path,
 )
 from drf_mcp.dispatch.missing_keys import find_missing_key
 from drf_mcp.dispatch.redirects import ELSEWHERE

@@ -11,8 +11,7 @@ from typing import Any, ClassVar, TypeVar, final
 
 from drf_mcp.exceptions import InvalidParams, MissingClientCapability
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY, STATELESS_REVISION
-from drf_mcp.protocol.eras import ERAS, Era
-from drf_mcp.protocol.headers import RepeatedArguments
+from drf_mcp.protocol.eras import ERAS, Era, RepeatedArguments
 from drf_mcp.protocol.jsonrpc import Message
 
 Item = TypeVar("Item")

@@ -23,7 +23,7 @@ from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_KEY,
     STATELESS_REVISION,
 )
-from drf_mcp.protocol.headers import RepeatedArguments
+from drf_mcp.protocol.eras import RepeatedArguments
 from drf_mcp.routes.registry import registry
 from drf_mcp.signals import records_wanted
 

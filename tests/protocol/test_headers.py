@@ -10,7 +10,7 @@ from mcp.shared.inbound import encode_header_value
 
 from drf_mcp.exceptions import HeaderMismatch
 from drf_mcp.protocol import select_by_headers
-from drf_mcp.protocol.headers import HeaderValue
+from drf_mcp.protocol.eras import HeaderValue
 from drf_mcp.protocol.jsonrpc import Message
 
 REVISION = "2026-07-28"

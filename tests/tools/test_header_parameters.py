@@ -21,7 +21,7 @@ from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
 from drf_mcp.exposure import Registry, registry
-from drf_mcp.protocol.headers import RepeatedArguments
+from drf_mcp.protocol.eras import RepeatedArguments
 from tests.agents import Agent
 
 TEXT = {"type": "string", "x-mcp-header": "Region"}

@@ -23,7 +23,7 @@ from drf_mcp.contrib.compose.lists import MORE_ROWS, ONE_PAGE, ListReader
 from drf_mcp.contrib.compose.sandbox import MAX_DEPTH, MEGABYTE, ProgramEncoder, RaisedInProgram
 from drf_mcp.contrib.compose.tool import find_mode, write_functions
 from drf_mcp.dispatch.content import AnswerEncoder
-from drf_mcp.dispatch.error_texts import UNWRITABLE
+from drf_mcp.dispatch.error_bodies import UNWRITABLE
 from drf_mcp.dispatch.failures import close_broken_connections
 from drf_mcp.dispatch.guards import find_narrowing_refusal
 from drf_mcp.errors import ask_nearest
