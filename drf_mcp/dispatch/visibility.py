@@ -92,7 +92,8 @@ class Visibility:
     """Asks the permissions of views for one caller, to say which tools the caller sees.
 
     One view answers for all tools of a group. CALL_MIDDLEWARE runs once for all tools whose URLs
-    take the same arguments; where it refuses the path of one tool, it is asked for the next.
+    take the same arguments. Where it refuses the path of one tool, it is asked for the next; where
+    the path has placeholders, the permissions of all are asked without it.
     """
 
     # Whether every view takes the endpoint's identity of the caller instead of its own.
@@ -153,7 +154,7 @@ class Visibility:
             self._ask_views(same)
 
     def _ask_within_middleware(self, tools: list[Any]) -> None:
-        # Removes the tools that are answered: all of them, or the first, whose path is refused.
+        # Removes the tools that are answered: all, unless the path of the first is refused.
         first = tools[0]
         probe = Probe(self.caller, first, identities=self.identities)
 
@@ -166,11 +167,12 @@ class Visibility:
         if not tools:
             return
         if first.endpoint.route.kwargs:
-            # No call has a path with placeholders.
-            self._ask_views([first], probe.request)
+            # No call has a path with placeholders: its refusal says nothing of any call.
+            self._ask_views(tools, probe.request)
+            tools.clear()
         else:
             self.answers[first] = bool(passes)
-        del tools[0]
+            del tools[0]
 
     def _ask_views(self, tools: Iterable[Any], request: Any = None) -> None:
         for tool in tools:

@@ -238,6 +238,32 @@ def test_where_middleware_refuses_placeholders_permissions_are_asked_alone(
     assert bool(names(make_agent("anne"))) is is_listed
 
 
+class Tenants:
+    """Looks a tenant up, and refuses the placeholder of one."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        name = request.path.strip("/").partition("/")[0]
+        if not Group.objects.filter(name=name).exists():
+            return JsonResponse({"detail": "no tenant"}, status=404)
+        return self.get_response(request)
+
+
+def test_middleware_that_refuses_placeholders_is_asked_once_for_all_tools_with_the_same(
+    expose, django_assert_max_num_queries
+):
+    view = type("Word", (Word,), {"permission_classes": [IsAuthenticated]})
+    routes = [path(f"<str:tenant>/words{number}/", view.as_view()) for number in range(9)]
+    middleware = [f"{__name__}.Tenants"]
+    expose(*routes, CALL_MIDDLEWARE=middleware, AUTHENTICATION_CLASSES=[TOKENS])
+    agent = make_agent("anne")
+    assert len(names(agent)) == 9
+    with django_assert_max_num_queries(8):
+        names(agent)
+
+
 # --- Permissions that read what only a call knows -----------------------------------------------
 
 
