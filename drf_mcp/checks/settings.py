@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from typing import Any
 
+from django import get_version
 from django.apps import apps
+from django.conf import global_settings as defaults
 from django.conf import settings
 from django.core.cache import caches
 from django.core.cache.backends.dummy import DummyCache
@@ -17,6 +21,7 @@ from drf_mcp.checks.project import Project, register_check
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import contain
 from drf_mcp.models import ArchivedChunk
+from drf_mcp.option_types.spelling import join_names
 from drf_mcp.settings import mcp_settings
 from drf_mcp.stored import Archive, CacheArchive, DatabaseArchive, can_archive
 from drf_mcp.truncation import Digester
@@ -130,3 +135,54 @@ def check_archive_tables(project: Project) -> Iterator[CheckMessage]:
             hint="Run manage.py migrate.",
             id="drf_mcp.W015",
         )
+
+
+# Settings of Django 4, with what replaces each.
+REPLACED = {
+    "DEFAULT_FILE_STORAGE": "STORAGES",
+    "STATICFILES_STORAGE": "STORAGES",
+    "USE_L10N": "",
+    "USE_DEPRECATED_PYTZ": "",
+    "CSRF_COOKIE_MASKED": "",
+    "PASSWORD_RESET_TIMEOUT_DAYS": "PASSWORD_RESET_TIMEOUT",
+    "DEFAULT_HASHING_ALGORITHM": "",
+    "SECURE_BROWSER_XSS_FILTER": "",
+    "FORMS_URLFIELD_ASSUME_HTTPS": "",
+}
+
+
+@register_check()
+def check_project_settings(project: Project) -> Iterator[CheckMessage]:
+    if not all(isinstance(host, str) and host for host in settings.ALLOWED_HOSTS):
+        yield Warning(
+            f"ALLOWED_HOSTS is {settings.ALLOWED_HOSTS!r}: it has a value that is no host.",
+            hint="Set the environment variable that it is read from, or take the value away.",
+            id="drf_mcp.W037",
+        )
+    gone = [name for name in REPLACED if hasattr(settings, name) and not hasattr(defaults, name)]
+    if gone:
+        new = [f"{REPLACED[name]} in the place of {name}" for name in gone if REPLACED[name]]
+        advice = f"Set {join_names(new)}. " if new else ""
+        yield Warning(
+            f"Django {get_version()} does not read the settings {join_names(gone)}.",
+            hint=f"{advice}Take the old settings away.",
+            id="drf_mcp.W039",
+        )
+
+
+@register_check()
+def check_registering_modules(project: Project) -> Iterator[CheckMessage]:
+    modules = [endpoint.view_class.__module__ for endpoint in project.rest_endpoints]
+    packages: dict[str, None] = {}
+    for module in (str(settings.ROOT_URLCONF), *modules):
+        while "." in module:
+            module = module.rpartition(".")[0]
+            packages.setdefault(module)
+    for package in packages:
+        name = f"{package}.mcp"
+        if name not in sys.modules and contain(lambda name=name: find_spec(name), lambda exc: None):  # type: ignore[misc]
+            yield Warning(
+                f"{name} is not imported, because {package} is not in INSTALLED_APPS.",
+                hint=f'Add "{package}" to INSTALLED_APPS, or import the module in the URLconf.',
+                id="drf_mcp.W038",
+            )

@@ -281,7 +281,8 @@ def make_superuser() -> Any:
 
 
 def make_sample_request(method: str, path: str, user: Any = None) -> Request:
-    hosts = (name.lstrip(".") for name in settings.ALLOWED_HOSTS if name.strip(".*"))
+    names = (name or "" for name in settings.ALLOWED_HOSTS)
+    hosts = (name.lstrip(".") for name in names if name.strip(".*"))
     http_request = HttpRequest()
     http_request.method = method
     http_request.path = http_request.path_info = path

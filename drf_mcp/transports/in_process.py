@@ -116,7 +116,7 @@ class LocalEndpoint:
 
     def _make_request(self, user: Any = None, authorization: str | None = None) -> Any:
         # ".example.com" allows example.com as well. "*" is no host.
-        hosts = [host.removeprefix(".") for host in settings.ALLOWED_HOSTS if host != "*"]
+        hosts = [host.removeprefix(".") for host in settings.ALLOWED_HOSTS if host and host != "*"]
         environ = {
             "REQUEST_METHOD": "POST",
             "PATH_INFO": self.path,
