@@ -20,7 +20,7 @@ from drf_mcp.arguments.errors import (
 from drf_mcp.arguments.table import ArgumentTable
 from drf_mcp.introspection.field_schema import FILES, FieldSchema
 from drf_mcp.introspection.names import sounds_secret
-from drf_mcp.introspection.text import describe_accepted, describes_choices
+from drf_mcp.introspection.text import describe_accepted
 from drf_mcp.introspection.types import ANY
 from drf_mcp.json_text import OBJECTS, JSONPointer
 from drf_mcp.outcomes import MISSING
@@ -155,10 +155,7 @@ class ArgumentPointers:
         return masked
 
     def accepted(self, pointer: str) -> str | None:
-        schema = find_schema(self.arguments, pointer)
-        if describes_choices(schema):
-            return describe_accepted(schema, self.received(pointer))
-        return describe_accepted(schema)
+        return describe_accepted(find_schema(self.arguments, pointer), self.received(pointer))
 
     def misfits(self, pointer: str) -> bool:
         value = self.received(pointer)

@@ -108,14 +108,19 @@ def describe_accepted(schema: Any, near: Any = None) -> str | None:
     """Return the values that a schema takes in words, None where it takes any.
 
     Args:
-        near: a value that was refused; of many choices those like it are named.
+        near: a value that was refused; of many choices those like it are named, but never itself:
+            a choice may be refused for the state of an object.
     """
     schema = FieldSchema.of(schema)
     choices, kind = schema.get("enum"), next(iter(schema.types), None)
     if schema.meaning.choices:
-        alike = join_values(find_alike(schema.meaning.choices, near))
+        others = [pair for pair in schema.meaning.choices if str(pair[0]) != str(near)]
+        alike = join_values(find_alike(others, near))
         return f"one of {alike}, …"
     if choices:
+        choices = [choice for choice in choices if str(choice) != str(near)]
+        if not choices:
+            return None
         facts = {"values": join_values(choices[:MOST_CHOICES])}
         is_cut = len(choices) > MOST_CHOICES
         return ("one of %(values)s, …" if is_cut else "one of %(values)s") % facts
@@ -143,13 +148,6 @@ def describe_accepted(schema: Any, near: Any = None) -> str | None:
     if finder := schema.meaning.finder:
         words = f"{words} that {finder} gives"
     return words
-
-
-def describes_choices(schema: Any) -> bool:
-    """Return whether the words of `describe_accepted` depend on the value that was refused."""
-    if not isinstance(schema, FieldSchema):
-        return False
-    return bool(schema.meaning.choices) or describes_choices(schema.get("items"))
 
 
 def describe_array(item: str | None) -> str:

@@ -225,3 +225,34 @@ def test_a_key_that_is_no_argument_is_part_of_the_message(serve):
     result = serve(raising(ValidationError({"stock": ["Nothing left."]}, code="sold_out"))).call()
     assert [summary(p) for p in result.problems] == [("", "sold_out", "not said")]
     assert result.envelope["error"] == "stock: Nothing left."
+
+
+class Move(serializers.Serializer):
+    status = serializers.ChoiceField(["pending", "paid", "shipped"])
+    level = serializers.ChoiceField([(1, "low"), (2, "high")], required=False)
+    only = serializers.ChoiceField(["draft"], required=False)
+
+    def validate_status(self, status: str) -> str:
+        if status == "pending":
+            raise ValidationError("A paid order is never pending again.")
+        return status
+
+    def validate_level(self, level: int) -> int:
+        raise ValidationError("Not now.", code="invalid_choice")
+
+    validate_only = validate_level
+
+
+@pytest.mark.parametrize(
+    ("sent", "accepted"),
+    [
+        ({"status": "pending"}, "one of paid, shipped"),
+        ({"status": "lost"}, "one of pending, paid, shipped"),
+        ({"status": "paid", "level": 1}, "one of 2"),
+        ({"status": "paid", "only": "draft"}, "Use an accepted value"),
+    ],
+)
+def test_a_choice_that_a_state_refuses_is_not_among_the_accepted_values(serve, sent, accepted):
+    data = serve(validating(Move)).call(**sent).envelope["data"]
+    said = data["details"].get("accepted", data["remediation"])
+    assert said.removeprefix("Send ").removesuffix(".") == accepted
