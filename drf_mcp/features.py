@@ -13,7 +13,6 @@ from django.utils.functional import cached_property
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.limits import LimitReached, held, refuse_beyond
-from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.arguments.call import Call
 from drf_mcp.arguments.uploads import finding_files
 from drf_mcp.interaction.exchange import Channel, Progress, Slot
@@ -65,8 +64,7 @@ __all__ = [
     "Slot",
     "ToolSource",
     "finding_files",
-    # Who may do what.
-    "Narrowing",
+    # What one owner may hold.
     "LimitReached",
     "held",
     "refuse_beyond",

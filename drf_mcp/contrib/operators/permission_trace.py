@@ -23,7 +23,8 @@ from drf_mcp.dispatch.refusals import is_refusal
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import catch, contain
 from drf_mcp.exposure import Tool
-from drf_mcp.features import AccessStep, Call, Narrowing
+from drf_mcp.access import Narrowing
+from drf_mcp.features import AccessStep, Call
 from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.management.tool_reports import MODULES, ToolReport, name_permission

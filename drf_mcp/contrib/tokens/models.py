@@ -21,6 +21,7 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
+from drf_mcp.access import Narrowing
 from drf_mcp.access.scopes import is_gone
 from drf_mcp.option_types.kinds import read_pattern
 
@@ -175,11 +176,8 @@ class AgentToken(models.Model):
         return f"mcp_{self.prefix}"
 
     @property
-    def narrowing(self) -> Any:
-        """The `Narrowing` to the user's tools that the token opens; the endpoint reads it."""
-        # Tokens are loaded before REST framework, whose settings may name this app's classes.
-        from drf_mcp.features import Narrowing
-
+    def narrowing(self) -> Narrowing:
+        """Which of the user's tools the token opens; the endpoint reads it."""
         return Narrowing(THIS_TOKEN, tuple(self.tools) or None, self.read_only)
 
     @property

@@ -242,7 +242,7 @@ def test_a_narrowed_list_is_not_cached_for_others(agent_at):
 
 
 def test_a_narrowing_refuses_a_value_that_is_no_list_of_patterns(subtests):
-    for patterns in ["count", ["api/*"], [5], {"count"}]:
+    for patterns in ["count", ["api/*"], [5]]:
         with subtests.test(patterns=patterns):
             with pytest.raises(ImproperlyConfigured, match="Narrowing"):
                 Narrowing("a", patterns)
