@@ -16,6 +16,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
+from drf_mcp.access import Narrowing
 from drf_mcp.access.narrowing import find_own_narrowings
 from drf_mcp.access.throttles import find_quota
 from drf_mcp.archives import Probe
@@ -23,7 +24,6 @@ from drf_mcp.dispatch.refusals import is_refusal
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import catch, contain
 from drf_mcp.exposure import Tool
-from drf_mcp.access import Narrowing
 from drf_mcp.features import AccessStep, Call
 from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.management.screen import Screen, UsageError
