@@ -8,13 +8,14 @@ response, over MCP the code and category that their name says.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, overload
 
 from rest_framework.exceptions import APIException, ErrorDetail
 
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 
 Result = TypeVar("Result")
+Default = TypeVar("Default")
 
 
 class catch:
@@ -39,15 +40,21 @@ class catch:
         return True
 
 
-def contain(step: Callable[[], Result], otherwise: Callable[[Exception], Result]) -> Result:
-    """Call `step`; on an exception, return `otherwise(exc)`.
+@overload
+def attempt(step: Callable[[], Result], default: Default) -> Result | Default: ...
+@overload
+def attempt(
+    step: Callable[[], Result], *, otherwise: Callable[[Exception], Default]
+) -> Result | Default: ...
+def attempt(step: Callable[[], Any], default: Any = None, *, otherwise: Any = None) -> Any:
+    """Return what `step` returns; on an exception the default, or what ``otherwise(exc)`` returns.
 
-    For one expression; a block of statements has `catch`.
+    Views fail in any way, above all without a live request; no exception of theirs may leave a
+    tool call or take the list of tools down. A block of statements has `catch`.
     """
-    try:
+    with catch() as caught:
         return step()
-    except Exception as exc:  # noqa: BLE001 - no exception of a view may leave a tool call
-        return otherwise(exc)
+    return default if otherwise is None else otherwise(caught.exception)
 
 
 class ProtocolError(Exception):

@@ -46,7 +46,7 @@ from drf_mcp.access.scopes import (
     is_gone,
     make_caller_key,
 )
-from drf_mcp.exceptions import Refused, contain
+from drf_mcp.exceptions import Refused, attempt
 from drf_mcp.option_types.spelling import join_alternatives
 from drf_mcp.settings import mcp_settings
 
@@ -185,7 +185,7 @@ class Caller:
         """Return the scopes that a refused request lacks, () where scopes are not the reason."""
         if self.bearer is None or self.resource is None:
             return ()
-        return contain(lambda: find_missing_scopes(view, request, permissions), lambda exc: ())
+        return attempt(lambda: find_missing_scopes(view, request, permissions), ())
 
     def find_narrowing(self, tool: Any) -> Narrowing | None:
         return next((n for n in self.narrowings if not n.allows(tool)), None)

@@ -14,7 +14,7 @@ from rest_framework.throttling import ScopedRateThrottle, SimpleRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp.codes import APPROACHING, WARNING_SEVERITIES
-from drf_mcp.exceptions import Refused, contain
+from drf_mcp.exceptions import Refused, attempt
 from drf_mcp.outcomes import RateLimit, Warning, iso_time, period_name
 
 logger = logging.getLogger("drf_mcp")
@@ -182,7 +182,7 @@ def find_rate_limit(
     if noted is not None:
         tightest = find_tightest(_read_quota(throttle, before) for throttle, before in noted)
     elif view is not None and view.throttle_classes:
-        tightest = contain(lambda: _find_view_quota(view), leave_out)
+        tightest = attempt(lambda: _find_view_quota(view), otherwise=leave_out)
     seconds = headers.get("Retry-After", "") if status == 429 else ""
     if not seconds.isdigit():
         return tightest

@@ -18,7 +18,7 @@ from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.access.resources import WELL_KNOWN, BearerChallenge, ProtectedResourceView
 from drf_mcp.checks.project import MountedEndpoint, Project, register_check, takes_sessions_alone
 from drf_mcp.dispatch.visibility import is_open
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.inspection import Inspection, locate_view
 from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.option_types.spelling import join_names
@@ -144,7 +144,7 @@ def _takes_tokens(authentication_class: Any) -> bool:
         return bool(header and BearerChallenge.parse(header))
 
     # There is no warning about a class that fails.
-    return contain(ask, lambda exc: True)
+    return attempt(ask, True)
 
 
 @register_check()

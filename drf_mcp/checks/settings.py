@@ -19,7 +19,7 @@ from rest_framework.settings import api_settings
 
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.envelopes import Envelope
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.models import ArchivedChunk
 from drf_mcp.option_types.spelling import join_names
 from drf_mcp.settings import mcp_settings
@@ -45,7 +45,7 @@ def check_classes(project: Project) -> Iterator[CheckMessage]:
         base = next(each for each in METHODS if issubclass(own, each))
         faults = [f"has no {m}()." for m in METHODS[base] if getattr(own, m) is getattr(base, m)]
         if base is Envelope:
-            schema: Any = contain(lambda own=own: own().schema({}), lambda exc: exc)  # type: ignore[misc]
+            schema: Any = attempt(lambda own=own: own().schema({}), otherwise=lambda exc: exc)  # type: ignore[misc]
             if isinstance(schema, Exception):
                 faults.append(f"cannot state its schema({{}}): {type(schema).__name__}: {schema}")
             elif schema is not None and schema.get("type") != "object":
@@ -127,7 +127,7 @@ def check_archive_tables(project: Project) -> Iterator[CheckMessage]:
         return
     connection = connections[router.db_for_write(ArchivedChunk)]
     # A check may run without a database.
-    tables = contain(connection.introspection.table_names, lambda exc: None)
+    tables = attempt(connection.introspection.table_names, None)
     if tables is not None and ArchivedChunk._meta.db_table not in tables:
         yield Warning(
             "The tables of the archive are missing: long results are "
@@ -180,7 +180,7 @@ def check_registering_modules(project: Project) -> Iterator[CheckMessage]:
             packages.setdefault(module)
     for package in packages:
         name = f"{package}.mcp"
-        if name not in sys.modules and contain(lambda name=name: find_spec(name), lambda exc: None):  # type: ignore[misc]
+        if name not in sys.modules and attempt(lambda name=name: find_spec(name), None):  # type: ignore[misc]
             yield Warning(
                 f"{name} is not imported, because {package} is not in INSTALLED_APPS.",
                 hint=f'Add "{package}" to INSTALLED_APPS, or import the module in the URLconf.',

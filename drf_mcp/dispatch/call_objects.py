@@ -20,7 +20,7 @@ from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.probe import REFUSALS, Probe, can_be_asked, is_taken_away, undoing
 from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.dispatch.response import ViewResponse
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.text import get_model_name
 from drf_mcp.json_text import hash_json
 
@@ -107,7 +107,7 @@ class CallObject:
             answer = self.read()
             return None if answer is None else AnswerEncoder().plain(answer.content.data)
 
-        data = contain(read_data, lambda exc: None)
+        data = attempt(read_data, None)
         return data if isinstance(data, Mapping) else {}
 
     def show(self, most: int = 10) -> ShownObject | None:
@@ -148,7 +148,7 @@ class CallObject:
             return (rows.select_for_update() if is_locked else rows).filter(pk=known.pk).first()
 
         with nullcontext() if is_locked else undoing():
-            return contain(lambda: probe.ask(look), lambda exc: None)
+            return attempt(lambda: probe.ask(look), None)
 
     def hash_state(self, *, is_locked: bool = False) -> str:
         """Return a hash of the row, or of what is shown where the row is not known."""

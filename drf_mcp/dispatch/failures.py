@@ -27,7 +27,7 @@ from drf_mcp.dispatch.next_steps import advise_looking
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import new_request_id
-from drf_mcp.exceptions import InternalError, TimeLimitExceeded, catch, contain
+from drf_mcp.exceptions import InternalError, TimeLimitExceeded, attempt, catch
 from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import TRIAL
 from drf_mcp.introspection.source.middleware import find_setting_middleware
@@ -155,7 +155,7 @@ class FailureOutcomes:
         return None
 
     def report_crash(self, call: CallState, request: HttpRequest, exc: Exception) -> None:
-        advice = contain(lambda: advise_middleware(exc), lambda failure: "")
+        advice = attempt(lambda: advise_middleware(exc), "")
         logger.error("Tool %s failed [%s]%s", call.tool.name, call.request_id, advice, exc_info=exc)
         send_exception(exc, request)
 

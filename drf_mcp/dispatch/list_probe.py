@@ -20,7 +20,7 @@ from drf_mcp.arguments.call import Call
 from drf_mcp.dispatch.probe import REFUSALS, Probe, is_taken_away
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.dispatch.stock_lists import find_list_fault, is_stock, is_stock_list, is_stock_row
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.settings import mcp_settings
 
 logger = logging.getLogger("drf_mcp")
@@ -132,7 +132,7 @@ def ask_about_rows(
         return None
     probe = ListProbe(caller, tool, Call({}, kwargs))
     probe.is_counted = is_counted
-    return contain(lambda: probe.take_rows(take, column), log_failure)
+    return attempt(lambda: probe.take_rows(take, column), otherwise=log_failure)
 
 
 def make_filterable(rows: QuerySet[Any]) -> QuerySet[Any]:

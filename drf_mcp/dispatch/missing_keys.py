@@ -15,7 +15,7 @@ from django.utils.datastructures import MultiValueDict
 from rest_framework.request import Request
 from rest_framework.serializers import BaseSerializer
 
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.outcomes import MISSING
 
 Path = tuple[str | int, ...]
@@ -34,7 +34,7 @@ def find_missing_key(exc: BaseException) -> Path | None:
     is_none = isinstance(exc, (AttributeError, TypeError)) and "NoneType" in str(exc)
     if not is_none and not isinstance(exc, KeyError):
         return None
-    return contain(lambda: MissingKey(exc).find_path(), lambda failure: None)
+    return attempt(lambda: MissingKey(exc).find_path(), None)
 
 
 class MissingKey:

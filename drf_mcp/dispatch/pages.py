@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, unquote_plus, urlsplit
 
 from drf_mcp.codes import PLAIN_WARNINGS
 from drf_mcp.dispatch.errors import ArgumentLocator
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import MISSING, Pagination, Warning
 
@@ -68,7 +68,7 @@ class Page:
                 return None
         ask = getattr(self.paginator, "get_next_link", None)
         # A paginator that was not used has neither a page nor a request.
-        link = MISSING if ask is None else contain(ask, lambda exc: MISSING)
+        link = MISSING if ask is None else attempt(ask, MISSING)
         return self.find_shown_link() if link is MISSING else link
 
     def find_shown_link(self) -> Any:
@@ -99,7 +99,7 @@ class Page:
         shown = self.find_shown_counts()
         if not shown or self.paginator is None:
             return next(iter(shown), None)
-        counted = contain(lambda: count_rows(self.paginator), lambda exc: None)
+        counted = attempt(lambda: count_rows(self.paginator), None)
         return counted if counted in shown else None
 
     def find_shown_counts(self) -> list[int]:

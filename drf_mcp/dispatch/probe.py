@@ -41,7 +41,7 @@ from drf_mcp.dispatch.request import (
     transactions,
 )
 from drf_mcp.dispatch.response import ViewResponse
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.source.members import unwrap_function
 from drf_mcp.introspection.unknown import AskedRequest, Notes, UnknownKwargs, UnknownRequest
 from drf_mcp.option_types.installed import features
@@ -444,7 +444,7 @@ def is_taken_away(caller: Caller, tool: Any) -> bool:
     def is_refused() -> bool:
         return any(refuses(tool, caller) for refuses in features.hooks["refuses"])
 
-    return caller.find_narrowing(tool) is not None or contain(is_refused, log_failure)
+    return caller.find_narrowing(tool) is not None or attempt(is_refused, otherwise=log_failure)
 
 
 def make_coroutine(handle: Callable[..., Response]) -> Callable[..., Awaitable[Response]]:

@@ -16,7 +16,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.dispatch.probe import Identities, Probe
 from drf_mcp.dispatch.refusals import STOCK, find_leaves, is_refusal
-from drf_mcp.exceptions import catch, contain
+from drf_mcp.exceptions import attempt, catch
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.source.members import find_class_attribute
 from drf_mcp.option_types.spelling import find_nearest
@@ -163,7 +163,9 @@ class Visibility:
             tools.clear()
             return True
 
-        passes = contain(lambda: probe.ask_middleware(ask), lambda exc: not is_refusal(exc))
+        passes = attempt(
+            lambda: probe.ask_middleware(ask), otherwise=lambda exc: not is_refusal(exc)
+        )
         if not tools:
             return
         if first.endpoint.route.kwargs:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
-from drf_mcp.introspection.findings import attempt, make_finding
+from drf_mcp.exceptions import attempt
+from drf_mcp.introspection.findings import make_finding
 from drf_mcp.introspection.forms import get_writable_fields
 from drf_mcp.introspection.input_serializer import InputSerializer
 from drf_mcp.introspection.inspection import (
@@ -150,7 +151,7 @@ class Alternatives:
             return Alternative(asked, serializer, answer)
 
         self.asked += 1
-        made = attempt(make, None, failures.append)
+        made = attempt(make, otherwise=failures.append)
         self.places |= notes.places
         self.keys.update(notes.keys)
         self.line = self.line or notes.line

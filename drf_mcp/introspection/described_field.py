@@ -13,10 +13,10 @@ from django.utils.translation import ngettext
 from rest_framework.fields import RegexField, SlugField, empty
 from rest_framework.validators import UniqueValidator
 
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection import serializer_fields
 from drf_mcp.introspection.field_schema import FieldSchema, Limit, explain, join_sentences
 from drf_mcp.introspection.fields import FieldDescriber
-from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import find_declared_schema
 from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.source.members import find_package, is_drf_code

@@ -6,13 +6,9 @@ import inspect
 import os
 import sysconfig
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
-Value = TypeVar("Value")
-Default = TypeVar("Default")
 PACKAGE = str(Path(__file__).parents[1])
 # The folders of installed packages. A project may be next to its environment, or above it.
 INSTALLED = tuple(
@@ -37,26 +33,6 @@ class Finding:
     message: str
     remedy: str
     source: str = field(default="", compare=False)
-
-
-def attempt(
-    step: Callable[[], Value],
-    default: Default,
-    report: Callable[[Exception], object] | None = None,
-) -> Value | Default:
-    """Return what a step of a project's own code returns, the default if it raises an exception.
-
-    Args:
-        report: called with the exception.
-    """
-    try:
-        return step()
-    # Views that are written for a live request fail in any way without one, and no endpoint may
-    # take the list of tools down with it.
-    except Exception as exc:  # noqa: BLE001
-        if report is not None:
-            report(exc)
-        return default
 
 
 def make_finding(place: str, exc: Exception, remedy: str) -> Finding:

@@ -8,7 +8,8 @@ from typing import Any
 
 from rest_framework.serializers import ListSerializer, Serializer
 
-from drf_mcp.introspection.findings import attempt, make_finding
+from drf_mcp.exceptions import attempt
+from drf_mcp.introspection.findings import make_finding
 from drf_mcp.introspection.forms import get_writable_fields
 from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection
 from drf_mcp.introspection.source.members import is_drf_code
@@ -122,7 +123,7 @@ class InputSerializer:
         )
         failures: list[Exception] = []
         for way in ways:
-            serializer = attempt(way, None, failures.append)
+            serializer = attempt(way, otherwise=failures.append)
             if serializer is not None:
                 return serializer
         # The project itself uses the first way.

@@ -24,8 +24,9 @@ from rest_framework.schemas import DefaultSchema
 from rest_framework.settings import api_settings
 from rest_framework.viewsets import ViewSetMixin
 
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_schema import FieldSchema, explain
-from drf_mcp.introspection.findings import Finding, attempt, make_finding
+from drf_mcp.introspection.findings import Finding, make_finding
 from drf_mcp.introspection.source.members import (
     find_class_attribute,
     get_synchronous_name,
@@ -208,10 +209,11 @@ class Inspection:
     def attempt(self, step: Callable[[], Value], remedy: str, default: Value) -> Value:
         """Return what a step returns, the default and a finding if it raises an exception."""
 
-        def report(exc: Exception) -> None:
+        def report(exc: Exception) -> Value:
             self.findings.append(make_finding(self.place, exc, remedy))
+            return default
 
-        return attempt(step, default, report)
+        return attempt(step, otherwise=report)
 
     def add_finding(self, message: str, remedy: str) -> None:
         self.findings.append(Finding(self.place, message, remedy))

@@ -9,8 +9,8 @@ from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 from rest_framework.serializers import ALL_FIELDS, HyperlinkedModelSerializer, ModelSerializer
 
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_schema import FieldSchema, make_text
-from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.source.members import find_package
 from drf_mcp.introspection.types import Schema
 

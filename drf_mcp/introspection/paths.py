@@ -15,8 +15,8 @@ from rest_framework.versioning import (
     URLPathVersioning,
 )
 
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_schema import FieldSchema, explain
-from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import (
     RETURN_EARLY,
     Inspection,

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.alternatives import ANY_VALUE, Alternative, Alternatives
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.findings import Finding, attempt
+from drf_mcp.introspection.findings import Finding
 from drf_mcp.introspection.forms import find_faults, get_writable_fields
 from drf_mcp.introspection.input_serializer import InputSerializer
 from drf_mcp.introspection.inspection import CHECK_ANNOTATION, RETURN_EARLY, Inspection

@@ -28,7 +28,7 @@ from drf_spectacular.utils import OpenApiRequest, PolymorphicProxySerializer
 from rest_framework.fields import Field, empty
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
-from drf_mcp.introspection.findings import attempt
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.portable import resolve_references
 from drf_mcp.introspection.types import UNDECLARED, AnyField, Schema
 

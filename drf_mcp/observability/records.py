@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from drf_mcp.arguments.errors import escape_unprintable
-from drf_mcp.exceptions import ProtocolError, catch, contain
+from drf_mcp.exceptions import ProtocolError, attempt, catch
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Message
@@ -109,9 +109,9 @@ def record_call(
     for observer in observers:
         observer.end_call(call)
     if is_logged:
-        contain(log, leave_out)
+        attempt(log, otherwise=leave_out)
     if tracing:
-        contain(lambda: tracing.describe_call(call), leave_out)
+        attempt(lambda: tracing.describe_call(call), otherwise=leave_out)
     if isinstance(tool, Tool):
         details: dict[str, Any] = {"tool": tool, "outcome": outcome, "duration_ms": duration}
         for signal in (tool_called, tool_failed) if outcome.is_error else (tool_called,):

@@ -12,8 +12,8 @@ from django.db import models
 from rest_framework.pagination import LimitOffsetPagination, PageNumberPagination
 from rest_framework.views import APIView
 
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_selection import SelectableFields
-from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.paths import NamedKwarg
 from drf_mcp.introspection.text import clean_text, get_model_name, get_names, get_plural_name

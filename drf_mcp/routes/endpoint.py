@@ -11,7 +11,7 @@ from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import find_view_classes
-from drf_mcp.introspection.findings import attempt
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.inspection import (
     STANDARD,
     Inspection,

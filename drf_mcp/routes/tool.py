@@ -18,8 +18,9 @@ from drf_mcp.arguments.errors import (
     shorten_value,
 )
 from drf_mcp.arguments.pointers import ArgumentPointers
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_selection import SelectableFields
-from drf_mcp.introspection.findings import Finding, attempt
+from drf_mcp.introspection.findings import Finding
 from drf_mcp.introspection.inspection import Inspection, keep_schema
 from drf_mcp.introspection.portable import LONGEST_DESCRIPTION, write_portable
 from drf_mcp.introspection.text import clean_lines

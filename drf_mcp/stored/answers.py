@@ -16,7 +16,7 @@ from drf_mcp.access.scopes import ask_view_for_rights, get_rights_fingerprint
 from drf_mcp.arguments.call import Call
 from drf_mcp.dispatch.probe import REFUSALS, Identities, Probe, can_be_asked
 from drf_mcp.dispatch.request import get_named_object
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.features import CallState
 from drf_mcp.json_text import hash_json
 from drf_mcp.option_types.installed import features
@@ -86,7 +86,7 @@ class StoredAnswer:
 
         sent = {"kwargs": dict(self.kwargs), "query_string": self.call.query_string}
         terms = {**sent, "failed": failed, "objects": [], "asked": True}
-        return {**terms, **contain(lambda: self._find_terms(sent, failed), log_failure)}
+        return {**terms, **attempt(lambda: self._find_terms(sent, failed), otherwise=log_failure)}
 
     def _find_terms(self, sent: Mapping[str, Any], failed: bool) -> dict[str, Any]:
         # Without the body of the call, which is not kept.
@@ -106,7 +106,7 @@ class StoredAnswer:
 
     def note_rights(self) -> str:
         """Return a hash of the caller's rights, "" where the answer cannot be given again."""
-        return contain(self.find_rights, lambda exc: "")
+        return attempt(self.find_rights, "")
 
     # --- When the answer is given ---------------------------------------------------------------
 
@@ -210,7 +210,7 @@ class StoredAnswer:
             rights.append(self._hash_rights(view, view.request))
 
         probe = Probe(self.caller, self.tool, self.call.requests[0], self._identities)
-        contain(lambda: probe.check_permissions_alone(note), lambda exc: None)
+        attempt(lambda: probe.check_permissions_alone(note), None)
         return rights[0] if rights else ""
 
 

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.probe import REFUSALS
-from drf_mcp.exceptions import Unavailable, contain
+from drf_mcp.exceptions import Unavailable, attempt
 from drf_mcp.features import CallState, Feature, ToolSource
 from drf_mcp.interaction.call_context import call_context
 from drf_mcp.interaction.exchange import find_call
@@ -101,7 +101,9 @@ class ContentRetrieveView(ServerToolView):
         asked, call = serializer.validated_data, find_call(request)
         entry = self._find_entry(request, call, asked)
         facts = {name: getattr(entry, name) for name in ("archive_id", "content_hash", "tool")}
-        part = contain(lambda: self._slice(facts, entry.items, call, asked), _raise_unavailable)
+        part = attempt(
+            lambda: self._slice(facts, entry.items, call, asked), otherwise=_raise_unavailable
+        )
         return Response({**facts, **part})
 
     def _find_entry(self, request: Request, call: CallState, asked: Mapping[str, Any]) -> Entry:
@@ -117,7 +119,7 @@ class ContentRetrieveView(ServerToolView):
             )
             return entry
 
-        entry = contain(fetch, _raise_unavailable)
+        entry = attempt(fetch, otherwise=_raise_unavailable)
         if entry is None or (digest and digest != entry.content_hash):
             raise NotFound(GONE)
         urlconf = getattr(call.caller.request, "urlconf", None)
@@ -132,7 +134,10 @@ class ContentRetrieveView(ServerToolView):
             logger.warning("%s could not be asked again", tool.name, exc_info=exc)
             raise Unavailable from exc
 
-        contain(lambda: StoredAnswer.of(call.caller, tool, entry.terms).check(entry.terms), reject)
+        attempt(
+            lambda: StoredAnswer.of(call.caller, tool, entry.terms).check(entry.terms),
+            otherwise=reject,
+        )
         return entry
 
     def _slice(

@@ -21,7 +21,7 @@ from django.core.cache.backends.locmem import LocMemCache
 from django.utils import timezone
 
 from drf_mcp.access.scopes import find_principal
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.json_text import encode_ascii
 from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import mcp_settings
@@ -289,4 +289,4 @@ class CallArchive:
             logger.log(level, "The archive did not keep what a result left out", exc_info=exc)
             return None
 
-        return contain(store, log_failure)
+        return attempt(store, otherwise=log_failure)

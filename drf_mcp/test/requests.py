@@ -17,7 +17,7 @@ from drf_mcp.calls.results import make_envelope
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.envelopes import Envelope, PlainEnvelope
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_schema import PNG, TEXT, make_example
 from drf_mcp.introspection.types import ANY, Place, Relation, Upload
 from drf_mcp.outcomes import Outcome
@@ -52,7 +52,7 @@ def sample_arguments(tool: Tool, user: Any = None) -> dict[str, Any]:
 class Samples:
     def __init__(self, tool: Tool, user: Any) -> None:
         self.tool = tool
-        self.row = contain(lambda: self.find_row(user), lambda exc: None)
+        self.row = attempt(lambda: self.find_row(user), None)
 
     def find_row(self, user: Any) -> Any:
         caller = LocalEndpoint().make_caller(user)
@@ -61,13 +61,13 @@ class Samples:
         view: Any = endpoint.view()
         view.request = Request(ToolRequest(caller, endpoint.method, endpoint.route.path))
         # Where the view's queryset cannot be made, any row of its model is used.
-        rows = contain(lambda: view.get_queryset(), lambda exc: view.queryset)
+        rows = attempt(lambda: view.get_queryset(), otherwise=lambda exc: view.queryset)
         return rows.first() or rows.model._default_manager.first()
 
     def find_sample(self, argument: Argument) -> Any:
         parameter = argument.parameter
         if argument.location == PATH and self.row is not None:
-            value = contain(lambda: self._find_row_value(parameter.name), lambda exc: None)
+            value = attempt(lambda: self._find_row_value(parameter.name), None)
             if value is not None:
                 value = value if isinstance(value, int) else str(value)
                 return [value] if argument.json_type == "array" else value
@@ -76,7 +76,7 @@ class Samples:
             value = make_example(parameter.schema, parameter.name)
         for place, info in parameter.value_info.items():
             if (relation := info.relation) is not None:
-                key = contain(lambda r=relation: self._get_key(r), lambda exc: None)  # type: ignore[misc]
+                key = attempt(lambda r=relation: self._get_key(r), None)  # type: ignore[misc]
                 if key is not None:
                     value = self.put(value, place, key)
             if info.upload is not None:

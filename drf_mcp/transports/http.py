@@ -23,7 +23,7 @@ from django.http import HttpRequest, HttpResponse, RawPostDataException, Streami
 from django.urls import get_urlconf, set_urlconf
 from django.utils import timezone, translation
 
-from drf_mcp.exceptions import Refused, contain
+from drf_mcp.exceptions import Refused, attempt
 from drf_mcp.interaction.exchange import Channel
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.capability import Reply
@@ -62,14 +62,14 @@ def read_body(request: HttpRequest) -> bytes:
         raise _make_length_error(limit)
     if not length:
         limit = _open_chunked_body(request, limit)
-    body = contain(lambda: request.body, _refuse_body)
+    body = attempt(lambda: request.body, otherwise=_refuse_body)
     if len(body) > limit:
         raise _make_length_error(limit)
     return body
 
 
 def find_request_id(request: HttpRequest) -> jsonrpc.RequestId | None:
-    return contain(lambda: jsonrpc.find_id(read_body(request)), lambda exc: None)
+    return attempt(lambda: jsonrpc.find_id(read_body(request)), None)
 
 
 def _refuse_body(exc: Exception) -> NoReturn:

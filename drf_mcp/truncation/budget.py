@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
 from drf_mcp.truncation.digests import Digester
@@ -147,12 +147,12 @@ class Budget:
 
         def fall_back(exc: Exception) -> Mapping[str, Any]:
             logger.warning("%s failed to digest a text", digester_class, exc_info=exc)
-            return contain(
+            return attempt(
                 lambda: FallbackDigester(digester_class).digest(text, query),
-                lambda exc: LeadDigester().digest(text, query),
+                otherwise=lambda exc: LeadDigester().digest(text, query),
             )
 
-        return contain(make_payload, fall_back)
+        return attempt(make_payload, otherwise=fall_back)
 
     def _find_query(self, arguments: Any) -> str:
         if not isinstance(arguments, Mapping):

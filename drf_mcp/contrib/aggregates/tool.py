@@ -29,9 +29,9 @@ from drf_mcp.contrib.aggregates.listing import (
 from drf_mcp.describers import ClosedSet, EndpointSchema, Finding, Inspection, Parameter, Schema
 from drf_mcp.dispatch.stock_lists import find_list_fault
 from drf_mcp.errors import find_nearest, join_alternatives, join_names, refuse_many
+from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import QUERY, Endpoint, Tool, ViewOptions
 from drf_mcp.features import Call, ToolSource
-from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.introspection.parsers import Renaming
 from drf_mcp.naming import Subject, speak

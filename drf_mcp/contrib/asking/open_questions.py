@@ -20,7 +20,7 @@ from django.db import connections
 from django.utils import timezone
 
 from drf_mcp.dispatch.failures import close_idle_connections
-from drf_mcp.exceptions import Refused, contain
+from drf_mcp.exceptions import Refused, attempt
 from drf_mcp.features import get_rows, mcp_settings
 from drf_mcp.json_text import hash_json
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
@@ -219,7 +219,7 @@ class WaitingCalls:
                     self.thread = None
                     break
             # A database that cannot be reached may be there at the next look.
-            for question_id in contain(partial(read_answers, ids), _forget_connections):
+            for question_id in attempt(partial(read_answers, ids), otherwise=_forget_connections):
                 self.wake(question_id)
         connections.close_all()
 

@@ -23,7 +23,7 @@ from drf_mcp.access.limits import find_address
 from drf_mcp.codes import standard_code
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
 from drf_mcp.contrib.audit.recording import CALLS, Audit, fill, make_auditor, report_unwritten
-from drf_mcp.exceptions import catch, contain
+from drf_mcp.exceptions import attempt, catch
 from drf_mcp.features import Caller, mcp_settings
 from drf_mcp.protocol.constants import CLIENT_INFO_KEY
 from drf_mcp.signals import records_wanted
@@ -82,7 +82,7 @@ class StrangerCounter:
             values = {**denied, "address": address, "code": standard_code(status)}
             rows.append(AuditedCall(status=status, messages=count, **values))
         is_kept, table = self.auditor.is_kept, self.auditor.rows
-        contain(lambda: table.bulk_create(filter(is_kept, rows)), report_unwritten)
+        attempt(lambda: table.bulk_create(filter(is_kept, rows)), otherwise=report_unwritten)
 
 
 class Auditor:
@@ -179,7 +179,7 @@ class Auditor:
                 rows.append(row)
 
         for record in records:
-            contain(partial(make, record), report_unwritten)
+            attempt(partial(make, record), otherwise=report_unwritten)
         with catch() as caught:
             self.save_rows(rows)
             return ()
@@ -188,7 +188,7 @@ class Auditor:
             return records
         # The database refuses a row, so each is written by itself.
         for row in rows:
-            contain(partial(self.save, row), report_unwritten)
+            attempt(partial(self.save, row), otherwise=report_unwritten)
         return ()
 
     @property

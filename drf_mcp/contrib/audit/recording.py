@@ -16,7 +16,7 @@ from drf_mcp.arguments.errors import escape_unprintable
 from drf_mcp.codes import screaming_code, standard_code
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
 from drf_mcp.errors import CallRefused
-from drf_mcp.exceptions import ProtocolError, Refused, Unavailable, catch, contain
+from drf_mcp.exceptions import ProtocolError, Refused, Unavailable, attempt, catch
 from drf_mcp.features import (
     Caller,
     CallState,
@@ -123,7 +123,7 @@ class Audit(MessageObserver):
         elif isinstance(error, UNKNOWN_CALLERS):
             self.auditor.strangers.count(self.caller.request, 401)
         else:
-            contain(self._write_last, report_unwritten)
+            attempt(self._write_last, otherwise=report_unwritten)
 
     def _write_last(self) -> None:
         if self.row is not None:
@@ -144,7 +144,7 @@ class Audit(MessageObserver):
             return to_bytes(text).decode()[:MAX_ARGUMENTS]
 
         if arguments is not None:
-            self.arguments = contain(encode, lambda exc: str(_leave_part_out(exc) or ""))
+            self.arguments = attempt(encode, otherwise=lambda exc: str(_leave_part_out(exc) or ""))
 
     def get_values(self) -> dict[str, Any]:
         message, caller, auditor = self.message, self.caller, self.auditor
@@ -152,9 +152,9 @@ class Audit(MessageObserver):
         if message is not None:
             tool = message.params.get("name") if message.method in CALLS else ""
             values |= {"method": message.method, "tool": self.tool_name or tool}
-        values |= contain(lambda: auditor.get_user(caller.user), _leave_part_out)
-        values |= contain(lambda: auditor.get_credential(caller), _leave_part_out)
-        values |= contain(lambda: auditor.get_client(message, caller), _leave_part_out)
+        values |= attempt(lambda: auditor.get_user(caller.user), otherwise=_leave_part_out)
+        values |= attempt(lambda: auditor.get_credential(caller), otherwise=_leave_part_out)
+        values |= attempt(lambda: auditor.get_client(message, caller), otherwise=_leave_part_out)
         return {**values, **self._find_end()}
 
     def _find_end(self) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from drf_mcp.contrib.compose.tool import Sent
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.guards import TimeLimitGuard
 from drf_mcp.errors import ArgumentsRefused, CallRefused
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.features import CallState, Guard, Proceed, mcp_settings
 from drf_mcp.interaction.exchange import ANSWER_SECONDS, read_exchange
 from drf_mcp.outcomes import Category, Failure, JSONPointer, Outcome, Problem, Question
@@ -170,7 +170,7 @@ class ProgramRun:
         answers = self.calls.cut_record_of_changes()
         self.calls.note_terms(answers)
         record = Record(self.program, self.now.isoformat(), answers)
-        return contain(lambda: self.calls.keeper.keep(record.write()), lambda exc: "")
+        return attempt(lambda: self.calls.keeper.keep(record.write()), "")
 
     def _find_printed(self) -> dict[str, Any]:
         text = self.printed.text

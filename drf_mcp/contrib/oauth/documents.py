@@ -36,7 +36,7 @@ from urllib3 import HTTPSConnectionPool
 from urllib3.connection import HTTPSConnection
 from urllib3.exceptions import HTTPError
 
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 
 # The most documents that one process reads at once: in all, of one host, and for one person.
 MOST_READERS = 12
@@ -118,7 +118,7 @@ class OpenSockets:
         with self.lock:
             self.is_over = True
             for each in self.sockets:
-                contain(partial(each.shutdown, socket.SHUT_RDWR), lambda exc: None)
+                attempt(partial(each.shutdown, socket.SHUT_RDWR), None)
                 each.close()
 
 
@@ -169,7 +169,7 @@ class BoundedFetcher(SafeMetadataFetcher):  # type: ignore[misc]
 
         def read() -> None:
             document = partial(self.read, client_id, sockets)
-            contain(lambda: found.set_result(document()), found.set_exception)
+            attempt(lambda: found.set_result(document()), otherwise=found.set_exception)
 
         # The resolution of a name cannot be stopped, so it runs in a thread.
         threading.Thread(target=read, daemon=True).start()

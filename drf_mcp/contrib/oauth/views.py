@@ -38,7 +38,7 @@ from drf_mcp.contrib.oauth.backends import (
 )
 from drf_mcp.contrib.oauth.documents import PERSON, keep_offered_grants
 from drf_mcp.contrib.oauth.models import end_connection, find_connections, find_scopes
-from drf_mcp.exceptions import Refused, contain
+from drf_mcp.exceptions import Refused, attempt
 from drf_mcp.exposure import Tool, Visibility
 from drf_mcp.features import Caller, RequestContext, mcp_settings
 
@@ -334,7 +334,7 @@ class OfferedGrants:
 
         if request.method in ("POST", "PUT"):
             # Where the body is no object, django-oauth-toolkit refuses it.
-            request._body = contain(narrow, lambda exc: request.body)
+            request._body = attempt(narrow, otherwise=lambda exc: request.body)
         response: HttpResponse = super().dispatch(request, *args, **kwargs)  # type: ignore[misc]
         return response
 

@@ -12,7 +12,7 @@ from django.contrib.auth import get_user_model
 
 from drf_mcp.contrib.operators.permission_trace import PermissionTrace
 from drf_mcp.describers import ANY, Place
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import PATH, Tool, registry
 from drf_mcp.features import Call, Example, ToolReview
 
@@ -27,11 +27,11 @@ def find_example(tool: Tool, user: Any = None) -> Example:
     """
     arguments: Mapping[str, Any] = tool.hints.call
     users = get_user_model()._default_manager.order_by("pk")[:SAMPLE]
-    callers = [None, *contain(lambda: list(users), lambda exc: [])] if user is None else [user]
+    callers = [None, *attempt(lambda: list(users), [])] if user is None else [user]
     chosen: tuple[Any, PermissionTrace] | None = None
     for caller in callers:
         trace = PermissionTrace(tool, caller)
-        if user is None and contain(partial(_refuses, trace), lambda exc: True):
+        if user is None and attempt(partial(_refuses, trace), True):
             continue
         # The first caller who sees a row for the call, else the first who may make the call.
         has_row = not tool.endpoint.route.kwargs or _find_seen_row(trace, {}) is not None
@@ -42,8 +42,8 @@ def find_example(tool: Tool, user: Any = None) -> Example:
         return Example(arguments, None)
     caller, trace = chosen
     if tool.options.input_schema is None:
-        arguments = contain(
-            lambda: _fill_arguments(tool, caller, trace), lambda exc: tool.hints.call
+        arguments = attempt(
+            lambda: _fill_arguments(tool, caller, trace), otherwise=lambda exc: tool.hints.call
         )
     return Example(arguments, "" if caller is None else str(caller.get_username()))
 
@@ -57,12 +57,12 @@ def _find_seen_row(trace: PermissionTrace, kwargs: Mapping[str, Any]) -> Any:
     found: list[Any] = []
 
     def look(view: Any) -> None:
-        asked = contain(view.get_permissions, lambda exc: [])
+        asked: list[Any] = attempt(view.get_permissions, [])
         for row in islice(view.get_queryset().all(), SAMPLE):
             allows = (
                 partial(each.has_object_permission, view.request, view, row) for each in asked
             )
-            if all(contain(each, lambda exc: False) for each in allows):
+            if all(attempt(each, False) for each in allows):
                 found.append(row)
                 return
 

@@ -22,7 +22,7 @@ from drf_mcp.browsable.frame import PagePart
 from drf_mcp.contrib.operators.lint import CAUSES, ToolLint, find_all
 from drf_mcp.contrib.operators.permission_trace import PermissionTrace
 from drf_mcp.errors import find_sentence
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import Tool
 from drf_mcp.features import Caller
 from drf_mcp.observability.records import write_record
@@ -66,7 +66,7 @@ class OperatorsPart(PagePart):
         card["staff"] = self.page.is_staff
         if self.page.is_staff and (asked := self.page.request.GET.get("as", "").strip()):
             users: Any = get_user_model()._default_manager
-            user = contain(lambda: users.get_by_natural_key(asked), lambda exc: None)
+            user = attempt(lambda: users.get_by_natural_key(asked), None)
             card |= {"asked": asked, "trace": user and trace(user)}
         return [card]
 
@@ -86,7 +86,7 @@ class OperatorsPart(PagePart):
     def get_audience(self, tool: Tool) -> str:
         if not self.page.is_staff:
             return ""
-        asked = contain(PermissionTrace(tool, None).ask_permissions, lambda exc: [])
+        asked = attempt(PermissionTrace(tool, None).ask_permissions, [])
         needs = dict.fromkeys(permission.find_audience() for permission in asked)
         return "; ".join(filter(None, needs)) or _("anybody")
 

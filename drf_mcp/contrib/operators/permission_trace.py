@@ -22,7 +22,7 @@ from drf_mcp.access.throttles import find_quota
 from drf_mcp.archives import Probe
 from drf_mcp.dispatch.refusals import is_refusal
 from drf_mcp.dispatch.request import ToolRequest
-from drf_mcp.exceptions import catch, contain
+from drf_mcp.exceptions import attempt, catch
 from drf_mcp.exposure import Tool
 from drf_mcp.features import AccessStep, Call
 from drf_mcp.introspection.inspection import negotiate
@@ -106,8 +106,7 @@ class AskedPermission:
         if getattr(type(self.permission), "has_object_permission", base) is base:
             return None
         decisions = [
-            contain(partial(self._allows_object, row), lambda exc: False)
-            for row in islice(rows.all(), SAMPLE)
+            attempt(partial(self._allows_object, row), False) for row in islice(rows.all(), SAMPLE)
         ]
         allowed, asked = sum(decisions), len(decisions)
         says = _("allows %(allowed)d of %(count)d %(rows)s")
@@ -132,7 +131,7 @@ class AskedPermission:
             name = _write_name(permission.op1)
             return _("a caller whom %(name)s refuses") % {"name": name}
         if isinstance(permission, permissions.DjangoModelPermissions):
-            return contain(lambda: self.find_missing(permission), lambda exc: "")
+            return attempt(lambda: self.find_missing(permission), "")
         for known in type(permission).__mro__:
             if known in NEEDS:
                 return _(NEEDS[known])
@@ -277,7 +276,7 @@ class PermissionTrace:
     def _find_permission_steps(self) -> Iterator[Step]:
         for permission in self.permissions:
             yield AskedPermission(permission, self.request, self.caller.view).make_step("endpoint")
-        asked: Any = contain(self.ask_permissions, lambda exc: exc)
+        asked: Any = attempt(self.ask_permissions, otherwise=lambda exc: exc)
         if isinstance(asked, Exception):
             yield Step("permission", "get_permissions", None, _(UNASKABLE) % {"error": asked})
             return
@@ -285,17 +284,19 @@ class PermissionTrace:
 
     def _find_feature_steps(self) -> Iterator[Step]:
         for get_steps in features.reviews["get_access_steps"]:
-            found: Any = contain(partial(get_steps, self.tool, self.caller), lambda exc: exc)
+            found: Any = attempt(
+                partial(get_steps, self.tool, self.caller), otherwise=lambda exc: exc
+            )
             if isinstance(found, Exception):
                 name, says = type(get_steps.__self__).__name__, _(UNASKABLE) % {"error": found}
                 found = [AccessStep(name, name, None, says)]
             yield from (Step(*step) for step in found)
 
     def _find_throttle_steps(self) -> Iterator[Step]:
-        for throttle in contain(self.view.get_throttles, lambda exc: []):
+        for throttle in attempt(self.view.get_throttles, []):
             name = type(throttle).__name__
             read = partial(find_quota, throttle, self.view.request, self.view)
-            quota: RateLimit | None = contain(read, lambda exc: None)
+            quota: RateLimit | None = attempt(read, None)
             if quota:
                 says = _("has %(remaining)s of %(limit)s calls left per %(period)s")
                 says %= {**vars(quota), "period": _(str(quota.period))}
@@ -332,7 +333,7 @@ class PermissionTrace:
                 note(backend.__name__, rows, before)
             yield from steps
             if kwargs:
-                asked = contain(self.ask_permissions, lambda exc: [])
+                asked = attempt(self.ask_permissions, [])
                 yield from filter(None, (each.make_object_step(rows) for each in asked))
             return
         says = _("depends on arguments and cannot be asked here")

@@ -11,9 +11,9 @@ from rest_framework.views import APIView
 
 from drf_mcp.archives import can_be_asked
 from drf_mcp.contrib.operators.permission_trace import lets_all_in
+from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import Tool
 from drf_mcp.features import Safeguard
-from drf_mcp.introspection.findings import attempt
 from drf_mcp.management.screen import Screen
 from drf_mcp.management.tool_reports import ToolReport
 from drf_mcp.option_types.installed import features

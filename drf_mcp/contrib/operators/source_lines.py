@@ -11,9 +11,9 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from drf_mcp.describers import Inspection
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import BODY, PATH, QUERY, Argument, Endpoint, Tool
-from drf_mcp.introspection.findings import attempt, is_project_file, write_line
+from drf_mcp.introspection.findings import is_project_file, write_line
 from drf_mcp.introspection.input_serializer import InputSerializer
 from drf_mcp.introspection.source.members import unwrap_function
 
@@ -157,14 +157,12 @@ def find_argument(tool: Tool, lines: EndpointLines, argument: Argument) -> dict[
     if argument.location == PATH:
         return {"place": lines.handler, "subject": subject, "remedy": PATH_PARAMETER}
     inspection = Inspection(view, tool.endpoint.method)
-    serializer: Any = contain(
-        lambda: InputSerializer(inspection).get_serializer(), lambda exc: None
-    )
+    serializer: Any = attempt(lambda: InputSerializer(inspection).get_serializer(), None)
     serializer = getattr(serializer, "child", serializer)
     filterset = getattr(view, "filterset_class", None)
     find = _find_filter if argument.location == QUERY else find_field
     owner = view if argument.location == QUERY else serializer
-    if found := contain(lambda: find(owner, name), lambda exc: None):
+    if found := attempt(lambda: find(owner, name), None):
         return found
     # Code reads the parameter by its name: a view, its filters, its serializer, its pages.
     owners = [type(view), filterset, type(serializer), getattr(view, "pagination_class", None)]

@@ -24,7 +24,7 @@ from drf_mcp.exceptions import (
     InvalidParams,
     ProtocolError,
     ResourceNotFound,
-    contain,
+    attempt,
 )
 from drf_mcp.exposure import Tool
 from drf_mcp.features import (
@@ -241,7 +241,7 @@ class Reading:
             outcome = self.dispatcher.get_crash_outcome(call, caller.request, exc)
 
         if not outcome.is_error:
-            contain(lambda: contents.extend(self.write(outcome)), fail)
+            attempt(lambda: contents.extend(self.write(outcome)), otherwise=fail)
         record = {"content": Encoded(jsonrpc.encode(contents))}
         record_call(self.context, self.resource, outcome, record, started)
         if outcome.failure is not None and outcome.failure.scopes:

@@ -14,8 +14,8 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from drf_mcp.errors import ask_nearest, find_nearest, join_names
+from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import BODY, PATH, QUERY
-from drf_mcp.introspection.findings import attempt
 from drf_mcp.outcomes import MISSING
 
 # The value of an argument that the view would read otherwise than anybody can foresee.

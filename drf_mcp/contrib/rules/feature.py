@@ -28,7 +28,7 @@ from drf_mcp.contrib.rules.ruling import (
     find_rules,
     refuses_always,
 )
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import ServerTool, ServerToolView
 from drf_mcp.features import (
     Bound,
@@ -177,7 +177,7 @@ def check_rules(project: Project) -> Iterator[CheckMessage]:
                 id="drf_mcp_rules.W001",
             )
     # Without its table, the database has not been migrated.
-    for row in contain(find_rules, lambda exc: []):
+    for row in attempt(find_rules, []):
         faults = {} if isinstance(row, PythonRule) else row.find_faults()
         for fault in faults.values():
             yield Warning(

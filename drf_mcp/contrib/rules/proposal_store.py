@@ -23,7 +23,7 @@ from drf_mcp.access.scopes import make_user_key
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tasks import task_store as tasks
 from drf_mcp.contrib.tasks.run import find_backend
-from drf_mcp.exceptions import Conflict, contain
+from drf_mcp.exceptions import Conflict, attempt
 from drf_mcp.features import LimitReached, get_rows, mcp_settings, refuse_beyond
 
 logger = logging.getLogger("drf_mcp")
@@ -179,7 +179,7 @@ class ProposalStore:
         sending = make_call.using(backend=mcp_settings.TASKS_BACKEND)
         report = partial(log, "An approved call waits for `mcp_proposals run`")
         send = partial(sending.enqueue, row.pk)
-        transaction.on_commit(lambda: contain(send, report), using=row._state.db)
+        transaction.on_commit(lambda: attempt(send, otherwise=report), using=row._state.db)
 
     def begin(self, row: Any) -> bool:
         """Take an approved call to be made, once; return whether it was there to be taken."""
@@ -256,7 +256,9 @@ class ProposalStore:
 
         def send() -> None:
             proposal_made.send_robust(type(row), proposal=row)
-            contain(send_mail, partial(log, "Approvers could not be notified of a proposal"))
+            attempt(
+                send_mail, otherwise=partial(log, "Approvers could not be notified of a proposal")
+            )
 
         transaction.on_commit(send, using=row._state.db)
 

@@ -45,7 +45,7 @@ from drf_mcp.contrib.tasks.task_store import CANCELLED
 from drf_mcp.contrib.writes.dry_run import is_dry_run
 from drf_mcp.contrib.writes.idempotency_guard import find_made
 from drf_mcp.errors import CallRefused
-from drf_mcp.exceptions import Conflict, contain
+from drf_mcp.exceptions import Conflict, attempt
 from drf_mcp.exposure import registry
 from drf_mcp.features import Call, CallState, Guard, Proceed, Slot, override_language
 from drf_mcp.interaction.call_context import DEFERRAL
@@ -122,7 +122,7 @@ class RulesGuard(Guard):
         if (made := find_made(call, MADE)) is None:
             return None
         answer = StoredAnswer.of_call(call)
-        return made if contain(lambda: bool(answer.find_rights()), lambda exc: False) else None
+        return made if attempt(lambda: bool(answer.find_rights()), False) else None
 
 
 class ProposalGuard(Guard):
@@ -314,7 +314,7 @@ def _find_row_by_key(model: Any, key: Any, *, is_locked: bool) -> Any:
         return None
     rows = model._base_manager.using(router.db_for_write(model))
     rows = rows.select_for_update() if is_locked else rows
-    return contain(lambda: rows.filter(pk=key).first(), lambda exc: None)
+    return attempt(lambda: rows.filter(pk=key).first(), None)
 
 
 def find_shown_fingerprint(proposal: Any) -> str:

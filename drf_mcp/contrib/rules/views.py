@@ -17,7 +17,7 @@ from drf_mcp.browsable.frame import Frame, PagePart
 from drf_mcp.browsable.page import SessionPage
 from drf_mcp.contrib.rules.proposal_store import PERMISSION, WAITING, ProposalStore
 from drf_mcp.contrib.rules.proposing import find_shown_fingerprint, show_to
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 
 MOST_LISTED = 100
 
@@ -88,7 +88,7 @@ class ProposalPage(ProposalsPage):
     def show(self, row: Any, error: str = "", status: int = 200) -> HttpResponse:
         check, tenant = self.store.check_approver, find_tenant_key(self.request)
         user = self.request.user
-        refusal = contain(lambda: check(row, user, tenant), lambda exc: exc)
+        refusal = attempt(lambda: check(row, user, tenant), otherwise=lambda exc: exc)
         is_open = row.status == WAITING
         # Before the object is read: what changes meanwhile is not approved.
         fingerprint = find_shown_fingerprint(row) if is_open else ""

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from drf_mcp.calls.summaries import Signature
+from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import Tool
-from drf_mcp.introspection.findings import attempt
 from drf_mcp.naming import get_names
 from drf_mcp.routes.descriptions import SENTENCES
 from drf_mcp.stored.slices import split_unspaced

@@ -17,7 +17,7 @@ from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.search import READ, SEARCH, SEARCH_TOOLS, WRITE
 from drf_mcp.contrib.search.tool_index import ToolIndex
 from drf_mcp.errors import ask_nearest
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import RedirectingTool, ServerTool, ServerToolView, Tool, Visibility
 from drf_mcp.features import (
     Caller,
@@ -300,7 +300,7 @@ def _locate_outcome(name: str, outcome: Outcome) -> Outcome:
         return {}
 
     # What a view's own envelope says may look like ours.
-    changes = contain(lambda: _find_located(name, outcome), go_without)
+    changes = attempt(lambda: _find_located(name, outcome), otherwise=go_without)
     return outcome.changed(**changes) if changes else outcome
 
 

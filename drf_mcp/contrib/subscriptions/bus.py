@@ -23,7 +23,7 @@ from django.db.models.signals import m2m_changed, post_delete, post_save
 from django.utils.crypto import get_random_string, salted_hmac
 
 from drf_mcp.dispatch.failures import close_idle_connections
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from drf_mcp.features import mcp_settings
 from drf_mcp.signals import subject_changed
 
@@ -84,7 +84,7 @@ class Bus:
 
     def subscribe(self, keys: Iterable[str], hear: Hear) -> Callable[[], None]:
         """Call a function, in another thread, with the new texts of keys; return what ends that."""
-        known: Any = contain(lambda: self.cache.get_many(keys), lambda exc: {})
+        known: Any = attempt(lambda: self.cache.get_many(keys), otherwise=lambda exc: {})
         with self.lock:
             self.listeners[hear] = dict.fromkeys(keys, "") | known
             if self.thread is None or not self.thread.is_alive():
@@ -105,7 +105,7 @@ class Bus:
                     self.thread = None
                     return
                 listeners = dict(self.listeners)
-            contain(lambda: self.read(listeners), self._fall_behind)  # noqa: B023
+            attempt(lambda: self.read(listeners), otherwise=self._fall_behind)  # noqa: B023
             close_idle_connections()
             time.sleep(POLL_SECONDS)
 

@@ -33,8 +33,8 @@ from drf_mcp.exceptions import (
     InvalidParams,
     MissingClientCapability,
     ProtocolError,
+    attempt,
     catch,
-    contain,
 )
 from drf_mcp.features import (
     Bound,
@@ -353,7 +353,7 @@ class SubscriptionsCapability(Capability):
         model, (value,) = apps.get_model(lookup[0]), resource.path_kwargs.values()
         # The view chooses between rows of one name, such as rows of several tenants.
         rows = model._base_manager.values_list("pk", flat=True)
-        keys = contain(lambda: list(rows.filter(**{lookup[1]: value})[:MOST_ROWS]), lambda exc: [])
+        keys = attempt(lambda: list(rows.filter(**{lookup[1]: value})[:MOST_ROWS]), [])
         return [row_subject(model._meta.concrete_model, key) for key in keys]
 
     def hash_document(self, uri: str, context: RequestContext) -> str | None:

@@ -22,7 +22,7 @@ from rest_framework.exceptions import APIException
 from drf_mcp.archives import CallObject, find_written_databases, undoing
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.errors import ArgumentsRefused
-from drf_mcp.exceptions import catch, contain
+from drf_mcp.exceptions import attempt, catch
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import TRIAL
 from drf_mcp.introspection.inspection import wrapped_queries
@@ -212,7 +212,7 @@ def _make_plain(outcome: Outcome) -> Outcome:
         return outcome.changed(data=data, failure=failure)
 
     # The error of a value that JSON cannot hold is reported when the result is written.
-    return contain(encode, lambda exc: outcome)
+    return attempt(encode, outcome)
 
 
 def _mark_trial(outcome: Outcome, note: str = NOTE, **facts: Any) -> Outcome:
@@ -257,7 +257,7 @@ def _run_trial(call: CallState, proceed: Proceed, rollback: Rollback) -> Outcome
     if rollback.obstacle or outcome.failure is not None:
         return _mark_trial(outcome)
     fail = partial(call.dispatcher.get_crash_outcome, call, call.caller.request)
-    failed: Outcome | None = contain(rollback.check_constraints, fail)
+    failed: Outcome | None = attempt(rollback.check_constraints, otherwise=fail)
     if failed is not None:
         return _mark_trial(failed)
     # Values of several objects share the room that one has.

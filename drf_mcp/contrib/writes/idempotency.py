@@ -42,7 +42,7 @@ from drf_mcp.archives import (
 )
 from drf_mcp.codes import APPROACHING
 from drf_mcp.dispatch.response import keep_serializers
-from drf_mcp.exceptions import Conflict, contain
+from drf_mcp.exceptions import Conflict, attempt
 from drf_mcp.features import LimitReached, get_rows, mcp_settings
 from drf_mcp.interaction.call_context import call_context
 from drf_mcp.interaction.exchange import Block, find_call
@@ -350,7 +350,7 @@ class IdempotencyKeyMixin:
             raise exc
 
         def perform(row: Any) -> Any:
-            answer = contain(lambda: handler(request, *args, **kwargs), keep_refusal)
+            answer = attempt(lambda: handler(request, *args, **kwargs), otherwise=keep_refusal)
             if isinstance(answer, Exception) or 400 <= answer.status_code < 500:
                 change.free(row)
             elif answer.status_code >= 500:

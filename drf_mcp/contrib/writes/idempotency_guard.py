@@ -22,7 +22,7 @@ from drf_mcp.contrib.writes.idempotency import (
     write_outcome,
 )
 from drf_mcp.errors import ArgumentsRefused, CallCrashed, CallRefused, missing_argument
-from drf_mcp.exceptions import catch, contain
+from drf_mcp.exceptions import attempt, catch
 from drf_mcp.exposure import CONTROL
 from drf_mcp.features import Call, CallState, Guard, Proceed, mcp_settings
 from drf_mcp.json_text import parse_json_text, refuse_deep
@@ -66,7 +66,7 @@ def _is_made_by_view(call: CallState, bound: Call) -> bool:
         return change.find_answer() is not None
 
     # A view that refuses the caller, or the key, has made no change that the caller may learn of.
-    return contain(lambda: Probe(call.caller, call.tool, bound).ask(look), lambda exc: False)
+    return attempt(lambda: Probe(call.caller, call.tool, bound).ask(look), False)
 
 
 def _describe_made(call: CallState, message: str) -> Outcome:

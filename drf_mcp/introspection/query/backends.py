@@ -9,9 +9,10 @@ from typing import Any
 from django.utils.module_loading import import_string
 from rest_framework.filters import OrderingFilter, SearchFilter
 
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.closed_sets import OrderingTerms
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.findings import attempt, make_finding
+from drf_mcp.introspection.findings import make_finding
 from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection, find_declared_parameters
 from drf_mcp.introspection.source.members import (
     asks_who_calls,
@@ -75,12 +76,13 @@ class FilterBackends:
         return kind(self.inspection, backend).get_parameters()
 
     def attempt(self, prefix: str, step: Any, default: Any) -> Any:
-        def report(exc: Exception) -> None:
+        def report(exc: Exception) -> Any:
             found = make_finding(self.inspection.place, exc, RETURN_EARLY)
             lost = LostFilters(found.place, f"{prefix}{found.message}", found.remedy, found.source)
             self.inspection.findings.append(lost)
+            return default
 
-        return attempt(step, default, report)
+        return attempt(step, otherwise=report)
 
 
 class BackendParameters:
@@ -170,7 +172,7 @@ class FilterSetParameters(BackendParameters):
         is_lenient = not getattr(self.backend, "raise_exception", True)
         described = import_string(FILTER)(name, item, is_lenient=is_lenient)
         failures: list[Exception] = []
-        found: Parameters = attempt(described.get_parameters, (), failures.append)
+        found: Any = attempt(described.get_parameters, otherwise=failures.append)
         found = found or described.get_related_rows()
         if not found and failures:
             self.inspection.findings.append(

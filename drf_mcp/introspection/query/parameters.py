@@ -13,8 +13,8 @@ from rest_framework.mixins import ListModelMixin
 from rest_framework.serializers import BaseSerializer
 from rest_framework.settings import api_settings
 
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.described_field import DescribedField
-from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import (
     RETURN_EARLY,
     WRITE_PLAINLY,

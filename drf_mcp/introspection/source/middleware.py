@@ -15,7 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 
 PATHS = frozenset({"path", "path_info", "get_full_path", "get_full_path_info", "resolver_match"})
 REQUESTS = frozenset({"request", "req", "_request"})
@@ -150,7 +150,7 @@ class FunctionPaths:
                 known[name] = eval(compile(ast.Expression(value), name, "eval"), known)
             return eval(code, known)
 
-        return contain(lambda: len(set(map(compare, paths))) <= 1, lambda exc: False)
+        return attempt(lambda: len(set(map(compare, paths))) <= 1, False)
 
 
 def parse_source(code: Any) -> ast.AST:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from drf_mcp.contrib.rules.models import Approval, Proposal
 from drf_mcp.contrib.rules.proposal_store import ProposalStore
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import attempt
 from tests.contrib.shared_database import use_shared_database
 
 store = ProposalStore()
@@ -80,7 +80,7 @@ def test_a_withdrawal_and_a_run_at_once_do_not_both_succeed(row):
 def test_an_approval_and_a_withdrawal_at_once_leave_nothing_to_be_made(row):
     Proposal.objects.update(approvals_needed=1)
     user = User.objects.create_user("approver", is_superuser=True)
-    approve = lambda: contain(lambda: store.approve(row, user, "seen").status, str)  # noqa: E731
+    approve = lambda: attempt(lambda: store.approve(row, user, "seen").status, otherwise=str)  # noqa: E731
     withdraw = lambda: store.withdraw(Proposal.objects.get(pk="one"))  # noqa: E731
     assert True in call_at_once(approve, withdraw)
     assert Proposal.objects.get().status == "withdrawn"
@@ -91,8 +91,8 @@ def test_an_approval_and_a_refusal_at_once_end_in_one_of_them(row):
     Proposal.objects.update(approvals_needed=1)
     users = [User.objects.create_user(f"approver{n}", is_superuser=True) for n in (1, 2)]
     acts = [
-        lambda: contain(lambda: store.approve(row, users[0], "seen").status, lambda exc: ""),
-        lambda: contain(lambda: store.decline(row, users[1], "No.").status, lambda exc: ""),
+        lambda: attempt(lambda: store.approve(row, users[0], "seen").status, ""),
+        lambda: attempt(lambda: store.decline(row, users[1], "No.").status, ""),
     ]
     found = call_at_once(*acts)
     assert sorted(found)[0] == ""
