@@ -8,7 +8,7 @@ response, over MCP the code and category that their name says.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, ClassVar, TypeVar, overload
+from typing import Any, ClassVar, TypeVar
 
 from rest_framework.exceptions import APIException, ErrorDetail
 
@@ -40,13 +40,12 @@ class catch:
         return True
 
 
-@overload
-def attempt(step: Callable[[], Result], default: Default) -> Result | Default: ...
-@overload
 def attempt(
-    step: Callable[[], Result], *, otherwise: Callable[[Exception], Default]
-) -> Result | Default: ...
-def attempt(step: Callable[[], Any], default: Any = None, *, otherwise: Any = None) -> Any:
+    step: Callable[[], Result],
+    default: Default = None,  # type: ignore[assignment]
+    *,
+    otherwise: Callable[[Exception], Default] | None = None,
+) -> Result | Default:
     """Return what `step` returns; on an exception the default, or what ``otherwise(exc)`` returns.
 
     Views fail in any way, above all without a live request; no exception of theirs may leave a

@@ -302,7 +302,7 @@ class SubscriptionsCapability(Capability):
         offered = self.server.find_offered(context.era)
         lists = [n for n in LISTS if wanted.get(MEMBERS[n]) is True and n in offered]
         agreed: dict[str, Any] = {MEMBERS[name]: True for name in lists}
-        uris, ids = _read_texts(wanted, URIS), _read_texts(wanted, TASK_IDS)
+        uris, ids = _read_subjects(wanted, URIS), _read_subjects(wanted, TASK_IDS)
         user_pk = getattr(context.caller.authenticate().user, "pk", None)
         keys: dict[str, set[Listened]] = {}
         states: dict[Listened, str] = {}
@@ -393,7 +393,7 @@ def _ask(read: Callable[[], Any]) -> Any:
         return None
 
 
-def _read_texts(wanted: Mapping[str, Any], member: str) -> list[str]:
+def _read_subjects(wanted: Mapping[str, Any], member: str) -> list[str]:
     texts = wanted.get(member, [])
     is_list = isinstance(texts, list) and all(isinstance(each, str) for each in texts)
     if not is_list:
