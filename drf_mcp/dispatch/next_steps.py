@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
+
+from rest_framework.exceptions import NotFound
 
 from drf_mcp.arguments.call import PATH, QUERY, Argument, Call
 from drf_mcp.arguments.errors import mask_secrets
@@ -26,6 +29,9 @@ CHOOSING = ("filter", "search")
 REPEATING = (CODE_REMEDIES["TIME_LIMIT_EXCEEDED"], UNKNOWN_EFFECT.advice)
 # What REST framework's paginators say of a page that does not exist.
 MISSING_PAGES = ("invalid_page_message", "invalid_cursor_message")
+# What Django's `get_object_or_404` says.
+MISSING_ROW = re.compile(r"No (\w+) matches the given query\.\Z")
+WORD = re.compile(r"\w+")
 EXISTING = "Use %(tool)s to find existing ids, then call again with one of them."
 
 
@@ -114,6 +120,28 @@ def advise_looking(failure: Failure, tool: Any) -> Failure:
     return replace(failure, remediation=advice)
 
 
+def find_list_of_missing(message: str, tool: Any) -> str | None:
+    """Return the list of the object that was not found, None where no tool lists it."""
+    own, named = tool.endpoint.model, MISSING_ROW.match(message)
+    is_own = named is not None and own is not None and own._meta.object_name == named[1]
+    if is_own or message == str(NotFound.default_detail) or not tool.related:
+        return tool.list_tool  # type: ignore[no-any-return]
+    lists: Mapping[Any, str] = tool.related.by_model
+    if named is not None:
+        found = [each for each in lists if each._meta.object_name == named[1]]
+        return lists[found[0]] if len(found) == 1 else None
+    # A message of the project's own may name one model.
+    words = f" {' '.join(WORD.findall(message.casefold()))} "
+    found = [each for each in {*lists, own} - {None} if names_model(words, each)]
+    is_other = len(found) == 1 and found[0] is not own
+    return lists[found[0]] if is_other else tool.list_tool
+
+
+def names_model(words: str, model: Any) -> bool:
+    names = (model._meta.object_name, model._meta.verbose_name)
+    return any(f" {str(name).casefold()} " in words for name in names)
+
+
 def add_hints(outcome: Outcome, tool: Any) -> Outcome:
     """Return a failed outcome with the tool that lists existing ids."""
     if outcome.failure is not None:
@@ -132,8 +160,8 @@ def add_hints(outcome: Outcome, tool: Any) -> Outcome:
     texts = [getattr(paginator, name, "") for name in MISSING_PAGES]
     if is_paged and (tool.list_tool is None or failure.message in map(str, texts)):
         hint = "Start at the first page, and go on with the arguments of the next."
-    elif tool.list_tool is not None:
-        hint = EXISTING % {"tool": tool.list_tool}
+    elif listing := find_list_of_missing(failure.message, tool):
+        hint = EXISTING % {"tool": listing}
     else:
         return outcome
     return outcome.changed(failure=replace(failure, remediation=hint))
