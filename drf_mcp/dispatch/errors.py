@@ -49,7 +49,7 @@ from drf_mcp.dispatch.error_bodies import (
     name_rest,
     unwrap_path,
 )
-from drf_mcp.dispatch.missing_keys import find_missing_key
+from drf_mcp.dispatch.missing_keys import find_missing_key, is_of_wrong_body
 from drf_mcp.dispatch.redirects import ELSEWHERE
 from drf_mcp.dispatch.violations import find_violation
 from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
@@ -209,11 +209,12 @@ class ErrorMapper:
         return self.make_failure(self.get_error_code(status, exc=exc), status, message)
 
     def find_missing_argument(self, exc: BaseException) -> Failure | None:
-        """Return the failure of an exception that a value raised that was not sent, else None."""
-        path = find_missing_key(exc)
-        if path is None or self.arguments.received(self.arguments.pointer(path)) is not MISSING:
+        """Return the failure of an exception for want of a value in the call, None for others."""
+        path, text = find_missing_key(exc), ErrorDetail("This argument is required.", "required")
+        if path is None and is_of_wrong_body(exc):
+            path, text = (), ErrorDetail("This has to be a JSON object.", "not_a_dict")
+        elif path is None or self.arguments.received(self.arguments.pointer(path)) is not MISSING:
             return None
-        text = ErrorDetail("This argument is required.", "required")
         problem = self.make_problem(ErrorText(path, text, is_placed=True))
         code = self.get_error_code(400, "", [problem])
         return self.make_failure(code, 400, self.summarize([problem]), [problem])

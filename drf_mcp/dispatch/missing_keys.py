@@ -37,6 +37,13 @@ def find_missing_key(exc: BaseException) -> Path | None:
     return attempt(lambda: MissingKey(exc).find_path(), None)
 
 
+def is_of_wrong_body(exc: BaseException) -> bool:
+    """Return whether code failed because the body that the call sent is no object."""
+    if not isinstance(exc, (AttributeError, TypeError)):
+        return False
+    return contain(lambda: MissingKey(exc).reads_wrong_body(), lambda failure: False)
+
+
 class MissingKey:
     """The expression that raised an exception, in the last frame that is no lookup of Django's.
 
@@ -74,6 +81,15 @@ class MissingKey:
                 if is_same(read, value):
                     return (*place, key)
         return None
+
+    def reads_wrong_body(self) -> bool:
+        body = self.requests[-1].data if self.requests else {}
+        if isinstance(body, Mapping):
+            return False
+        if isinstance(self.exc, AttributeError):
+            return self.exc.obj is body
+        is_item = isinstance(self.node, ast.Subscript)
+        return is_item and self.evaluate(self.node.value) is body  # type: ignore[union-attr]
 
     def find_lookups(self, node: ast.AST) -> Iterator[tuple[ast.AST, Any]]:
         """Yield the expressions that are read by a key, with the key."""

@@ -126,6 +126,25 @@ def test_a_value_that_a_serializer_reads_and_does_not_require_is_missing(serve):
     assert (data["error_code"], data["details"]["field"]) == ("MISSING_REQUIRED", "end")
 
 
+@pytest.mark.parametrize("body", ["solved", ["solved"], 7])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda view, request: request.data.get("nights"),
+        lambda view, request: request.data["nights"],
+        lambda view, request: total(request.data),
+    ],
+)
+def test_a_body_that_is_no_object_is_refused(booking, read, body):
+    thing = booking(read)
+    assert thing.http.post("/thing/", body, format="json").status_code == 500
+    (tool,) = thing.agent.tools().values()
+    if "body" in tool["inputSchema"]["properties"]:
+        data = thing.call(body=body).envelope["data"]
+        assert data["error_code"] == "VALIDATION_ERROR"
+        assert data["details"]["constraint"] == "not_a_dict"
+
+
 def fail(view: Any, request: Any) -> Any:
     raise KeyError("nights")
 
