@@ -182,7 +182,7 @@ def choose_encoder(view: APIView, body: Body) -> BodyEncoder:
         files = MultiPartBody(expected, forms)
     elif readers.reads_raw_files:
         files = FileBody("")
-    if readers.json_parser is not None:
+    if readers.json_parser is not None and not (body.is_form and readers.reads_any_form):
         files = files if find_uploads(value_info) else None
         return BodyEncoder(readers.json_parser.media_type, expected, files)
     for parser in parsers:

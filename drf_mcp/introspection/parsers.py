@@ -55,8 +55,16 @@ class ViewParsers:
         return self.reads_raw_files and not any(map(self.reads, FIELD_PARSERS))
 
     @property
+    def reads_forms(self) -> bool:
+        return self.reads(MultiPartParser)
+
+    @property
+    def reads_any_form(self) -> bool:
+        return self.reads(FormParser) or self.reads_forms
+
+    @property
     def reads_forms_with_files(self) -> bool:
-        return self.reads(MultiPartParser) and self.json_parser is None
+        return self.reads_forms and self.json_parser is None
 
     def get_refusal(self, body: Body) -> str:
         """Return why a JSON parser of the project's own refuses the fields of a body, "" if not."""
@@ -158,7 +166,8 @@ class Renaming:
         schema = None if body.schema is None else rename_schema(body.schema, self.rename_key)
         renamed = {place: self.rename_place(place) for place in places}
         keys = {place: other for place, other in renamed.items() if place != other}
-        return Body(body.kind, tuple(fields), schema, self.rename_places(body.value_info), keys)
+        info = self.rename_places(body.value_info)
+        return replace(body, fields=tuple(fields), schema=schema, value_info=info, keys=keys)
 
 
 def rename_schema(schema: Schema, rename: Callable[[str], str]) -> Schema:

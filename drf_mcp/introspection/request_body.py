@@ -100,6 +100,8 @@ class RequestBody:
                 inspection.annotations.request, CHECK_ANNOTATION, UNDECLARED
             )
         body = self.describe_renamed(declared)
+        reading = inspection.reading
+        body = replace(body, is_form=reading is not None and reading.reads_form)
         if declared is UNDECLARED:
             return body
         own = RequestBody(inspection.start_over(), keeps_keys=True)
@@ -286,7 +288,8 @@ class SerializerBody:
         inspection.findings += [replace(finding, place=place) for finding in described.findings]
         if body.kind != "object":
             return body
-        keys, known = KeyParameters(inspection), {field.name for field in body.fields}
+        keys = KeyParameters(inspection, self.serializer)
+        known = {field.name for field in body.fields}
         names = dict.fromkeys((*described.further_keys, *keys.names))
         further = (keys.get_parameter(name, FURTHER) for name in names if name not in known)
         return replace(body, fields=(*body.fields, *further))

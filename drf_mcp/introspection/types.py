@@ -237,6 +237,7 @@ class Body:
         keys: the places whose keys the view's parser renames, by the view's own names.
         opened_by: the line of the code that may read members of an object that are not described,
             such as ``shop/api.py:12 reads request.data``; "" where all members are known.
+        is_form: whether the body is sent as a form, since the view reads ``request.POST``.
     """
 
     kind: str
@@ -245,6 +246,7 @@ class Body:
     value_info: ValueInfos = field(default_factory=dict)
     keys: Mapping[Place, Place] = field(default_factory=dict)
     opened_by: str = ""
+    is_form: bool = False
 
     @property
     def is_open(self) -> bool:

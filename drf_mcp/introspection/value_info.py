@@ -176,15 +176,23 @@ def find_further_keys(serializer: Any) -> list[str]:
 class KeyParameters:
     # Parameters for the keys of the body that the handler reads.
 
-    def __init__(self, inspection: Inspection) -> None:
+    def __init__(self, inspection: Inspection, serializer: Any = None) -> None:
         self.reading = inspection.reading
-        # In a form any key may name a file.
-        self.takes_forms = ViewParsers(inspection.view).reads_forms_with_files
+        self.files = {} if self.reading is None else dict(self.reading.files)
+        if serializer is not None:
+            # Hooks of the view and methods of the serializer may read files as well.
+            self.files |= inspection.query_reading.files
+            self.files |= read_query_of_class(type(serializer)).files
+        # In a form any key may name a file, and so where the handler looks through all files.
+        parsers, reading = ViewParsers(inspection.view), self.reading
+        reads_any = reading is not None and reading.reads_files and not reading.files
+        self.takes_forms = parsers.reads_forms_with_files or (reads_any and parsers.reads_forms)
 
     @property
     def names(self) -> tuple[str, ...]:
         reading = self.reading
-        return () if reading is None else tuple(dict.fromkeys((*reading.files, *reading.keys)))
+        keys = () if reading is None else reading.keys
+        return tuple(dict.fromkeys((*self.files, *keys)))
 
     @property
     def are_files(self) -> bool:
@@ -196,14 +204,22 @@ class KeyParameters:
 
     def get_parameter(self, key: str, words: str = "") -> Parameter:
         """Return the parameter of a key: a file, or any value with these words."""
-        reading = self.reading
-        is_known = reading is not None and key in reading.files
-        if is_known or (self.takes_forms and FILE_NAME.search(key)):
-            return make_file_parameter(key, Upload(by_name=not is_known))
+        read = self.files.get(key)
+        if read is not None and read.several:
+            return make_files_parameter(key)
+        if read is not None or (self.takes_forms and FILE_NAME.search(key)):
+            return make_file_parameter(key, Upload(by_name=read is None))
         if self.takes_forms:
             info = ValueInfo(Upload(sure=False))
             return Parameter(key, explain({}, words, ANY_FILE), value_info={(): info})
         return Parameter(key, explain({}, words))
+
+
+def make_files_parameter(name: str) -> Parameter:
+    items = DescribedField(fields.FileField()).input_schema
+    # One file may be sent without a list.
+    infos = {(): ValueInfo(Upload(sure=False)), (ANY,): ValueInfo(Upload())}
+    return Parameter(name, {"type": "array", "items": items}, value_info=infos)
 
 
 def make_file_parameter(name: str, upload: Upload, *, required: bool = False) -> Parameter:

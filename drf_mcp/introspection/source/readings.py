@@ -302,6 +302,7 @@ class QueryReading:
         hooks: the names of the methods that were read.
         is_open: whether the query or the request is passed to code that could not be read.
         keys: the members of the body that are read.
+        files: the files that are read.
     """
 
     names: dict[str, MemberReading] = field(default_factory=dict)
@@ -311,6 +312,7 @@ class QueryReading:
     hooks: set[str] = field(default_factory=set)
     is_open: bool = False
     keys: dict[str, MemberReading] = field(default_factory=dict)
+    files: dict[str, MemberReading] = field(default_factory=dict)
 
     def union(self, other: QueryReading) -> QueryReading:
         names = {n: reading.join(other.names.get(n)) for n, reading in self.names.items()}
@@ -322,6 +324,7 @@ class QueryReading:
             self.hooks | other.hooks,
             self.is_open or other.is_open,
             self.keys | other.keys,
+            self.files | other.files,
         )
 
 
@@ -351,6 +354,7 @@ class QueryListener(MemberReadings):
         twice = {n for n in names if n.endswith("[]") and n.removesuffix("[]") in names}
         reading.names = {name: each for name, each in names.items() if name not in twice}
         reading.keys = {**self.get(INITIAL_DATA), **self.get(BODY)}
+        reading.files = self.get(FILES)
         reading.hooks = {get_synchronous_name(name) for name in reader.followed}
         return reading
 
