@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import datetime
+import json
 import random
 import re
 from collections.abc import Mapping
@@ -14,6 +15,9 @@ WORDS = ["amber", "birch", "candle", "delta", "ember", "forest", "garden", "harb
 LARGEST, MOST_REPEATS, TRIES = 100, 4, 200
 # A description names examples of an enumeration with many values in these words.
 SOME = re.compile(r"One of \d+ values, such as ([^.]+)\.")
+# Numbers are enumerated in words: "1 = Low, 2, 3 = High".
+LABELLED = re.compile(r"(?:(?<=^)|(?<=[,.] ))(-?\d+(?:\.\d+)?|true|false)(?= = |(?:, -?\d+)+ = )")
+ONE_OF = re.compile(r"One of ((?:-?[\d.]+\d|-?\d|true|false)(?:, (?:-?[\d.]+\d|-?\d))*)\.")
 PRINTABLE = [chr(code) for code in range(0x21, 0x7F)]
 
 
@@ -36,17 +40,14 @@ class Generator:
         """Return a value that a schema allows."""
         if "const" in schema:
             return schema["const"]
-        if "enum" in schema:
-            return self.random.choice(schema["enum"])
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
                 return self.make(self.random.choice(schema[keyword]))
         kind = schema.get("type", "string")
         if isinstance(kind, list):
             kind = next(each for each in kind if each != "null")
-        if some := SOME.search(schema.get("description", "")):
-            value = self.random.choice(some[1].split(", "))
-            return int(value) if kind == "integer" else value
+        if choices := read_choices(schema):
+            return self.random.choice(choices)
         return getattr(self, f"make_{kind}")(schema)
 
     def make_null(self, schema: Mapping[str, Any]) -> None:
@@ -80,8 +81,10 @@ class Generator:
             return base64.b64encode(b"Some content.").decode()
         if "pattern" in schema:
             return self.make_match(schema)
-        if schema.get("format") in FORMATS:
-            return FORMATS[schema["format"]]
+        words = schema.get("description", "").split(". ")
+        named = (NAMED[each] for part in words for each in NAMED if part.startswith(each))
+        if usual := FORMATS.get(schema.get("format", "")) or next(named, ""):
+            return usual
         low, high = schema.get("minLength", 0), schema.get("maxLength", LARGEST)
         if not high:
             return ""
@@ -97,7 +100,7 @@ class Generator:
             ValueError: if none of many attempts matches.
         """
         pattern, low, high = schema["pattern"], schema.get("minLength", 0), schema.get("maxLength")
-        usual = FORMATS.get(schema.get("format", "")) or find_date(pattern)
+        usual = FORMATS.get(schema.get("format", "")) or find_usual(pattern)
         if usual and re.search(pattern, usual):
             return usual
         parsed = sre_parse.parse(pattern)
@@ -162,15 +165,30 @@ class Generator:
     sample_min_repeat = sample_max_repeat
 
 
-def find_date(pattern: str) -> str:
-    """Return the date that a pattern describes, "" if the pattern matches other texts too.
+def read_choices(schema: Mapping[str, Any]) -> list[Any]:
+    """Return the values that a schema names, in words such as "1 = Low, 2 = High" too."""
+    if "enum" in schema:
+        return list(schema["enum"])
+    words, is_text = schema.get("description", ""), schema.get("type") == "string"
+    if some := SOME.search(words):
+        named = some[1].split(", ")
+    elif is_text:
+        named = []
+    else:
+        one_of = next((found[1].split(", ") for found in ONE_OF.finditer(words)), [])
+        named = LABELLED.findall(words) or one_of
+    return named if is_text else [json.loads(value) for value in named]
+
+
+def find_usual(pattern: str) -> str:
+    """Return the date or address that a pattern describes, "" if it matches other texts too.
 
     No agent sends a date in the year 6033, and a format gets the same date.
     """
     if any(re.search(pattern, text) for text in (*WORDS, "2026")):
         return ""
-    dates = (FORMATS["date"], FORMATS["date-time"])
-    return next((date for date in dates if re.search(pattern, date)), "")
+    usual = (FORMATS["date"], FORMATS["date-time"], FORMATS["email"])
+    return next((text for text in usual if re.search(pattern, text)), "")
 
 
 def is_in_calendar(text: str) -> bool:
@@ -192,4 +210,16 @@ FORMATS = {
     "email": "ember@mail.example",
     "uri": "https://harbour.example/",
     "uuid": "7b6c0e9e-5d0c-4a52-9f70-0c6a53b2f9b1",
+}
+# The words of a description for such texts.
+NAMED = {
+    "Date, YYYY-MM-DD": FORMATS["date"],
+    "Time, hh:mm": "12:00",
+    "Duration, [DD] [hh:[mm:]]ss": "01:30:00",
+    "Email address": FORMATS["email"],
+    "URL": FORMATS["uri"],
+    "UUID": FORMATS["uuid"],
+    "IPv4 address": "192.0.2.1",
+    "IPv6 address": "2001:db8::1",
+    "IPv4 or IPv6 address": "192.0.2.1",
 }

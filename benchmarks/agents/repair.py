@@ -13,6 +13,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from benchmarks.agents.generation import read_choices
 from benchmarks.agents.projects import get_at
 from drf_mcp.test import ToolProblem, ToolResult
 
@@ -202,7 +203,7 @@ class Repair:
         self, value: Any, schema: Mapping[str, Any], hints: str, others: bool
     ) -> Iterator[Any]:
         items = schema.get("items", {})
-        choices = schema.get("enum") or items.get("enum") or self.read_choices(hints)
+        choices = read_choices(schema) or read_choices(items) or self.read_choices(hints)
         labels = f"{hints} {items.get('description', '')}"
         values = value if isinstance(value, list) else [value]
         if suggested := DID_YOU_MEAN.search(hints):

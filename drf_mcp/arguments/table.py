@@ -25,7 +25,7 @@ from drf_mcp.arguments.errors import (
 )
 from drf_mcp.arguments.fields import FieldsArgument, IdsArgument
 from drf_mcp.arguments.names import KnownNames, Remarks
-from drf_mcp.introspection.field_schema import explain
+from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import ANY, Body, EndpointSchema, Parameter, Schema
@@ -183,12 +183,14 @@ class ArgumentTable:
         if body.kind == "list":
             return Parameter("items", schema, required=True, value_info=value_info)
         if body.kind == "open":
-            schema = {"description": "The request body, any JSON value.", **schema}
+            words = {"description": "The request body, any JSON value."}
+            schema = FieldSchema(words).with_meaning(json_type="object") | schema
             return Parameter("body", schema, value_info=value_info)
         if body.kind == "either" and self.groups:
             names = join_values(parameter.name for parameter in body.fields if parameter.listed)
             words = f"One object with {names}, or an array of such objects."
-            return Parameter("body", {"description": words}, value_info=body.all_value_info)
+            any_object = FieldSchema({"description": words}).with_meaning(json_type="object")
+            return Parameter("body", any_object, value_info=body.all_value_info)
         if body.kind == "either":
             schema = explain(schema, "Several at once, instead of the fields of one")
             return Parameter("items", schema, value_info=value_info)

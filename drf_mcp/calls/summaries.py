@@ -48,7 +48,7 @@ class Signature:
 
     def get_arguments(self) -> str:
         # Required arguments come first, as in a function.
-        schema = self.tool.input_schema
+        schema = self.tool.known_schema
         required = schema.get("required", ())
         properties: Mapping[str, Any] = schema.get("properties", {})
         ordered = sorted(properties, key=lambda name: name not in required)

@@ -111,7 +111,9 @@ class DescribedField:
         own = "" if name_kind(schema) else schema.get("description", "")
         null = "May be null" if self.field.allow_null else ""
         hint = f"Meant to be {words}"
-        return FieldSchema(explain({}, hint, own, null)).with_meaning(intention=words)
+        meant: FieldSchema = FieldSchema(explain({}, hint, own, null))
+        json_type = next(iter(schema.types), "")
+        return meant.with_meaning(intention=words, json_type=json_type)
 
     def add_purpose(self, schema: FieldSchema) -> FieldSchema:
         """Return a schema whose description begins with the help text, else the label."""

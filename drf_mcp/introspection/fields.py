@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -15,6 +16,7 @@ from rest_framework.settings import api_settings
 from rest_framework.utils import humanize_datetime
 
 from drf_mcp.introspection.field_schema import (
+    ANY_VALUE,
     DECIMAL,
     FILE,
     IMAGE,
@@ -26,7 +28,9 @@ from drf_mcp.introspection.field_schema import (
     join_sentences,
     make_own_format,
     make_text,
+    name_json_type,
 )
+from drf_mcp.introspection.model_fields import find_model_field
 from drf_mcp.introspection.text import clean_text, join_values, says_more
 from drf_mcp.introspection.types import Schema
 from drf_mcp.settings import mcp_settings
@@ -229,15 +233,22 @@ def describe_choices(choices: Mapping[Any, Any]) -> FieldSchema:
         json_type = "number"
     else:
         json_type, values = "string", [str(value) for value in values]
+    is_text = json_type == "string"
     schema = FieldSchema({"type": json_type})
     if values:
         schema["enum"] = list(dict.fromkeys(values))
     labelled = tuple(pair for pair in named if pair[0] != "")
     if len(labelled) > MOST_VALUES:
         return schema.with_meaning(choices=labelled)
-    names = [(str(value), clean_text(label)) for value, label in named]
-    words = join_values(f"{value} = {label}" for value, label in names if says_more(label, value))
-    return FieldSchema.of(explain(schema, words))
+    # Lists have numbers in words alone, so all are named as soon as one has a label.
+    names = [
+        (value if isinstance(value, str) else json.dumps(value), clean_text(label))
+        for value, label in named
+    ]
+    labels = {value: label for value, label in names if says_more(label, value)}
+    shown = (value for value, _ in names if value in labels or (labels and not is_text))
+    words = (f"{value} = {labels[value]}" if value in labels else value for value in shown)
+    return FieldSchema.of(explain(schema, join_values(words)))
 
 
 class ChoiceDescriber(FieldDescriber):
@@ -254,9 +265,7 @@ class MultipleChoiceDescriber(FieldDescriber):
     field_classes = (fields.MultipleChoiceField,)
 
     def get_input_schema(self) -> Schema:
-        choices = describe_choices(self.field.choices)
-        words = choices.pop("description", "")
-        return explain(make_array(self.field, choices), words)
+        return make_array(self.field, describe_choices(self.field.choices))
 
     def get_output_schema(self) -> Schema:
         # An answer may have a stored value that is no choice.
@@ -290,9 +299,19 @@ class JSONDescriber(FieldDescriber):
     field_classes = (fields.JSONField,)
 
     def get_input_schema(self) -> Schema:
-        return {"type": "string", "description": "JSON as text"} if self.field.binary else {}
+        if self.field.binary:
+            return self.get_output_schema()
+        json_type = name_json_type(self.field.default) or name_json_type(self.get_column_default())
+        schema = FieldSchema(explain({}, ANY_VALUE))
+        return schema.with_meaning(json_type=json_type or "object")
 
-    get_output_schema = get_input_schema
+    def get_column_default(self) -> Any:
+        field = self.field
+        model = getattr(getattr(field.parent, "Meta", None), "model", None)
+        return getattr(find_model_field(model, field.source or ""), "default", None)
+
+    def get_output_schema(self) -> Schema:
+        return {"type": "string", "description": "JSON as text"} if self.field.binary else {}
 
 
 def make_array(field: Any, items: Schema) -> Schema:

@@ -152,11 +152,7 @@ DIGITS = frozenset({r"\d+", "[0-9]+", r"[\d]+"})
 ANYTHING = frozenset({"[^/.]+", "[^/]+", ".+", ".*", "[^/.]*", "[^/]*", r"[^\/.]+"})
 CONVERTERS: dict[type, Schema] = {
     converters.IntConverter: NUMBER,
-    converters.UUIDConverter: {
-        **STRING,
-        "format": "uuid",
-        "pattern": f"^{converters.UUIDConverter.regex}$",
-    },
+    converters.UUIDConverter: {**STRING, "format": "uuid"},
     converters.SlugConverter: {**STRING, "pattern": "^[-a-zA-Z0-9_]+$"},
     converters.PathConverter: {**STRING, "description": "May contain slashes"},
 }

@@ -86,12 +86,25 @@ def write_part(given: Any) -> FieldSchema:
     # Read before write_text turns the format into words.
     kind = meaning.kind or FieldSchema(schema).kind
     schema = write_parts(explain_others(write_bounds(write_text(schema, meaning.kind))))
-    description = schema.get("description", "")
-    if len(description) > LONGEST_DESCRIPTION:
-        cut = description[: LONGEST_DESCRIPTION - 1].rsplit(" ", 1)[0]
-        schema["description"] = f"{cut[: LONGEST_DESCRIPTION - 1]}…"
+    schema = shorten_description(schema)
     known = {name: schema[name] for name in KEYWORDS if schema.get(name) is not None}
-    return FieldSchema(known, replace(meaning, kind=kind))
+    json_type = meaning.json_type or find_usual_type(given)
+    return FieldSchema(known, replace(meaning, kind=kind, json_type=json_type))
+
+
+def shorten_description(schema: Schema) -> Schema:
+    description = schema.get("description", "")
+    if len(description) <= LONGEST_DESCRIPTION:
+        return schema
+    cut = description[: LONGEST_DESCRIPTION - 1].rsplit(" ", 1)[0]
+    return {**schema, "description": f"{cut[: LONGEST_DESCRIPTION - 1]}…"}
+
+
+def find_usual_type(given: Any) -> str:
+    """Return the first type that a schema names, "" for none."""
+    schema = FieldSchema.of(given)
+    parts = (*(schema.get("anyOf") or ()), *(schema.get("oneOf") or ()))
+    return next(iter((*schema.types, *filter(None, map(find_usual_type, parts)))), "")
 
 
 def combine(given: Any) -> Schema:
@@ -171,8 +184,9 @@ def write_text(schema: Schema, kind: ValueKind | None) -> Schema:
         if is_plain:
             schema = {**FieldSchema.of(schema).without_words(form.sentence)}
     schema["pattern"] = portable
-    # A minLength that the pattern implies is left out, and the maxLength of dates and the like.
-    if portable and schema.get("minLength", 0) <= 1 and re.search(portable, "") is None:
+    # A minLength that pattern or kind imply is left out, and the maxLength of dates and the like.
+    is_never_blank = re.search(portable, "") is None if portable else kind is not None
+    if is_never_blank and schema.get("minLength", 0) <= 1:
         schema["minLength"] = None
     if kind is not None and kind.pattern == portable:
         schema["maxLength"] = None
@@ -253,9 +267,11 @@ def resolve_references(schema: Any, root: Any, enclosing: tuple[str, ...] = ()) 
     if not isinstance(reference, str):
         return FieldSchema(members, FieldSchema.of(schema).meaning)
     del members["$ref"]
-    if reference in enclosing or not reference.startswith("#/"):
+    if not reference.startswith("#/"):
         return members
     found = JSONPointer(reference[1:]).find_in(root)
+    if reference in enclosing:
+        return {"type": find_usual_type(found) or "object", **members}
     found = resolve_references(found, root, (*enclosing, reference))
     return {**found, **members} if isinstance(found, dict) else members
 

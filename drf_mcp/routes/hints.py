@@ -108,6 +108,6 @@ class ToolHints:
     @functools.cached_property
     def call(self) -> Mapping[str, Any]:
         """The arguments of a call: from the first example, and made-up ones where required."""
-        made = make_example_arguments(self.tool.input_schema)
+        made = make_example_arguments(self.tool.known_schema)
         call: Mapping[str, Any] = self.tool.arguments.merge(made, next(iter(self.examples), {}))
         return call

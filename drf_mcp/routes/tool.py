@@ -22,6 +22,7 @@ from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.findings import Finding
 from drf_mcp.introspection.inspection import Inspection, keep_schema
+from drf_mcp.introspection.listed import write_listed
 from drf_mcp.introspection.portable import LONGEST_DESCRIPTION, write_portable
 from drf_mcp.introspection.text import clean_lines
 from drf_mcp.introspection.types import EndpointSchema, Parameter
@@ -142,6 +143,14 @@ class Tool:
 
     @functools.cached_property
     def input_schema(self) -> dict[str, Any]:
+        """The input schema as lists show it."""
+        known = self.known_schema
+        is_own = self.options.input_schema is not None
+        return write_listed(known) if self.is_portable and not is_own else known
+
+    @property
+    def known_schema(self) -> dict[str, Any]:
+        """The input schema with all that is known of values, such as the choices of a number."""
         own = self.options.input_schema
         return self.hints.add_to_schema(self.arguments.schema) if own is None else dict(own)
 

@@ -24,6 +24,15 @@ FORMATS = {
     "ipv4": st.ip_addresses(v=4).map(str),
     "ipv6": st.ip_addresses(v=6).map(str),
 }
+FORMS = {r"^\d{4}-\d\d-\d\d$": "date", r"^\S+@\S+$": "email"}
+WORDS = {
+    "Time, hh:mm[:ss]": "time",
+    "Duration, [DD] [hh:[mm:]]ss": "duration",
+    "UUID": "uuid",
+    "URL": "uri",
+    "IPv4 address": "ipv4",
+    "IPv6 address": "ipv6",
+}
 CUT = "Members as of the object around it"
 DIGITS = re.compile(r"Decimal number\. At most (\d+) digits, (\d+) decimal places")
 ANYTHING = st.recursive(
@@ -57,6 +66,11 @@ def strings(schema: dict[str, Any]) -> st.SearchStrategy[str]:
     if schema.get("format") in FORMATS:
         return FORMATS[schema["format"]]
     description = schema.get("description", "")
+    # A pattern is short, and texts that match it may be no dates and addresses.
+    for known in filter(
+        None, (WORDS.get(description.partition(".")[0]), FORMS.get(schema.get("pattern")))
+    ):
+        return FORMATS[known]
     digits = DIGITS.search(description)
     if digits:
         most, places = int(digits[1]), int(digits[2])
@@ -76,7 +90,10 @@ def strings(schema: dict[str, Any]) -> st.SearchStrategy[str]:
 
 
 def integers(schema: dict[str, Any]) -> st.SearchStrategy[int]:
-    """Return a strategy for integers within the bounds of a schema."""
+    """Return a strategy for integers within the bounds of a schema, or those that it names."""
+    words = schema.get("description", "")
+    if named := re.findall(r"(?:One of |^|, |\. )(-?\d+)(?= = |, \d|\.)", words):
+        return st.sampled_from([int(number) for number in named])
     return st.integers(schema.get("minimum", -(2**31)), schema.get("maximum", 2**31))
 
 

@@ -103,3 +103,22 @@ def assert_portable_text(text: str) -> None:
     assert schema["type"] == "object"
     assert schema.get("additionalProperties", False) is False
     assert_portable({key: schema[key] for key in schema if key != "additionalProperties"})
+    assert_listed(schema)
+
+
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
+)
+
+
+def assert_listed(schema: dict[str, Any], place: str = "") -> None:
+    """Assert that every value has a type, and that only texts are enumerated."""
+    assert "type" in schema, f"{place}: no type"
+    assert "enum" not in schema or schema["type"] == "string", f"{place}: {schema['enum']}"
+    assert all(isinstance(value, str) for value in schema.get("enum", ())), f"{place}: enum"
+    texts = [schema.get(name, "") for name in ("description", "pattern", "default")]
+    assert not UNSEEN.search(str([*texts, *schema.get("enum", ())])), f"{place}: {texts}"
+    for name, member in schema.get("properties", {}).items():
+        assert_listed(member, f"{place}/{name}")
+    if schema["type"] == "array":
+        assert_listed(schema["items"], f"{place}/items")

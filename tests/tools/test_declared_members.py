@@ -47,7 +47,7 @@ def test_declared_fields_are_added_to_the_serializers(tool_of):
     tool = tool_of(Named)
     assert list(tool.input_schema["properties"]) == ["name", "token", "ids"]
     assert tool.input_schema["required"] == ["name", "token"]
-    assert tool.input_schema["properties"]["ids"] == {"type": "array", "items": {}}
+    assert tool.input_schema["properties"]["ids"]["items"]["type"] == "string"
     call = tool.bind({"name": "a", "token": "b", "ids": [1]})
     assert json.loads(call.body) == {"name": "a", "token": "b", "ids": [1]}
 

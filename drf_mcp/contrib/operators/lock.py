@@ -163,7 +163,7 @@ def _write_entry(tool: Tool) -> Entry:
     return {
         "request": f"{tool.endpoint.method} {tool.endpoint.route.path}",
         "permissions": name_permissions(tool),
-        "arguments": list_members(tool.input_schema),
+        "arguments": list_members(tool.known_schema),
         "answers": list_members(tool.schema.output),
         "size": len(to_bytes(encode_definition(tool))),
     }

@@ -45,7 +45,7 @@ def test_an_extension_that_contains_itself_is_cut(properties):
     assert tree["required"] == ["name"]
     assert tree["properties"] == {
         "name": {"type": "string"},
-        "children": {"type": "array", "items": {}},
+        "children": {"type": "array", "items": {"type": "object"}},
     }
 
 
@@ -76,7 +76,7 @@ def test_parameters_are_arguments_and_headers_are_not(properties, tool):
     described = properties("/asked/")
     assert described.pop("fields")["items"] == {"type": "string"}
     assert described == {
-        "depth": {"type": "integer", "enum": [1, 2]},
+        "depth": {"type": "integer"},
         "ids": {"type": "array", "items": {"type": "integer"}},
         "since": {"type": "string"},
         "street": {"type": "string", "minLength": 1},

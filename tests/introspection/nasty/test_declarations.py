@@ -96,7 +96,13 @@ def test_query_parameters_may_be_declared(expose_tool):
     assert tool.input_schema["properties"].pop("fields")
     assert tool.input_schema == {
         "type": "object",
-        "properties": {"depth": {"type": "integer"}, "ids": {"type": "array", "items": {}}},
+        "properties": {
+            "depth": {"type": "integer"},
+            "ids": {
+                "type": "array",
+                "items": {"type": "string", "description": "Any JSON value."},
+            },
+        },
         "required": ["depth"],
         "additionalProperties": False,
     }
