@@ -41,7 +41,7 @@ def is_of_wrong_body(exc: BaseException) -> bool:
     """Return whether code failed because the body that the call sent is no object."""
     if not isinstance(exc, (AttributeError, TypeError)):
         return False
-    return contain(lambda: MissingKey(exc).reads_wrong_body(), lambda failure: False)
+    return attempt(lambda: MissingKey(exc).reads_wrong_body(), False)
 
 
 class MissingKey:
