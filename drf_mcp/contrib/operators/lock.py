@@ -12,20 +12,16 @@ from typing import Any
 
 from drf_mcp.describers import FieldSchema
 from drf_mcp.exposure import Tool, registry
-from drf_mcp.json_text import to_bytes
 from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.management.tool_reports import (
     MODULES,
     ToolReport,
-    encode_definition,
     name_permissions,
 )
 
 LOCK_FILE = "mcp-tools.lock.json"
 FORMAT = 1
 ANY = "any"
-# A definition that grew by more than this share is reported.
-GROWTH = 0.25
 # The exit code for a breaking change.
 BREAKING = 1
 
@@ -67,8 +63,6 @@ def _compare_entries(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
     yield from _compare_answers(old["answers"], new["answers"])
     if old["request"] != new["request"]:
         yield f"request {old['request']} became {new['request']}", False
-    if new["size"] > old["size"] * (1 + GROWTH):
-        yield f"grew from {old['size']} to {new['size']} bytes", False
 
 
 def _compare_arguments(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
@@ -165,7 +159,6 @@ def _write_entry(tool: Tool) -> Entry:
         "permissions": name_permissions(tool),
         "arguments": list_members(tool.known_schema),
         "answers": list_members(tool.schema.output),
-        "size": len(to_bytes(encode_definition(tool))),
     }
 
 

@@ -20,8 +20,6 @@ from drf_mcp.option_types.installed import features
 
 GUARDED, LACKING, NEEDLESS, UNKNOWN = "yes", "no", "not needed", "not known"
 MARKS = {GUARDED: "yes", LACKING: "no", NEEDLESS: "-", UNKNOWN: "?"}
-# Where names have less room than this, a line names what each tool lacks.
-MIN_NAMES_WIDTH = 20
 
 
 class ToolRisks:
@@ -100,21 +98,11 @@ class ToolRisks:
             "says": self.says,
         }
 
-    def list_row(self, widths: Mapping[str, int], width: int, screen: Screen) -> Iterator[str]:
-        """Yield the line of a table, after a line of its own for a long name."""
-        style, name = screen.style, f"  {self.tool.name}"
-        if len(name) > width:
-            yield style.MIGRATE_LABEL(name)
-            name = ""
-        line = style.MIGRATE_LABEL(f"{name:<{width}}")
-        for guard, state in self.guards.items():
-            is_grave = guard in self.grave
-            colour = {GUARDED: style.SUCCESS, NEEDLESS: str}.get(
-                state, style.ERROR if is_grave else style.WARNING
-            )
-            mark = MARKS[state].upper() if is_grave else MARKS[state]
-            line += f" {colour(f'{mark:<{widths[guard]}}')}"
-        yield line.rstrip()
+    @property
+    def marks(self) -> list[str]:
+        """The marks of a table, in capitals where the guard must not be lacking."""
+        marks = {guard: MARKS[state] for guard, state in self.guards.items()}
+        return [mark.upper() if name in self.grave else mark for name, mark in marks.items()]
 
 
 class RisksReport(ToolReport):
@@ -128,27 +116,16 @@ class RisksReport(ToolReport):
         every = sorted(found, key=lambda risks: risks.rank)
         if options["json"]:
             return [command.format_json({"tools": [risks.as_data() for risks in every]})]
-        return self.list_lines(every, screen)
+        return self._list_lines(every, screen)
 
-    def list_lines(self, every: Sequence[ToolRisks], screen: Screen) -> Iterator[str]:
+    def _list_lines(self, every: Sequence[ToolRisks], screen: Screen) -> Iterator[str]:
         """Yield a table, the worst tool first."""
         if not every:
             yield "None of the tools writes."
             return
-        headings = {each.name: each.heading for each in every[0].safeguards}
-        widths = {name: max(len(heading), 3) for name, heading in headings.items()}
-        room = screen.width - sum(width + 1 for width in widths.values())
-        width = min(max(len(risks.tool.name) for risks in every) + 2, room)
-        is_table = room >= MIN_NAMES_WIDTH
-        if is_table:
-            cells = "".join(f" {headings[name]:<{widths[name]}}" for name in headings)
-            yield screen.style.MIGRATE_HEADING(f"{'':<{width}}{cells}")
+        headings = ["tool", *(each.heading for each in every[0].safeguards)]
+        rows = [[risks.tool.name, *risks.marks] for risks in every]
+        yield from screen.list_table(headings, rows)
         for risks in every:
-            if is_table:
-                yield from risks.list_row(widths, width, screen)
-            else:
-                yield risks.tool.name
-                names = [n.upper() if n in risks.grave else n for n in risks.lacking]
-                yield from screen.wrap(f"lacking: {', '.join(names) or 'none'}", 2)
             for says in risks.says.values():
-                yield from screen.wrap(says, 4)
+                yield from screen.wrap(f"{risks.tool.name}: {says}")

@@ -6,7 +6,7 @@ import ast
 import functools
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -25,7 +25,6 @@ DECLARED_FILTER = 'Give the filter a help_text: NAME = filters.CharFilter(help_t
 MADE_FILTER = (
     'Declare the filter in a FilterSet, of its own kind: NAME = filters.CharFilter(help_text="...")'
 )
-PARAMETER = 'Describe the parameter: OpenApiParameter("NAME", description="...")'
 PATH_PARAMETER = (
     "Describe the parameter: @extend_schema(parameters=[OpenApiParameter("
     '"NAME", location="path", description="...")])'
@@ -60,8 +59,6 @@ class SourceLine(NamedTuple):
     place: str
     # The name of the class around the line.
     owner: str
-    # The name of what is called there, "" for nothing.
-    call: str = ""
 
 
 class OwnClasses:
@@ -88,18 +85,6 @@ class OwnClasses:
                     return SourceLine(write_line(path, member.lineno), base.__name__)
         return None
 
-    def find_text(self, text: str, within: str = "") -> SourceLine | None:
-        """Return the line of a string, with the name of what it is an argument of.
-
-        The string may be anywhere in a class, or in the member of one name.
-        """
-        for base, path, node in self.found:
-            members = [m for m in node.body if not within or within in _list_targets(m)]
-            for call, constant in (pair for member in members for pair in _walk_strings(member)):
-                if constant.value == text:
-                    return SourceLine(write_line(path, constant.lineno), base.__name__, call)
-        return None
-
 
 def _list_targets(member: ast.stmt) -> list[str]:
     if isinstance(member, (*FUNCTIONS, ast.ClassDef)):
@@ -107,16 +92,6 @@ def _list_targets(member: ast.stmt) -> list[str]:
     targets: list[ast.expr] = member.targets if isinstance(member, ast.Assign) else []
     targets = [member.target] if isinstance(member, ast.AnnAssign) else targets
     return [target.id for target in targets if isinstance(target, ast.Name)]
-
-
-def _walk_strings(node: ast.AST, call: str = "") -> Iterator[tuple[str, ast.Constant]]:
-    if isinstance(node, ast.Call):
-        call = str(getattr(node.func, "id", None) or getattr(node.func, "attr", ""))
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Constant) and isinstance(child.value, str):
-            yield call, child
-        else:
-            yield from _walk_strings(child, call)
 
 
 class EndpointLines:
@@ -159,20 +134,12 @@ def find_argument(tool: Tool, lines: EndpointLines, argument: Argument) -> dict[
     inspection = Inspection(view, tool.endpoint.method)
     serializer: Any = attempt(lambda: InputSerializer(inspection).get_serializer(), None)
     serializer = getattr(serializer, "child", serializer)
-    filterset = getattr(view, "filterset_class", None)
     find = _find_filter if argument.location == QUERY else find_field
     owner = view if argument.location == QUERY else serializer
     if found := attempt(lambda: find(owner, name), None):
         return found
-    # Code reads the parameter by its name: a view, its filters, its serializer, its pages.
-    owners = [type(view), filterset, type(serializer), getattr(view, "pagination_class", None)]
-    line = OwnClasses(*owners, *getattr(view, "filter_backends", ())).find_text(name)
     remedy = DECLARED % (BODY if argument.location == BODY else QUERY)
-    if line is None:
-        return {"place": lines.handler, "subject": subject, "remedy": remedy}
-    if line.call == "OpenApiParameter":
-        remedy = PARAMETER
-    return {"place": line.place, "subject": f"{line.owner}.{name}", "remedy": remedy}
+    return {"place": lines.handler, "subject": subject, "remedy": remedy}
 
 
 def find_field(serializer: Any, name: str) -> dict[str, str] | None:
@@ -193,16 +160,19 @@ def find_field(serializer: Any, name: str) -> dict[str, str] | None:
 
 
 def _find_filter(view: Any, name: str) -> dict[str, str] | None:
-    """Return the line of a filter: declared in the FilterSet, else named in a list."""
+    """Return the line of a filter, or of the class that names it in a list."""
     filterset = getattr(view, "filterset_class", None)
     # A range is two arguments of one filter.
     for item in filter(None, (name, name.rpartition("_")[0])):
         if line := OwnClasses(filterset).find_member(item):
             subject = f"{line.owner}.{item}"
             return {"place": line.place, "subject": subject, "remedy": DECLARED_FILTER}
-    for owner, listing in ((filterset, "Meta"), (type(view), "filterset_fields")):
-        for text in (name, name.partition("__")[0]):
-            if line := OwnClasses(owner).find_text(text, listing):
-                subject = f"{line.owner}.{name}"
-                return {"place": line.place, "subject": subject, "remedy": MADE_FILTER}
-    return None
+    made = {
+        *getattr(filterset, "base_filters", ()),
+        *(getattr(view, "filterset_fields", None) or ()),
+    }
+    owner = type(view) if filterset is None else filterset
+    if not made & {name, name.partition("__")[0]}:
+        return None
+    place, subject = OwnClasses(owner).line, f"{owner.__name__}.{name}"
+    return {"place": place, "subject": subject, "remedy": MADE_FILTER}
