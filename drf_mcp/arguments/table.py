@@ -411,7 +411,13 @@ class ArgumentTable:
         """Return the arguments with other values for parameters of the query, None for none."""
         found = [a for a in self.arguments if a.location == QUERY and a.parameter.name in query]
         changes = [(a, a.from_text(query[a.parameter.name])) for a in found]
-        return self.change(arguments, changes) if changes else None
+        # Unknown arguments are passed to a query that unknown code reads.
+        passed = self.passes_to == QUERY and not self.groups
+        others = query.keys() - {a.parameter.name for a in found} if passed else ()
+        unknown = {name: query[name] for name in others if name not in self.by_own_name}
+        if not changes and not unknown:
+            return None
+        return {**self.change(arguments, changes), **unknown}
 
     def replace_control(self, arguments: Mapping[str, Any], name: str, value: Any) -> Any:
         """Return the arguments with another value for a guard's argument, by the guard's name."""

@@ -144,7 +144,8 @@ def read_page(page: Page) -> tuple[Pagination | None, tuple[Warning, ...]]:
         page=as_number(getattr(getattr(page.paginator, "page", None), "number", None)),
         cursor=changes.get(name),
         next=following,
-        own=not page.is_stock,
+        # Links that the arguments do not follow stay in the data.
+        own=not page.is_stock or page.paginator is None,
     )
     if link is None:
         return pagination, ()

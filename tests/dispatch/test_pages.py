@@ -292,6 +292,28 @@ def test_a_page_of_a_paginator_that_the_view_makes_itself(serve, view):
     assert page["next"] == {"page": "2"}
 
 
+class Unread(generics.GenericAPIView):
+    """Hands its request on to a paginator."""
+
+    permission_classes = []
+
+    def get(self, request) -> Response:
+        pages = Numbers()
+        rows = pages.paginate_queryset(list(range(12)), request, view=self)
+        return pages.get_paginated_response(rows)
+
+
+def test_the_next_page_of_a_view_that_hands_its_request_on_is_followed_or_missed_aloud(serve):
+    thing = serve(Unread.as_view())
+    result = thing.call()
+    assert result.data == thing.get().json()
+    page = result.envelope["meta"]["pagination"]
+    if "next" in page:
+        assert thing.call(**page["next"]).data["results"] == [5, 6, 7, 8, 9]
+    else:
+        assert any("More rows follow" in each for each in result.envelope["meta"]["warnings"])
+
+
 class Told(Whole):
     def change(self, answer: Response) -> Response:
         return Response({"items": answer.data["results"], "has_more": True})
