@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any
 
@@ -13,6 +13,7 @@ _NO_BRACKETS_OR_QUOTES = bytes(set(range(256)) - set(b'[]{}"'))
 
 # The types of a JSON object: isinstance() is fast for a dict and slow for Mapping.
 OBJECTS = (dict, Mapping)
+Path = tuple[str | int, ...]
 
 # The depth of a message, and so of JSON in a string of the message.
 MAX_TEXT_DEPTH = 100
@@ -116,6 +117,19 @@ class JSONPointer(str):
             else:
                 return default
         return document
+
+
+def walk_objects(
+    value: Any, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Yield the objects in a value, the value itself first, with their paths."""
+    if isinstance(value, OBJECTS):
+        yield path, value
+        for name, member in value.items():
+            yield from walk_objects(member, (*path, str(name)))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from walk_objects(item, (*path, index))
 
 
 class NestedTooDeep(ValueError):

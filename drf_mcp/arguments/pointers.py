@@ -22,7 +22,7 @@ from drf_mcp.introspection.field_schema import FILES, FieldSchema
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.text import describe_accepted
 from drf_mcp.introspection.types import ANY
-from drf_mcp.json_text import OBJECTS, JSONPointer
+from drf_mcp.json_text import OBJECTS, JSONPointer, walk_objects
 from drf_mcp.outcomes import MISSING
 
 NUMBER = re.compile(r"\s*-?\d+(\.\d*)?\s*")
@@ -96,7 +96,19 @@ class ArgumentPointers:
         if part := self.find_part(str(path[0])):
             return part
         body = self.get_body_pointer(path[0])
-        return body + JSONPointer.from_path(path) if body else ""
+        whole = body + JSONPointer.from_path(path) if body else ""
+        if whole and self.received(whole) is not MISSING:
+            return whole
+        return self._find_inside(JSONPointer.from_path(path)) or whole
+
+    def _find_inside(self, pointer: str) -> str:
+        # A serializer may have been given a part of the body: an object in the arguments.
+        inside = [
+            JSONPointer.from_path(place) + pointer
+            for place, value in walk_objects(self.call.arguments)
+            if place and JSONPointer(pointer).find_in(value, MISSING) is not MISSING
+        ]
+        return inside[0] if len(inside) == 1 else ""
 
     def find_part(self, name: str) -> str:
         """Return the pointer of the parameter that a filter refused, "" for none."""

@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.exceptions import attempt
+from drf_mcp.json_text import walk_objects
 from drf_mcp.outcomes import MISSING
 
 Path = tuple[str | int, ...]
@@ -179,16 +180,6 @@ def find_read(node: ast.AST) -> Sequence[ast.AST]:
         owner = [method.value] if method is not None and method.attr in METHODS else []
         return [*owner, *node.args, *(each.value for each in node.keywords if each.arg is None)]
     return []
-
-
-def walk_objects(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    if isinstance(value, Mapping):
-        yield path, value
-        for name, member in value.items():
-            yield from walk_objects(member, (*path, str(name)))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from walk_objects(item, (*path, index))
 
 
 def is_same(read: Any, sent: Any) -> bool:

@@ -256,3 +256,26 @@ def test_a_choice_that_a_state_refuses_is_not_among_the_accepted_values(serve, s
     data = serve(validating(Move)).call(**sent).envelope["data"]
     said = data["details"].get("accepted", data["remediation"])
     assert said.removeprefix("Send ").removesuffix(".") == accepted
+
+
+class Parts(APIView):
+    permission_classes = []
+
+    def post(self, request) -> Response:
+        Line(data=request.data["order"]).is_valid(raise_exception=True)
+        return Response({})
+
+
+@pytest.mark.parametrize(
+    ("order", "end"),
+    [({"quantity": 0}, "/order/quantity"), ({"sizes": [1, "x"]}, "/order/sizes/1")],
+)
+def test_a_problem_in_a_part_of_the_body_has_its_place_there(serve, order, end):
+    thing = serve(Parts.as_view())
+    (tool,) = thing.agent.tools().values()
+    names = tool["inputSchema"]["properties"]
+    body = {"order": {"quantity": 1, **order}}
+    result = thing.call(**({"body": body} if "body" in names else body))
+    details = result.envelope["data"]["details"]
+    pointer = "/" + details["field"].replace("[", "/").replace("]", "").replace(".", "/")
+    assert details.get("pointer", pointer).endswith(end)
