@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qs, unquote_plus, urlsplit
+from urllib.parse import parse_qs, unquote_plus, urlencode, urlsplit
 
 from drf_mcp.codes import PLAIN_WARNINGS
 from drf_mcp.dispatch.errors import ArgumentLocator
@@ -26,6 +26,16 @@ SIZES = ("page_size_query_param", "limit_query_param")
 # Members of an answer around its links, such as those of HAL and of JSON:API.
 AROUND = ("links", "_links", "meta", "pagination", "paging", "page", "page_info")
 NEXT = ("next", "next_link", "next_url", "next_page_url", "nextLink")
+# Members that have a value for a parameter.
+VALUES = {
+    **dict.fromkeys(("next_page", "nextPage"), "page"),
+    **dict.fromkeys(("next_cursor", "nextCursor"), "cursor"),
+    **dict.fromkeys(("next_offset", "nextOffset"), "offset"),
+    "next_page_token": "page_token",
+    "nextPageToken": "pageToken",
+}
+NUMBERS = ("page", "current_page", "currentPage", "page_number", "number")
+LAST = ("pages", "total_pages", "totalPages", "num_pages", "page_count", "last_page")
 MORE = ("has_next", "has_more", "hasNext", "hasMore")
 COUNTS = ("count", "total", "total_count", "totalCount", "total_items", "totalElements")
 COUNT_HEADERS = ("X-Total-Count", "X-Total", "Total-Count", "X-Count", "X-WP-Total")
@@ -69,7 +79,9 @@ class Page:
         ask = getattr(self.paginator, "get_next_link", None)
         # A paginator that was not used has neither a page nor a request.
         link = MISSING if ask is None else attempt(ask, MISSING)
-        return self.find_shown_link() if link is MISSING else link
+        if link is MISSING:
+            link = self.find_shown_link()
+        return self.find_shown_number() if link is MISSING else link
 
     def find_shown_link(self) -> Any:
         shown = [*find_header_links(self.headers), *find_links(self.data)]
@@ -78,6 +90,15 @@ class Page:
             is_same = not parts.path or unquote_plus(parts.path) == self.path
             if is_same and parts.query and find_changes(link, self.query_string):
                 return link
+        return MISSING
+
+    def find_shown_number(self) -> Any:
+        # As a link, where the tool has the parameter that the answer seems to speak of.
+        for parameter, value in find_numbers(self.data):
+            if value is None:
+                return None
+            if self.get_arguments().knows(parameter):
+                return f"?{urlencode({parameter: value})}"
         return MISSING
 
     def find_changes(self, link: Any) -> dict[str, str]:
@@ -118,11 +139,10 @@ class Page:
 
     def says_more(self) -> bool:
         """Return whether the answer says that more rows follow, without a link to them."""
-        members = find_members(self.data)
-        has_rows = (
-            any(isinstance(value, list) for value in members[0].values()) if members else False
+        members = find_members(self.data) if has_rows(self.data) else []
+        return any(each.get(name) is True for each in members for name in MORE) or any(
+            value is not None for _parameter, value in find_numbers(self.data)
         )
-        return has_rows and any(each.get(name) is True for each in members for name in MORE)
 
 
 def read_page(page: Page) -> tuple[Pagination | None, tuple[Warning, ...]]:
@@ -221,6 +241,24 @@ def read_link(link: Any) -> str:
     if isinstance(link, OBJECTS):
         link = link.get("href") or link.get("url")
     return link if isinstance(link, str) else ""
+
+
+def find_numbers(data: Any) -> Iterator[tuple[str, Any]]:
+    """Yield parameters with their values for the next page, None on the last page."""
+    for members in find_members(data) if has_rows(data) else ():
+        for name, parameter in VALUES.items():
+            if isinstance(value := members.get(name, False), (int, str)) and value is not False:
+                yield parameter, value
+            elif value is None:
+                yield parameter, None
+        numbers, lasts = ([as_number(members.get(n)) for n in names] for names in (NUMBERS, LAST))
+        number, last = next(filter(None, numbers), None), next(filter(None, lasts), None)
+        if number is not None and last is not None:
+            yield "page", number + 1 if number < last else None
+
+
+def has_rows(data: Any) -> bool:
+    return isinstance(data, OBJECTS) and any(isinstance(each, list) for each in data.values())
 
 
 def find_changes(link: str, query_string: str) -> dict[str, str]:

@@ -314,6 +314,29 @@ def test_the_next_page_of_a_view_that_hands_its_request_on_is_followed_or_missed
         assert any("More rows follow" in each for each in result.envelope["meta"]["warnings"])
 
 
+NUMBERED = {
+    "page and pages": lambda page: {"page": page, "pages": 3},
+    "meta": lambda page: {"meta": {"current_page": page, "total_pages": 3}},
+    "next page": lambda page: {"next_page": page + 1 if page < 3 else None},
+    "has next": lambda page: {"has_next": page < 3, "page": page, "num_pages": 3},
+}
+
+
+@pytest.mark.parametrize("say", NUMBERED.values(), ids=NUMBERED)
+def test_a_page_with_numbers_alone_has_the_arguments_of_the_next_page(serve, say):
+    class Counted(generics.GenericAPIView):
+        permission_classes = []
+
+        def get(self, request) -> Response:
+            page = int(request.query_params.get("page", 1))
+            return Response({"items": [page], **say(page)})
+
+    thing = serve(Counted.as_view())
+    first, last = (thing.call(page=str(n)).envelope["meta"]["pagination"] for n in (1, 3))
+    assert first["next"] == {"page": "2"}
+    assert last == {"has_more": False}
+
+
 class Told(Whole):
     def change(self, answer: Response) -> Response:
         return Response({"items": answer.data["results"], "has_more": True})
@@ -346,7 +369,8 @@ class Neighbours(generics.GenericAPIView):
     def get(self, request) -> Response:
         links = {"next": {"href": "/thing/2/?full=1"}}
         headers = {"Link": '</other/?page=2>; rel="next"'}
-        return Response({"id": 1, "_links": links, "has_more": True}, headers=headers)
+        facts = {"has_more": True, "page": 1, "pages": 3, "next_page": 2}
+        return Response({"id": 1, "_links": links, **facts}, headers=headers)
 
 
 def test_a_link_to_another_object_is_no_next_page(serve):
