@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.exceptions import attempt
+from drf_mcp.introspection.source.trees import find_assignments, parse_function
 from drf_mcp.json_text import walk_objects
 from drf_mcp.outcomes import MISSING
 
@@ -97,11 +98,21 @@ class MissingKey:
         if isinstance(self.exc, KeyError):
             yield from ((each, self.exc.args[0]) for each in find_read(node))
             return
-        for each in ast.iter_child_nodes(node):
+        for child in ast.iter_child_nodes(node):
+            each = self.find_value(child) if isinstance(child, ast.Name) else child
             if not isinstance(each, ast.Call) or not isinstance(each.func, ast.Attribute):
                 continue
             if each.func.attr == "get" and each.args:
                 yield each.func.value, self.evaluate(each.args[0])
+
+    def find_value(self, name: ast.Name) -> ast.AST | None:
+        """Return what a variable that is None was set to, None for anything but one assignment."""
+        if self.frame.f_locals.get(name.id, MISSING) is not None:
+            return None
+        tree = parse_function(self.frame.f_code)
+        found = find_assignments(ast.walk(tree)) if tree is not None else ()
+        values = [value for variable, value in found if variable == name.id]
+        return values[0] if len(values) == 1 else None
 
     def is_validated(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Attribute):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,6 +14,8 @@ from rest_framework.permissions import SAFE_METHODS
 
 # Login pages of Django, its admin, REST framework and django-allauth, by their names.
 LOGIN_NAMES = ("login", "admin:login", "rest_framework:login", "account_login")
+LOGIN = re.compile(r"(?:^|[/_-])(?:log[_-]?in|sign[_-]?in|logon)(?:[/_.-]|\Z)", re.IGNORECASE)
+LOGOUT = re.compile(r"(?:^|[/_-])(?:log|sign)[_-]?(?:out|off)(?:[/_.-]|\Z)", re.IGNORECASE)
 # They say to make the request again at another place; 302 and 303 answer a request that was made.
 MOVED = frozenset({301, 307, 308})
 ELSEWHERE = (
@@ -28,7 +31,10 @@ def leads_to_login(location: str, path: str) -> bool:
         path: the path of the request. A login page gets it to lead back there.
     """
     parts = urlsplit(location)
-    if parts.path in find_login_paths():
+    # A logout may lead to the login page as well.
+    if LOGOUT.search(path):
+        return False
+    if parts.path in find_login_paths() or LOGIN.search(parts.path):
         return True
     back = parse_qs(parts.query).get(REDIRECT_FIELD_NAME, ())
     return any(urlsplit(each).path == path for each in back)

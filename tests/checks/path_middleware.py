@@ -100,3 +100,11 @@ class SetsProfile:
     def __call__(self, request):
         request.user_profile = {"name": "Ann"}
         return self.get_response(request)
+
+
+def set_profile(get_response):
+    def middleware(request):
+        setattr(request, "user_profile", {"name": "Ann"})  # noqa: B010
+        return get_response(request)
+
+    return middleware

@@ -72,14 +72,18 @@ def test_middleware_that_compares_the_paths_of_tools_and_endpoint_differently_is
     assert warning.msg.startswith(f"{HERE}.MindsTheAPI reads the path of a request.")
 
 
-def test_middleware_that_sets_what_a_view_reads_is_reported_with_its_line(settings, found, expose):
-    settings.MIDDLEWARE = [f"{HERE}.SetsProfile", f"{HERE}.MarksTheRequest"]
+@pytest.mark.parametrize("setting", ["SetsProfile", "set_profile"])
+def test_middleware_that_sets_what_a_view_reads_is_reported_with_its_line(
+    settings, found, expose, setting
+):
+    name = f"{HERE}.{setting}"
+    settings.MIDDLEWARE = [name, f"{HERE}.MarksTheRequest"]
     expose(ROUTES[1])
     assert found("drf_mcp.W013") == []
     expose(*ROUTES)
     (warning,) = found("drf_mcp.W013")
-    assert warning.msg.startswith(f"{HERE}.SetsProfile sets request.user_profile, which {__name__}")
-    assert f'"{HERE}.SetsProfile"' in warning.hint
+    assert warning.msg.startswith(f"{name} sets request.user_profile, which {__name__}")
+    assert f'"{name}"' in warning.hint
     assert "CALL_MIDDLEWARE" in warning.hint
-    expose(*ROUTES, CALL_MIDDLEWARE=[f"{HERE}.SetsProfile"])
+    expose(*ROUTES, CALL_MIDDLEWARE=[name])
     assert found("drf_mcp.W013") == []

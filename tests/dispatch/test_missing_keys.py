@@ -47,7 +47,15 @@ def of_none(view: Any, request: Any) -> Any:
     return int(request.query_params.get("nights"))
 
 
+def of_variable_of_none(view: Any, request: Any) -> Any:
+    rooms, nights = request.data["rooms"], request.data
+    nights = request.query_params.get("rooms", rooms)
+    stays = request.data.get("nights")
+    return nights * int(stays)
+
+
 READS = {
+    "variable of none": of_variable_of_none,
     "none": of_none,
     "method of none": lambda view, request: request.data.get("nights").strip(),
     "item of none": lambda view, request: request.data.get("nights")[0],
@@ -149,7 +157,13 @@ def fail(view: Any, request: Any) -> Any:
     raise KeyError("nights")
 
 
+def of_other_variable(view: Any, request: Any) -> Any:
+    nights = PRICES.get("nights")
+    return nights + request.data["rooms"]
+
+
 OTHERS = {
+    "variable of another none": of_other_variable,
     "of none that was sent": lambda view, request: request.data.get("size").nights,
     "of another none": lambda view, request: PRICES.get("nights") + request.data["rooms"],
     "of a table": lambda view, request: PRICES[request.data["size"]],

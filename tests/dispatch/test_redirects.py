@@ -47,6 +47,8 @@ def to(location: str, status: int = 302, body: Any = None) -> Any:
         to("https://sso.example/sign?next=/thing/"),
         to("https://sso.example/sign?next=http%3A%2F%2Ftestserver%2Fthing%2F", 303),
         to(LOGIN, 307, {"detail": "Sign in."}),
+        to("/en/users/sign-in/?to=/thing/"),
+        to("https://sso.example/login?client_id=7"),
     ],
 )
 def test_a_redirect_to_a_login_page_is_unauthorized(answering, answer, method):
@@ -74,6 +76,12 @@ def test_another_redirect_is_an_answer_with_its_place(answering, method, status)
     result = answering(to("/other/7/?next=/home/", status), method).call()
     assert not result.is_error
     assert result.data == {"location": "/other/7/?next=/home/"}
+
+
+def test_a_logout_that_leads_to_the_login_page_is_a_success(serve):
+    answer = {"answer": staticmethod(to(LOGIN)), "http_method_names": ["post"]}
+    thing = serve(type("Answering", (Answers,), answer).as_view(), route="users/log-out/")
+    assert not thing.call().is_error
 
 
 @pytest.mark.parametrize("make", [Response, lambda body, **kw: HttpResponse('{"job":7}', **kw)])

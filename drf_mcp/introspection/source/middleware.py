@@ -64,7 +64,12 @@ class MiddlewareCode:
             for node in ast.walk(function)
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
         ]
-        names = (node.attr for node in targets if is_request(node.value))
+        names = [node.attr for node in targets if is_request(node.value)]
+        for node in [each for function, _n in self.functions for each in ast.walk(function)]:
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr":
+                given, name = node.args[:2]
+                if is_request(given) and isinstance(name, ast.Constant):
+                    names.append(str(name.value))
         return [name for name in dict.fromkeys(names) if name not in ("user", "auth", "session")]
 
     def decides_by_path(self, paths: list[str]) -> bool:
