@@ -276,7 +276,6 @@ class Outcome:
         source: the version of the content.
         call: ``kwargs`` and ``query_string`` of the request to the view, as the archive keeps
             them; empty where the arguments were refused.
-        media_type: the media type of the body, "" where the data was read unrendered.
         questions: the questions for the user; the failure is for clients that cannot ask.
         is_trial: True if the changes of the call were rolled back.
         unfinished: the result that leaves the call open: it asks the questions, or names the task
@@ -300,7 +299,6 @@ class Outcome:
     meta: Mapping[str, Any] = field(default_factory=dict)
     source: Source = UNVERSIONED
     call: Mapping[str, Any] = field(default_factory=dict)
-    media_type: str = ""
     questions: tuple[Question, ...] = ()
     is_trial: bool = False
     unfinished: Any = None

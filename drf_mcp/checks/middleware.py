@@ -83,7 +83,7 @@ def describe_middleware(
 def find_reads(project: Project, code: MiddlewareCode) -> Iterator[tuple[str, str]]:
     """Yield the attributes of a middleware that code of exposed views reads, and where."""
     wanted = set(code.attributes)
-    for module in find_modules(project) if wanted else ():
+    for module in find_view_modules(project) if wanted else ():
         tree = parse_source(module)
         for node in ast.walk(tree):
             if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
@@ -92,7 +92,7 @@ def find_reads(project: Project, code: MiddlewareCode) -> Iterator[tuple[str, st
                 yield node.attr, f"{module.__name__}:{node.lineno}"
 
 
-def find_modules(project: Project) -> Iterator[Any]:
+def find_view_modules(project: Project) -> Iterator[Any]:
     # The modules of the exposed views, and the modules of the same packages that they import.
     seen: set[str] = set()
     for tool in project.tools.values():

@@ -46,7 +46,7 @@ UNREACHED = "More rows follow, and no argument leads to them. Filter for what yo
 
 
 @dataclass
-class Page:
+class ListedPage:
     """A page of a list, as a view answers it.
 
     Attributes:
@@ -94,7 +94,7 @@ class Page:
 
     def find_shown_number(self) -> Any:
         # As a link, where the tool has the parameter that the answer seems to speak of.
-        for parameter, value in find_numbers(self.data):
+        for parameter, value in find_page_numbers(self.data):
             if value is None:
                 return None
             if self.get_arguments().knows(parameter):
@@ -124,7 +124,7 @@ class Page:
         return counted if counted in shown else None
 
     def find_shown_counts(self) -> list[int]:
-        members = [each.get(name) for each in find_members(self.data) for name in COUNTS]
+        members = [each.get(name) for each in find_page_members(self.data) for name in COUNTS]
         texts = [self.headers.get(name, "") for name in COUNT_HEADERS]
         numbers = [*map(as_number, members), *(int(text) for text in texts if text.isdecimal())]
         return [number for number in numbers if number is not None]
@@ -139,13 +139,13 @@ class Page:
 
     def says_more(self) -> bool:
         """Return whether the answer says that more rows follow, without a link to them."""
-        members = find_members(self.data) if has_rows(self.data) else []
+        members = find_page_members(self.data) if has_rows(self.data) else []
         return any(each.get(name) is True for each in members for name in MORE) or any(
-            value is not None for _parameter, value in find_numbers(self.data)
+            value is not None for _parameter, value in find_page_numbers(self.data)
         )
 
 
-def read_page(page: Page) -> tuple[Pagination | None, tuple[Warning, ...]]:
+def read_page(page: ListedPage) -> tuple[Pagination | None, tuple[Warning, ...]]:
     """Return the position of a page, and a warning where rows may be missed."""
     link = page.find_next()
     if link is MISSING:
@@ -181,7 +181,7 @@ def find_moving(changes: Mapping[str, str], paginator: Any) -> str:
     return next((name for name in (*names, *changes) if name in changes), "")
 
 
-def warn_of_size(page: Page, pagination: Pagination) -> Iterator[Warning]:
+def warn_of_size(page: ListedPage, pagination: Pagination) -> Iterator[Warning]:
     name = next(filter(None, (getattr(page.paginator, each, None) for each in SIZES)), None)
     asked = ""
     for pair in page.query_string.split("&") if name and name in page.query_string else ():
@@ -216,7 +216,7 @@ def find_header_links(headers: Mapping[str, str]) -> Iterator[str]:
             yield link
 
 
-def find_members(data: Any) -> Sequence[Mapping[str, Any]]:
+def find_page_members(data: Any) -> Sequence[Mapping[str, Any]]:
     """Return the objects of an answer that may describe a page."""
     found: list[Mapping[str, Any]] = [data] if isinstance(data, OBJECTS) else []
     for each in found[:]:
@@ -227,7 +227,7 @@ def find_members(data: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def find_links(data: Any) -> Iterator[str]:
-    for members in find_members(data):
+    for members in find_page_members(data):
         found = [members.get(name) for name in NEXT]
         for name in AROUND[:2]:
             # Links may also be a list, each with its relation.
@@ -243,9 +243,9 @@ def read_link(link: Any) -> str:
     return link if isinstance(link, str) else ""
 
 
-def find_numbers(data: Any) -> Iterator[tuple[str, Any]]:
+def find_page_numbers(data: Any) -> Iterator[tuple[str, Any]]:
     """Yield parameters with their values for the next page, None on the last page."""
-    for members in find_members(data) if has_rows(data) else ():
+    for members in find_page_members(data) if has_rows(data) else ():
         for name, parameter in VALUES.items():
             if isinstance(value := members.get(name, False), (int, str)) and value is not False:
                 yield parameter, value

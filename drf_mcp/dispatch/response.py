@@ -15,7 +15,7 @@ from rest_framework.utils.serializer_helpers import ReturnDict, ReturnList
 from drf_mcp.access.throttles import find_rate_limit, warn_of_quota
 from drf_mcp.dispatch.content import BODILESS, Content, ContentReader, find_location
 from drf_mcp.dispatch.errors import ArgumentLocator, ErrorMapper
-from drf_mcp.dispatch.pages import Page, read_page
+from drf_mcp.dispatch.pages import ListedPage, read_page
 from drf_mcp.dispatch.redirects import is_moved, leads_to_login
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import SoftDetail
@@ -170,9 +170,8 @@ def build_outcome(
         fidelity=content.fidelity or base.fidelity,
         rate_limit=quota,
         warnings=(*base.warnings, *limited, *content.warnings),
-        media_type=response.media_type,
     )
-    outcome = outcome.changed(meta={**find_place(response, data), **outcome.meta})
+    outcome = outcome.changed(meta={**name_place(response, data), **outcome.meta})
     notes = notes_of(response.request)
     if notes is not None:
         outcome = add_notes(outcome, notes)
@@ -210,13 +209,13 @@ def find_failure(
     return None, data
 
 
-def find_place(response: ViewResponse, data: Any) -> dict[str, str]:
+def name_place(response: ViewResponse, data: Any) -> dict[str, str]:
     # Where accepted work goes on, unless it is the data.
     place = {"location": response.headers.get("Location", "")}
     return place if response.status == ACCEPTED and place["location"] and data != place else {}
 
 
-def make_page(response: ViewResponse, get_arguments: Callable[[], ArgumentLocator]) -> Page:
+def make_page(response: ViewResponse, get_arguments: Callable[[], ArgumentLocator]) -> ListedPage:
     data, view = response.content.data, response.view
     # Reading the attribute makes the paginator, which most views need for a list only.
     own = vars(view) if view is not None else {}
@@ -225,7 +224,7 @@ def make_page(response: ViewResponse, get_arguments: Callable[[], ArgumentLocato
         paginator = getattr(view, "paginator", None)
     path = getattr(response.request, "path", "")
     page = (response.headers, path, response.query_string, paginator, get_arguments)
-    return Page(data, *page)
+    return ListedPage(data, *page)
 
 
 def add_notes(outcome: Outcome, notes: CallContext) -> Outcome:

@@ -241,7 +241,7 @@ class Reading:
             outcome = self.dispatcher.get_crash_outcome(call, caller.request, exc)
 
         if not outcome.is_error:
-            attempt(lambda: contents.extend(self.write(outcome)), otherwise=fail)
+            attempt(lambda: contents.extend(self.write(outcome, call.response)), otherwise=fail)
         record = {"content": Encoded(jsonrpc.encode(contents))}
         record_call(self.context, self.resource, outcome, record, started)
         if outcome.failure is not None and outcome.failure.scopes:
@@ -250,8 +250,10 @@ class Reading:
             raise self._get_error(outcome)
         return contents
 
-    def write(self, outcome: Outcome) -> list[dict[str, Any]]:
-        kind = (outcome.media_type or JSON).partition(";")[0].strip().lower()
+    def write(self, outcome: Outcome, response: Any) -> list[dict[str, Any]]:
+        # Data that was read unrendered is JSON.
+        media_type = response.media_type if response is not None else ""
+        kind = (media_type or JSON).partition(";")[0].strip().lower()
         is_json = kind == JSON or kind.endswith("+json")
         if not is_json and not isinstance(outcome.data, str):
             # A file; a link to one that is too large is no content of this resource.
