@@ -98,11 +98,14 @@ class Arguments(ArgumentTable):
                 wrong += self.find_dropped(argument, value, remarks)
             if self.is_extra(argument) and value is not None:
                 wrong += self.find_mistaken(argument, value, remarks)
+            if argument.parameter.is_unread:
+                remarks.unread[argument.pointer] = None
             if argument.uploads:
                 value = read_files(value, argument.uploads, argument.pointer, wrong)
             if argument.parameter.closed is not None and value is not None:
                 wrong += find_ignored(argument, value, argument.parameter.closed)
             parts[argument.location].append((argument, value))
+        remarks.changes_nothing = self.is_change and not parts[BODY]
         return parts, wrong
 
     def encode(self, values: Values) -> EncodedBody:

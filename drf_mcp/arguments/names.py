@@ -23,6 +23,7 @@ MAX_NAMES = 40
 # Names that models give to an object around the members of a body.
 WRAPPERS = frozenset({"body", "data", "payload"})
 UNDESCRIBED, READ_ONLY = "UNDESCRIBED_ARGUMENT", "READ_ONLY_ARGUMENT"
+UNREAD, UNCHANGED = "UNREAD_ARGUMENT", "NOTHING_TO_CHANGE"
 
 
 @dataclass
@@ -32,10 +33,14 @@ class Remarks:
     Attributes:
         passed: the names that are passed on, each with the described name that it may mean.
         ignored: the read-only names.
+        unread: the names that only other actions of the view read.
+        changes_nothing: whether a PATCH has no member of a body.
     """
 
     passed: dict[str, str] = field(default_factory=dict)
     ignored: dict[str, None] = field(default_factory=dict)
+    unread: dict[str, None] = field(default_factory=dict)
+    changes_nothing: bool = False
 
     def get_warnings(self) -> Iterator[Warning]:
         if self.passed:
@@ -49,6 +54,11 @@ class Remarks:
             yield Warning(UNDESCRIBED, " ".join([text, check, *asked]))
         if self.ignored:
             yield Warning(READ_ONLY, f"Read-only, so ignored: {quote_first(self.ignored)}.")
+        if self.unread:
+            names = quote_first(self.unread)
+            yield Warning(UNREAD, f"Not read by this tool, only by others of the view: {names}.")
+        if self.changes_nothing:
+            yield Warning(UNCHANGED, "Nothing was sent to change: the body had no member.")
 
 
 def quote_first(pointers: Iterable[str]) -> str:

@@ -68,6 +68,7 @@ class ArgumentTable:
     def __init__(self, tool: Any) -> None:
         endpoint: EndpointSchema = tool.schema
         self.encoder = choose_encoder(tool.view, endpoint.body)
+        self.is_change = tool.endpoint.method == "PATCH" and endpoint.body.kind == "object"
         self.keys = endpoint.body.keys
         self.extra_query: bool = tool.extra_query
         self.many: str = tool.endpoint.many or ""

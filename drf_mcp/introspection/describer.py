@@ -79,6 +79,7 @@ class Describer:
             examples=self.call_hook("get_request_examples", ()),
             paginated=bool(self.query.pages),
             computed_query=tuple(self.query.reading.computed),
+            query_opened_by=self.query.reading.opened_by,
         )
 
     def get_path_parameters(self) -> Parameters:

@@ -102,7 +102,7 @@ class Inspection:
 
     @cached_property
     def readings(self) -> tuple[HandlerReading | None, QueryReading]:
-        unread = None, QueryReading(is_open=True)
+        unread = None, QueryReading(opened_by=self.place)
         read = partial(read_endpoint, type(self.view), self.handler_name, self.method)
         return self.attempt(read, WRITE_PLAINLY, unread)
 

@@ -173,6 +173,7 @@ class Parameter:
             ``comma`` (``a=b,1``); None for a single value.
         value_info: what is known of its values besides their schema, by place.
         listed: False for one that is taken although the tool's schema leaves it out.
+        is_unread: True for one that only other actions of the view read, taken with a warning.
         closed: the values that the view uses, where it ignores any other value.
         part: how a filter reads it, where it is one of several of the filter, or a bound.
         shown_as: the name under which rows show the value of a path kwarg, "" for none.
@@ -187,6 +188,7 @@ class Parameter:
     multiple: str | None = None
     value_info: ValueInfos = field(default_factory=dict)
     listed: bool = True
+    is_unread: bool = False
     closed: ClosedSet | None = None
     part: FilterPart | None = None
     shown_as: str = ""

@@ -10,6 +10,7 @@ from typing import Any
 
 from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import ListModelMixin
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.serializers import BaseSerializer
 from rest_framework.settings import api_settings
 
@@ -23,8 +24,10 @@ from drf_mcp.introspection.inspection import (
 from drf_mcp.introspection.paths import find_version_parameters
 from drf_mcp.introspection.query.backends import FilterBackends
 from drf_mcp.introspection.query.pagination import get_pages
+from drf_mcp.introspection.read_members import TEXT, describe_member, find_member_info
 from drf_mcp.introspection.source.members import find_own, get_synchronous_name, is_framework_code
 from drf_mcp.introspection.source.readings import (
+    MemberReading,
     QueryReading,
     read_query_of_class,
     read_query_of_member,
@@ -33,6 +36,8 @@ from drf_mcp.introspection.types import LostFilters, Parameter, Parameters
 
 SERIALIZING = frozenset({"get_serializer", "get_serializer_class"})
 NONE: Parameters = ()
+# Of a form with more fields none is listed: the list of tools stays short.
+MOST_LISTED = 20
 
 
 class QueryParameters:
@@ -72,7 +77,7 @@ class QueryParameters:
         # No value is known to be ignored where other code may read the parameter as well.
         found, reading = tuple(parameters), self.reading
         counts = Counter(parameter.name for parameter in found)
-        is_open = reading.is_open or bool(reading.computed)
+        is_open = bool(reading.opened_by or reading.computed)
         return tuple(
             replace(parameter, closed=None)
             if is_open or counts[parameter.name] > 1 or parameter.name in reading.names
@@ -110,14 +115,12 @@ class QueryParameters:
 
     @cached_property
     def reading(self) -> QueryReading:
-        unknown = QueryReading(is_open=True)
+        unknown = QueryReading(opened_by=self.inspection.place)
         return self.inspection.attempt(self.read_code, WRITE_PLAINLY, unknown)
 
     def get_undeclared(self) -> Parameters:
         found = [
-            Parameter(name, {"type": "array", "items": {"type": "string"}}, multiple="repeat")
-            if reading.several
-            else Parameter(name, {"type": "string"})
+            self.describe_read(name, reading)
             for name, reading in self.reading.names.items()
             if name != api_settings.URL_FORMAT_OVERRIDE
         ]
@@ -125,11 +128,33 @@ class QueryParameters:
             found += self.get_fields(target)
         return tuple(found)
 
+    def describe_read(self, name: str, reading: MemberReading) -> Parameter:
+        # A value that is there in any case filters nothing.
+        shapes = reading.hooks == {"shape"} or bool(reading.default)
+        return Parameter(
+            name,
+            describe_member(reading, TEXT),
+            required=reading.is_needed and "" in reading.hooks,
+            multiple="repeat" if reading.several else None,
+            value_info=find_member_info(reading),
+            listed=bool(reading.hooks) and not self.narrows_a_write(reading),
+            is_unread=not reading.hooks,
+            role="page" if shapes else "filter",
+        )
+
+    def narrows_a_write(self, reading: MemberReading) -> bool:
+        """Return whether a name only narrows which rows a write of one object may reach."""
+        inspection = self.inspection
+        chooses = {"get_queryset", "filter_queryset"} & inspection.calls
+        is_write = inspection.method not in SAFE_METHODS and not chooses
+        return is_write and reading.hooks == {"rows"} and not reading.is_needed
+
     def get_fields(self, target: type) -> Iterator[Parameter]:
         # The parameters of a serializer or form class that is given the query as data.
         if not issubclass(target, BaseSerializer):
-            for name in getattr(target, "base_fields", {}):
-                yield Parameter(name, {"type": "string"})
+            names = getattr(target, "base_filters", getattr(target, "base_fields", {}))
+            for name in names:
+                yield Parameter(name, TEXT, listed=len(names) <= MOST_LISTED)
             return
         members = DescribedField(target()).describer.get_input_schema().get("properties", {})
         for name, schema in members.items():
@@ -143,8 +168,8 @@ class QueryParameters:
             classes += self.get_serializers()
         parts = [read_query_of_class(part) for part in walk_serializers(classes)]
         parts += self.read_filters() if self.is_filtered else []
-        paginator = getattr(self.view, "paginator", None) if self.pages else None
-        if paginator is not None:
+        paginator = getattr(self.view, "paginator", None)
+        if paginator is not None and self.is_called("paginate_queryset"):
             parts.append(self.read_members(type(paginator), "paginate_queryset"))
         return reduce(QueryReading.union, parts, reading)
 
@@ -163,7 +188,7 @@ class QueryParameters:
         if isinstance(filterset_class, type):
             items = getattr(filterset_class, "base_filters", {}).values()
             classes = dict.fromkeys((filterset_class, *map(type, items)))
-            readings += map(read_query_of_class, classes)
+            readings += [read_query_of_class(each, "rows") for each in classes]
         return readings
 
     def read_members(self, owner: type, *names: str) -> QueryReading:

@@ -7,10 +7,13 @@ import copy
 import functools
 import inspect
 import json
+import re
+import sys
 from decimal import Decimal
 from typing import Any
 
 from asgiref.sync import async_to_sync, sync_to_async
+from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Manager, QuerySet
 from django.forms import BaseForm
 from django.shortcuts import aget_object_or_404, get_list_or_404, get_object_or_404
@@ -56,7 +59,9 @@ ROW_METHODS = frozenset({"get", "aget", "filter", "exclude", "get_or_create"})
 WRITES = frozenset({"save", "create", "update", "delete", "bulk_create", "bulk_update"})
 WRITES |= {"get_or_create", "update_or_create"}
 WRITES |= {"perform_create", "perform_update", "perform_destroy"}
-SCHEMAS = (BaseSerializer, BaseForm)
+# What hands on its arguments is not harmless.
+HARMLESS = sys.stdlib_module_names - {"functools", "asyncio", "concurrent", "threading"}
+HARMLESS |= {"drf_mcp"}
 COPIERS = (dict, copy.copy, copy.deepcopy)
 TWINS = (sync_to_async, async_to_sync)
 FINDERS = (get_object_or_404, aget_object_or_404, get_list_or_404, generics.get_object_or_404)
@@ -225,16 +230,18 @@ class CallReader:
     ) -> Values:
         self.escape_parts(positional, keywords)
         if name in ROW_METHODS:
-            self.read_keys(rows, keywords)
+            self.read_keys(rows, keywords, is_key=name in ("get", "aget"))
         return (rows,) if name not in ("get", "first", "last", "create") else UNKNOWN
 
-    def read_keys(self, rows: ModelRows, keywords: Keywords) -> None:
-        for key, values in keywords.items():
-            for member in values:
-                if key and isinstance(member, RequestMember) and not self.is_dead:
-                    if rows.attribute:
-                        self.reader.asked.add(rows.attribute)
-                    self.tell("find_row", member, rows.model, key)
+    def read_keys(self, rows: ModelRows, keywords: Keywords, *, is_key: bool) -> None:
+        for lookup, values in keywords.items():
+            members = [value for value in values if isinstance(value, RequestMember)]
+            found = find_key(rows.model, lookup or "", is_key) if members else None
+            if found is not None and not self.is_dead:
+                if rows.attribute:
+                    self.reader.asked.add(rows.attribute)
+                for member in members:
+                    self.tell("find_row", member, *found)
 
     # --- Methods of the class that is read --------------------------------------------------------
 
@@ -255,7 +262,7 @@ class CallReader:
             return self.escape_all(positional, keywords)
         member, home = find_member(instance.kind, name, after)
         if inspect.isclass(member):
-            if issubclass(member, SCHEMAS):
+            if is_schema(member):
                 return self.make(member, positional, keywords, name)
             return self.call(KnownValue(member), node, positional, keywords)
         function = unwrap_member(member)
@@ -266,7 +273,12 @@ class CallReader:
         if name == "get_paginated_response" and positional:
             made = (MadeResponse(positional[0], is_page=True),)
         if not inspect.isfunction(function):
-            return made or self.escape_all(positional, keywords)
+            # The method of a field that makes the URL of a row is an attribute of each instance.
+            is_known_attribute = name == "reverse" or is_known
+            escape = self.escape_parts if is_known_attribute else self.escape_all
+            return made or escape(positional, keywords)
+        if not is_view and is_harmless(function):
+            return self.escape_parts(positional, keywords)
         flow = self.flow.enter(name) if is_known or self.hook else self.flow
         skip = not isinstance(member, staticmethod)
         given = NONE
@@ -283,10 +295,9 @@ class CallReader:
         self, kind: Any, positional: list[Values], keywords: Keywords, attribute: str = ""
     ) -> Values:
         data = keywords.get("data", ())
-        if not data and positional and kind is not None and issubclass(kind, BaseForm):
+        if not data and positional and kind is not None and not issubclass(kind, BaseSerializer):
             data = positional[0]
-        if kind is None or issubclass(kind, SCHEMAS):
-            self.tell("make", kind, keywords, attribute=attribute, data=data)
+        self.tell("make", kind, keywords, attribute=attribute, data=data)
         others = [values for name, values in keywords.items() if name not in ("data", "context")]
         for values in (*positional[1:], *others):
             self.escape(tuple(v for v in values if isinstance(v, RequestPart)))
@@ -364,11 +375,11 @@ class CallReader:
             known, attribute = getattr(value, "value", value), getattr(value, "attribute", "")
             model = getattr(known, "model", known)
             if hasattr(model, "_meta"):
-                self.read_keys(ModelRows(model, attribute), keywords)
+                self.read_keys(ModelRows(model, attribute), keywords, is_key=True)
         return self.escape_parts(positional, keywords)
 
     def construct(self, kind: Any, positional: list[Values], keywords: Keywords) -> Values:
-        if issubclass(kind, SCHEMAS):
+        if is_schema(kind):
             return self.make(kind, positional, keywords)
         if issubclass(kind, Response):
             self.escape_parts(positional, keywords)
@@ -379,14 +390,15 @@ class CallReader:
             )
             is_error = code >= 400 if isinstance(code, int) else (None if status else False)
             return (MadeResponse(data, is_error),)
-        function = unwrap_member(find_member(kind, "__init__")[0])
+        function, home = find_member(kind, "__init__")
+        made = ReadObject(kind)
         if is_harmless(kind):
-            return self.escape_parts(positional, keywords)
-        given = bind_arguments(function, positional, keywords, skip=True)
-        if not inspect.isfunction(function) or not given:
-            return self.escape_all(positional, keywords)
-        made, home = ReadObject(kind), find_member(kind, "__init__")[1]
-        self.reader.follow(function, home, made, given, self.flow)
+            self.escape_parts(positional, keywords)
+        elif inspect.isfunction(function):
+            if given := bind_arguments(function, positional, keywords, skip=True):
+                self.reader.follow(function, home, made, given, self.flow)
+        else:
+            self.escape_all(positional, keywords)
         return (made,)
 
     def call_function(
@@ -403,8 +415,32 @@ class CallReader:
         return self.reader.follow(function, None, None, given, self.flow) if given else UNKNOWN
 
 
+def find_key(model: Any, lookup: str, is_key: bool) -> tuple[Any, str] | None:
+    """Return the model of the row that a lookup finds, and the key; None for other lookups.
+
+    Args:
+        is_key: whether the lookup finds one row, whatever its field.
+    """
+    name = re.sub(r"__(iexact|exact|in)\Z", "", lookup)
+    if name == "pk":
+        return model, name
+    try:
+        found = model._meta.get_field(name.removesuffix("_id"))
+    except FieldDoesNotExist:
+        return None
+    if found.related_model is not None:
+        return (found.related_model, "pk") if found.many_to_one or found.one_to_one else None
+    if getattr(found, "primary_key", False):
+        return model, "pk"
+    return (model, name) if is_key or getattr(found, "unique", False) else None
+
+
+def is_schema(kind: Any) -> bool:
+    """Return whether a class reads what an instance is given: serializers, forms, filter sets."""
+    return issubclass(kind, (BaseSerializer, BaseForm)) or hasattr(kind, "base_filters")
+
+
 def is_harmless(target: Any) -> bool:
-    # Code of this package does not read the body behind a handler's back.
     return is_framework_code(target) or str(getattr(target, "__module__", "")).startswith(
         "drf_mcp."
     )

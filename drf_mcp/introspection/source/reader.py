@@ -35,7 +35,7 @@ from drf_mcp.introspection.source.values import (
     Values,
 )
 
-MOST_FUNCTIONS, DEEPEST = 300, 20
+MOST, DEEPEST = 300, 20
 # A function without these names, and without such arguments, reads nothing of a request.
 TELLING = REQUEST | {"query_params", "GET", "initial_data", "get_initial", "base_filters"}
 
@@ -157,16 +157,23 @@ class Reader:
         if is_framework_code(function):
             by_names = bool(flow.hook) or not is_own or is_wrapper
         else:
-            by_names = bool(flow.hook) and not given and is_own and not reads_request(function)
+            by_names = bool(flow.hook) and not given and is_own and not self.reads_request(function)
         if by_names:
             self.follow_names(function, home, flow)
         else:
             made = self.run_class(self, function, home, instance, given, flow, is_wrapper)
-            if made.tree is None or len(self.results) > MOST_FUNCTIONS or flow.depth > DEEPEST:
-                self.tell("escape", THE_REQUEST, made)
-            else:
+            if made.tree is not None and len(self.results) <= MOST and flow.depth <= DEEPEST:
                 self.results[run] = made.run()
+            else:
+                told = (value for _name, values in given for value in values)
+                made.escape((THE_REQUEST,) if is_own else tuple(told))
         return self.results[run]
+
+    def reads_request(self, function: Any) -> bool:
+        names, keys = read_code_names(function.__code__)
+        telling = TELLING | self.instance.attributes.keys()
+        is_told = not telling.isdisjoint(names) or "request" in keys
+        return is_told or passes_self(function.__code__)
 
     def follow_names(self, function: Any, home: type | None, flow: Flow) -> None:
         # Frameworks call hooks that the project overrides.
@@ -186,6 +193,8 @@ class Reader:
             return instance.attributes[name]
         if name in REQUEST:
             return (THE_REQUEST,)
+        if name == "paginator" and instance is self.instance:
+            return self.get_paginator()
         if name == INITIAL_DATA:
             return (RequestPart(INITIAL_DATA),)
         # A filter set of django-filter holds the query in self.data.
@@ -205,16 +214,16 @@ class Reader:
             return self.follow(function, home, instance, NONE, flow)
         return UNKNOWN if home is None else (KnownValue(member, name),)
 
+    def get_paginator(self) -> Values:
+        self.asked.add("pagination_class")
+        kind = getattr(self.owner, "pagination_class", None)
+        return (ReadObject(kind),) if isinstance(kind, type) else UNKNOWN
+
     def use(self, value: KnownValue) -> Any:
         # A subclass with another value of this attribute is read anew.
         if value.attribute:
             self.asked.add(value.attribute)
         return value.value
-
-
-def reads_request(function: Any) -> bool:
-    names, keys = read_code_names(function.__code__)
-    return not TELLING.isdisjoint(names) or "request" in keys or passes_self(function.__code__)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -30,6 +30,7 @@ from drf_mcp.introspection.source.values import (
     INITIAL_DATA,
     NONE,
     QUERY,
+    Flow,
     KnownValue,
     RequestMember,
     RequestPart,
@@ -47,13 +48,13 @@ class SourceReader(Reader):
 
 @dataclass
 class MemberReading:
-    """What code shows of one member.
+    """What code shows of one member of a request.
 
     Attributes:
         several: whether it is read as a list.
-        is_live: whether it is read in another place than branches for other actions.
-        narrows: whether it is only read where rows are chosen.
+        hooks: where it is read, as in `Flow`; none where only other actions read it.
         is_needed: whether a request without it is refused.
+        is_sure: whether each request reads it.
         default: the value without it, None for none.
         literals: the values with which it is compared.
         is_closed: whether all other values are refused.
@@ -62,9 +63,9 @@ class MemberReading:
     """
 
     several: bool = False
-    is_live: bool = False
-    narrows: bool = True
+    hooks: set[str] = field(default_factory=set)
     is_needed: bool = False
+    is_sure: bool = False
     default: Any = None
     literals: dict[Any, None] = field(default_factory=dict)
     is_closed: bool = False
@@ -76,9 +77,9 @@ class MemberReading:
             return self
         return MemberReading(
             self.several or other.several,
-            self.is_live or other.is_live,
-            self.narrows and other.narrows,
+            self.hooks | other.hooks,
             self.is_needed or other.is_needed,
+            self.is_sure or other.is_sure,
             other.default if self.default is None else self.default,
             self.literals | other.literals,
             self.is_closed or other.is_closed,
@@ -103,8 +104,8 @@ class MemberReadings(Listener):
         reading.several |= how["several"]
         if run.is_dead:
             return
-        reading.is_live = True
-        reading.narrows &= run.hook == "rows"
+        reading.hooks.add(run.hook)
+        reading.is_sure |= run.is_sure
         defaults = [v.value for v in how["default"] if isinstance(v, KnownValue)]
         if len(defaults) == len(how["default"]) == 1 and reading.default is None:
             reading.default = defaults[0]
@@ -300,7 +301,7 @@ class QueryReading:
         schemas: the serializers and forms that are given the query as data.
         serializers: the other serializers that are made.
         hooks: the names of the methods that were read.
-        is_open: whether the query or the request is passed to code that could not be read.
+        opened_by: the line that passes the query or the request to code that could not be read.
         keys: the members of the body that are read.
         files: the files that are read.
     """
@@ -310,19 +311,19 @@ class QueryReading:
     schemas: dict[type, None] = field(default_factory=dict)
     serializers: dict[type, None] = field(default_factory=dict)
     hooks: set[str] = field(default_factory=set)
-    is_open: bool = False
+    opened_by: str = ""
     keys: dict[str, MemberReading] = field(default_factory=dict)
     files: dict[str, MemberReading] = field(default_factory=dict)
 
     def union(self, other: QueryReading) -> QueryReading:
         names = {n: reading.join(other.names.get(n)) for n, reading in self.names.items()}
         return QueryReading(
-            {**other.names, **names} if other.names.keys() - names.keys() else names,
+            names | {n: reading for n, reading in other.names.items() if n not in names},
             self.computed | other.computed,
             self.schemas | other.schemas,
             self.serializers | other.serializers,
             self.hooks | other.hooks,
-            self.is_open or other.is_open,
+            self.opened_by or other.opened_by,
             self.keys | other.keys,
             self.files | other.files,
         )
@@ -338,7 +339,8 @@ class QueryListener(MemberReadings):
             self.reading.computed[source] = None
 
     def escape(self, value: Any, run: FunctionRun) -> None:
-        self.reading.is_open |= not isinstance(value, RequestPart) or value.place == QUERY
+        if not isinstance(value, RequestPart) or value.place == QUERY:
+            self.reading.opened_by = self.reading.opened_by or run.describe_line(value)
 
     def make(self, kind: Any, keywords: Any, run: FunctionRun, **how: Any) -> None:
         if kind is None:
@@ -369,7 +371,8 @@ class SharedReading:
         self.reader = SourceReader(owner, *listeners, action=name, method=method)
         if is_view:
             self.reader.read("dispatch")
-        self.handler.answers = self.reader.read(name, flow=AS_HANDLER if is_view else AS_HOOK)
+        flow = AS_HANDLER if is_view else AS_HOOK.enter(name)
+        self.handler.answers = self.reader.read(name, flow=flow)
         self.reading = self.query.finish(self.reader)
 
     @classmethod
@@ -408,8 +411,9 @@ def read_endpoint(
 
 
 @functools.lru_cache(maxsize=1024)
-def read_query_of_class(owner: type) -> QueryReading:
+def read_query_of_class(owner: type, hook: str = "shape") -> QueryReading:
     """Return what the methods of a serializer, field or filter set read."""
+    flow = AS_HOOK._replace(hook=hook)
     listener = QueryListener()
     reader = SourceReader(owner, listener)
     for name in dir(owner):
@@ -417,14 +421,14 @@ def read_query_of_class(owner: type) -> QueryReading:
         if home is None or is_framework_code(home):
             continue
         if name in CONVERSIONS:
-            follow_conversion(reader, unwrap_member(member), home)
+            follow_conversion(reader, unwrap_member(member), home, flow)
         else:
-            reader.read(name)
+            reader.read(name, flow=flow)
     return listener.finish(reader)
 
 
-def follow_conversion(reader: Reader, function: Any, home: type) -> None:
+def follow_conversion(reader: Reader, function: Any, home: type, flow: Flow) -> None:
     # The argument is the data of the whole serializer.
     names = getattr(getattr(function, "__code__", None), "co_varnames", ())[1:2]
     given = frozenset((name, (RequestPart(INITIAL_DATA),)) for name in names) or NONE
-    reader.follow(function, home, reader.instance, given, AS_HOOK)
+    reader.follow(function, home, reader.instance, given, flow)

@@ -53,12 +53,14 @@ class StatementReader:
                 self.is_dead = True
             if is_refusal(statement):
                 self.close_chain(chain)
+            was_sure = self.is_sure or bool(chain)
             method = getattr(self, f"read_{type(statement).__name__.lower()}", None)
             if method is not None:
                 method(statement)
             else:
                 self.read_parts(statement)
-            chain = [*chain, *self.find_chain(statement)] if isinstance(statement, ast.If) else []
+            is_if = isinstance(statement, ast.If) and was_sure
+            chain = [*chain, *self.find_chain(statement)] if is_if else []
 
     # --- Values -----------------------------------------------------------------------------------
 
@@ -272,7 +274,8 @@ class StatementReader:
 
     def close_chain(self, chain: list[Comparison]) -> None:
         for comparison in chain:
-            self.tell_comparison(comparison, is_closed=True)
+            for member in comparison.members:
+                self.tell("close", member, comparison.literals)
 
 
 class Branch:

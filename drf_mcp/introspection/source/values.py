@@ -152,10 +152,13 @@ def join_values_of(*several: Values) -> Values:
 HOOKS = frozenset(dir(GenericAPIView))
 ROW_HOOKS = frozenset({"get_object", "get_queryset", "filter_queryset"})
 ROW_HOOKS |= {f"a{name}" for name in ROW_HOOKS}
+SHAPE_HOOKS = frozenset({"get_serializer", "get_serializer_class", "get_serializer_context"})
+SHAPE_HOOKS |= {"paginate_queryset", "get_paginated_response", "apaginate_queryset"}
 
 
 class Flow(NamedTuple):
-    # hook: "" in the handler, "rows" behind a hook that chooses rows, "hook" behind any other.
+    # hook: "" in the handler, "rows" behind a hook that chooses rows, "shape" behind one that
+    # chooses what rows show, "hook" behind any other.
     # is_sure: no branch stands around. is_dead: a branch for other actions.
     hook: str = "hook"
     is_sure: bool = True
@@ -164,8 +167,10 @@ class Flow(NamedTuple):
 
     def enter(self, name: str) -> Flow:
         """Return the flow behind a hook."""
-        is_rows = self.hook == "rows" or name in ROW_HOOKS
-        return self._replace(hook="rows" if is_rows else "hook")
+        if self.hook == "rows" or name in ROW_HOOKS:
+            return self._replace(hook="rows")
+        is_shape = self.hook == "shape" or name in SHAPE_HOOKS
+        return self._replace(hook="shape" if is_shape else "hook")
 
 
 AS_HANDLER, AS_HOOK = Flow(hook=""), Flow()

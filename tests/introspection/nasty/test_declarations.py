@@ -104,7 +104,6 @@ def test_query_parameters_may_be_declared(expose_tool):
             },
         },
         "required": ["depth"],
-        "additionalProperties": False,
     }
     answer = Agent(Client()).call(tool.name, depth=2, ids=[1, 2])
     assert answer.data == {"query": {"depth": "2", "ids": "2"}, "ids": ["1", "2"]}
