@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 from decimal import Decimal
@@ -21,6 +22,7 @@ from drf_mcp.introspection.inspection import find_declared_schema
 from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.source.members import find_package, is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
+from drf_mcp.introspection.source.rules import find_rules, find_rules_of_validator
 from drf_mcp.introspection.text import (
     clean_text,
     describe_intention,
@@ -59,13 +61,13 @@ class DescribedField:
     def input_schema(self) -> FieldSchema:
         schema = self.accepted_schema
         schema = schema.allow_null() if self.field.allow_null else schema
-        return self.with_default(self.add_purpose(schema))
+        return self.with_default(self.add_rules(self.add_purpose(schema)))
 
     @property
     def intended_schema(self) -> FieldSchema:
         schema = self.accepted_schema
         schema = self.intend(schema) if "type" in schema else schema
-        return self.with_default(self.add_purpose(schema))
+        return self.with_default(self.add_rules(self.add_purpose(schema)))
 
     @property
     def output_schema(self) -> FieldSchema:
@@ -122,6 +124,14 @@ class DescribedField:
         purpose = clean_text(getattr(self.field, "help_text", None)) or label
         description = join_sentences(purpose, schema.get("description", ""))
         return schema | {"description": description} if description else schema
+
+    def add_rules(self, schema: FieldSchema) -> FieldSchema:
+        """Return a schema whose description says what the project's own validation asks."""
+        field = self.field
+        rules = find_rules(type(field.parent), str(field.field_name)) if field.parent else ()
+        for validator in filter(inspect.isfunction, field.validators):
+            rules += find_rules_of_validator(validator)
+        return FieldSchema.of(explain(schema, *rules)) if rules else schema
 
     def with_default(self, schema: FieldSchema) -> FieldSchema:
         # A partial update leaves a missing field as it is.

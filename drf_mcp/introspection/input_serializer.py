@@ -96,7 +96,7 @@ class InputSerializer:
         if call is not None and (call.serializer_class is not None or call.many):
             return inspection.attempt(lambda: self.construct(call), RETURN_EARLY, None)
         if self.is_unread:
-            if self.reading is None or not self.reading.ignores_body:
+            if self.reading is None or not (self.reading.ignores_body or self.reading.is_known):
                 inspection.add_finding(UNKNOWN, DECLARE)
             return None
         serializer = self.get_view_serializer()

@@ -188,6 +188,9 @@ class RequestBody:
         if self.ignores_body:
             return NONE
         members = tuple(map(self.keys.get_parameter, self.keys.names))
+        reading = self.inspection.reading
+        if members and reading is not None and reading.reads_object:
+            return Body("object", fields=members, opened_by=reading.opened_by)
         if members:
             names = join_values(member.name for member in members)
             words = f"The handler reads {names}"

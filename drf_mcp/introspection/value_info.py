@@ -14,6 +14,7 @@ from drf_mcp.introspection.forms import get_writable_fields
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.parsers import ViewParsers
+from drf_mcp.introspection.read_members import describe_member, find_member_info
 from drf_mcp.introspection.serializer_fields import (
     find_enclosing,
     find_related_model,
@@ -212,7 +213,11 @@ class KeyParameters:
         if self.takes_forms:
             info = ValueInfo(Upload(sure=False))
             return Parameter(key, explain({}, words, ANY_FILE), value_info={(): info})
-        return Parameter(key, explain({}, words))
+        shown = None if self.reading is None else self.reading.keys.get(key)
+        if shown is None:
+            return Parameter(key, explain({}, words))
+        schema, infos = describe_member(shown, {}), find_member_info(shown)
+        return Parameter(key, explain(schema, words), shown.is_needed, value_info=infos)
 
 
 def make_files_parameter(name: str) -> Parameter:

@@ -171,10 +171,10 @@ def test_the_body_is_what_the_handler_reads(subtests):
         ("POST", "rename", ["name"]),
         ("POST", "refuse", ["reason"]),
         ("DELETE", "refuse", ["reason"]),
-        ("POST", "raw", "open"),
-        ("DELETE", "raw", "open"),
+        ("POST", "raw", ["name"]),
+        ("DELETE", "raw", ["name"]),
         ("POST", "indirect", "open"),
-        ("POST", "served", "open"),
+        ("POST", "served", ["name"]),
         ("POST", "dynamic", "open"),
         ("POST", "explain", ["reason"]),
         ("POST", "given", ["reason"]),
@@ -196,10 +196,10 @@ def test_the_body_is_what_the_handler_reads(subtests):
 
 
 def test_an_open_body_is_a_finding_with_a_remedy():
-    schema = described(Things, "POST", "raw")
+    schema = described(Things, "POST", "dynamic")
     assert (schema.body.kind, "type" in schema.body.schema) == ("open", False)
     (finding,) = schema.findings
-    assert finding.place == "tests.introspection.test_bodies.Things.raw"
+    assert finding.place == "tests.introspection.test_bodies.Things.dynamic"
     assert "serializer_class" in finding.remedy
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.models import Group
+from django.shortcuts import get_object_or_404
 from rest_framework import generics, serializers, views
 from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 
 from drf_mcp.introspection.types import find_uploads
 from tests.introspection.inspected import by_name, described
+
+store = {}
 
 
 class PriceField(serializers.DecimalField):
@@ -88,14 +92,45 @@ def test_keys_that_the_handler_reads_are_arguments():
     assert names(Validated, Notifying) == {"name": True, "notify": False, "by": False}
 
 
-def test_the_description_of_an_open_body_names_the_keys_that_the_handler_reads():
-    class Own(generics.GenericAPIView):
-        def post(self, request):
-            return Response(request.data["reason"], request.data.get("status"))
+class Plain(views.APIView):
+    """Reads its body without a serializer."""
 
-    body = described(Own, "POST").body
-    words = "The request body, any JSON value. The handler reads reason, status."
-    assert (body.kind, body.schema) == ("open", {"description": words})
+    def post(self, request):
+        nights = request.data["nights"]
+        kind = request.data.get("kind", "single")
+        if kind not in ("single", "double"):
+            raise serializers.ValidationError({"kind": "Unknown."})
+        if request.data.get("guest"):
+            store[request.data["card"]] = kind
+        get_object_or_404(Group, name=request.data.get("room"))
+        return Response([int(request.data.get("floor", 1)), nights])
+
+    def patch(self, request):
+        return Response([request.data.get("note"), store.get(request.data)])
+
+
+def test_the_keys_that_a_handler_reads_are_the_members_of_an_object():
+    schema = described(Plain, "POST")
+    fields = by_name(schema.body.fields)
+    assert (schema.body.kind, schema.body.is_open, schema.findings) == ("object", False, ())
+    assert {name: field.required for name, field in fields.items()} == {
+        "nights": True,
+        "kind": False,
+        "guest": False,
+        "card": False,
+        "room": False,
+        "floor": False,
+    }
+    kinds = {"type": "string", "enum": ["single", "double"], "default": "single"}
+    assert fields["kind"].schema == kinds
+    assert fields["floor"].schema == {"type": "integer", "default": 1}
+    assert fields["room"].value_info[()].relation.model is Group
+
+
+def test_an_object_is_open_where_code_takes_the_body_whole():
+    body = described(Plain, "PATCH").body
+    assert (body.kind, set(by_name(body.fields))) == ("object", {"note"})
+    assert body.opened_by.endswith("passes request.body on")
 
 
 class Scanned(views.APIView):

@@ -163,9 +163,11 @@ class HandlerReading(Listener):
         writes_before_asking: whether rows are saved before. The view runs once more with the
             answer, and would save them twice.
         answers: what the handler may return.
+        opened_by: the line that passes the body or the request on, "" for none.
     """
 
     answers: Values = ()
+    opened_by = ""
 
     def __init__(self) -> None:
         self.calls: set[str] = set()
@@ -178,6 +180,16 @@ class HandlerReading(Listener):
     @property
     def ignores_body(self) -> bool:
         return not self.reads_body and not self.hands_on
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all that is read of the body is known by name."""
+        return self.reads_keys_alone and bool(self.keys or self.files)
+
+    @property
+    def reads_object(self) -> bool:
+        """Whether the body is read by keys, whatever the call."""
+        return self.reads_keys_alone or any(each.is_sure for each in self.keys.values())
 
     @property
     def reads_keys_alone(self) -> bool:
@@ -212,11 +224,13 @@ class HandlerReading(Listener):
             self.reads_whole = True
 
     def escape(self, value: Any, run: FunctionRun) -> None:
-        if is_read(run):
-            if not isinstance(value, RequestPart):
-                self.hands_on = True
-            elif value.place in (BODY, FILES):
-                self.reads_whole = True
+        if not is_read(run) or (isinstance(value, RequestPart) and value.place == QUERY):
+            return
+        self.opened_by = self.opened_by or run.describe_line(value)
+        if not isinstance(value, RequestPart):
+            self.hands_on = True
+        elif value.place in (BODY, FILES):
+            self.reads_whole = True
 
     def call(self, name: str, run: FunctionRun) -> None:
         if is_read(run):
