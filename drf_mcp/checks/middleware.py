@@ -17,6 +17,7 @@ from drf_mcp.checks.project import Project, register_check
 from drf_mcp.introspection.source.middleware import (
     INDIFFERENT,
     MiddlewareCode,
+    find_named_attribute,
     is_request,
     parse_source,
 )
@@ -86,10 +87,11 @@ def find_reads(project: Project, code: MiddlewareCode) -> Iterator[tuple[str, st
     for module in find_view_modules(project) if wanted else ():
         tree = parse_source(module)
         for node in ast.walk(tree):
-            if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
-                continue
-            if node.attr in wanted and is_request(node.value):
-                yield node.attr, f"{module.__name__}:{node.lineno}"
+            name = find_named_attribute(node, "getattr")
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                name = node.attr if is_request(node.value) else ""
+            if name in wanted:
+                yield name, f"{module.__name__}:{node.lineno}"  # type: ignore[attr-defined]
 
 
 def find_view_modules(project: Project) -> Iterator[Any]:

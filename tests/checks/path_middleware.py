@@ -108,3 +108,13 @@ def set_profile(get_response):
         return get_response(request)
 
     return middleware
+
+
+class SetsTeam(MiddlewareMixin):
+    def process_request(self, request):
+        request.team = "red"
+
+
+class SetsColour(MiddlewareMixin):
+    def process_view(self, request, view_func, view_args, view_kwargs):
+        request.colour = "red"

@@ -72,6 +72,22 @@ def test_middleware_that_compares_the_paths_of_tools_and_endpoint_differently_is
     assert warning.msg.startswith(f"{HERE}.MindsTheAPI reads the path of a request.")
 
 
+class Teams(serializers.Serializer):
+    def get_fields(self):
+        getattr(self.context["request"], "team", None)
+        return {"colour": serializers.CharField(default=self.context["request"].colour)}
+
+
+@pytest.mark.parametrize(("setting", "attribute"), [("SetsTeam", "team"), ("SetsColour", "colour")])
+def test_an_attribute_may_be_read_by_its_name_or_in_a_serializer(
+    settings, found, expose, setting, attribute
+):
+    settings.MIDDLEWARE = [f"{HERE}.{setting}"]
+    expose(path("api/teams/", generics.CreateAPIView.as_view(serializer_class=Teams)), *ROUTES)
+    (warning,) = found("drf_mcp.W013")
+    assert f" sets request.{attribute}, which {__name__}:" in warning.msg
+
+
 @pytest.mark.parametrize("setting", ["SetsProfile", "set_profile"])
 def test_middleware_that_sets_what_a_view_reads_is_reported_with_its_line(
     settings, found, expose, setting

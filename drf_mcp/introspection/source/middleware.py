@@ -65,11 +65,8 @@ class MiddlewareCode:
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
         ]
         names = [node.attr for node in targets if is_request(node.value)]
-        for node in [each for function, _n in self.functions for each in ast.walk(function)]:
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr":
-                given, name = node.args[:2]
-                if is_request(given) and isinstance(name, ast.Constant):
-                    names.append(str(name.value))
+        every = [node for function, _names in self.functions for node in ast.walk(function)]
+        names += filter(None, (find_named_attribute(node, "setattr") for node in every))
         return [name for name in dict.fromkeys(names) if name not in ("user", "auth", "session")]
 
     def decides_by_path(self, paths: list[str]) -> bool:
@@ -173,8 +170,19 @@ def reads_path(node: Any) -> bool:
 
 
 def is_request(node: Any) -> bool:
+    if isinstance(node, ast.Subscript):
+        # ``self.context["request"]``
+        return isinstance(node.slice, ast.Constant) and node.slice.value in REQUESTS
     name = getattr(node, "attr", None) or getattr(node, "id", None)
     return name in REQUESTS
+
+
+def find_named_attribute(node: Any, function: str) -> str:
+    """Return the attribute that ``getattr`` or ``setattr`` names of a request, "" for none."""
+    if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != function:
+        return ""
+    given, name = [*node.args, None, None][:2]
+    return str(name.value) if is_request(given) and isinstance(name, ast.Constant) else ""
 
 
 def is_simple(node: Any) -> bool:
