@@ -6,8 +6,7 @@ from typing import Any
 
 from django.core import signing
 
-from drf_mcp.contrib.asking.open_questions import HEADER, OpenQuestions, Session
-from drf_mcp.contrib.asking.waiting import WaitingGuard
+from drf_mcp.contrib.asking.waiting import HEADER, OpenQuestions, Session, WaitingGuard
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.features import (
     Bound,
@@ -55,7 +54,7 @@ class AskingFeature(Feature):
             20, Bound("%(most)s questions of yours are open: answer one of them first.")
         ),
     }
-    expires = {"open_questions": "drf_mcp.contrib.asking.open_questions.delete_expired_questions"}
+    expires = {"open_questions": "drf_mcp.contrib.asking.waiting.delete_expired_questions"}
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
         sent, channel = call.sent, call.channel

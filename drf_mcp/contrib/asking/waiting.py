@@ -1,27 +1,261 @@
-"""Calls that wait for the client's user, in the response of the call (2025-11-25)."""
+"""Calls that wait for the client's user, in the response of the call (2025-11-25).
+
+The session of a client whose user can be asked is an id that no server keeps; the questions are in
+a table that all workers share.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
+from django.core import signing
+from django.db import connections
+from django.utils import timezone
 from django.utils.translation import ngettext
 
-from drf_mcp.contrib.asking.open_questions import (
-    WAITING,
-    OpenQuestions,
-    Session,
-    close,
-    wait_for_answers,
-)
 from drf_mcp.dispatch.failures import close_idle_connections
-from drf_mcp.features import CallState, Guard, LimitReached, Proceed, mcp_settings
+from drf_mcp.exceptions import Refused, attempt
+from drf_mcp.features import CallState, Guard, LimitReached, Proceed, get_rows, mcp_settings
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Answer, Asked, Exchange
+from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Failure, Outcome, Question
-from drf_mcp.protocol.eras import InputRequired
+from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
+from drf_mcp.protocol.eras import InputRequired, read_modes
+
+HEADER = "Mcp-Session-Id"
+SALT = "drf_mcp.contrib.asking.sessions"
+SECONDS = 30 * 24 * 3600
+# What a server may ask for in the response of a call, of all that a client can declare.
+MODES = ("form", "url")
+
+
+@dataclass(frozen=True)
+class Session:
+    """A client from its handshake on (2025-11-25, basic/transports, "Session Management").
+
+    Attributes:
+        key: which of the caller's sessions it is.
+        owner: a hash of the caller.
+        modes: what the client's user can be asked by: ``form`` and ``url``.
+    """
+
+    key: str
+    owner: str
+    modes: tuple[str, ...]
+
+    @classmethod
+    def open(cls, declared: Any, principal: str) -> Session | None:
+        """Return the session of a client, None for one whose user cannot be asked.
+
+        Args:
+            declared: the ``capabilities`` of ``initialize``, any JSON value.
+            principal: who is calling.
+        """
+        known = read_modes({CLIENT_CAPABILITIES_KEY: declared})
+        modes = tuple(mode for mode in MODES if mode in known)
+        return cls(secrets.token_urlsafe(16), hash_json(principal), modes) if modes else None
+
+    @classmethod
+    def find(cls, headers: Mapping[str, str] | None, caller: Any) -> Session | None:
+        """Return the session that the headers of a request name, None where they name none.
+
+        Raises:
+            Refused: with 404, if the session is not the caller's or has ended.
+            APIException: if the caller is not let in.
+        """
+        text = None if headers is None else headers.get(HEADER)
+        if text is None:
+            return None
+        principal = caller.principal
+        try:
+            session = cls(*signing.loads(text, salt=SALT, max_age=SECONDS))
+        except (signing.BadSignature, ValueError):
+            raise SessionNotFound() from None
+        if session.owner != hash_json(principal):
+            raise SessionNotFound()
+        return session
+
+    def write(self) -> str:
+        """Return the session id: visible ASCII, signed."""
+        return signing.dumps([self.key, self.owner, self.modes], salt=SALT)
+
+
+class SessionNotFound(Refused):
+    """The session id is no session of the caller (HTTP 404): the client initializes anew."""
+
+    def __init__(self) -> None:
+        super().__init__(404, "There is no such session: initialize anew.")
+
+
+# Seconds between two looks for answers that other processes were given.
+INTERVAL = 0.5
+
+
+class OpenQuestions:
+    """The questions to one client.
+
+    Args:
+        session: the session id of the client.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def open(self, ids: Sequence[str], call_id: Any, seconds: int, holder: str) -> bool:
+        """Let new questions be answered, unless too many are open; return whether they can be.
+
+        Args:
+            ids: the ids of the questions.
+            holder: whom the bound counts.
+            call_id: the id of the request that waits.
+            seconds: for how long they can be answered.
+        """
+        now, rows = timezone.now(), _find_questions()
+        kept = {
+            "holder": holder,
+            "session": self.session.key,
+            "call": hash_json(call_id),
+            "expires": now + timedelta(seconds=seconds),
+        }
+        rows.bulk_create(rows.model(question_id=each, **kept) for each in ids)
+        # Counted afterwards, so that calls at the same time do not pass the bound together.
+        if rows.filter(holder=holder, expires__gt=now).count() <= mcp_settings.MAX_QUESTIONS:
+            return True
+        close(ids)
+        return False
+
+    def answer(self, question_id: Any, result: Any) -> None:
+        """Keep the first answer to a question of this client; all others are dropped."""
+        rows = self.find_unanswered().filter(question_id=question_id)
+        if isinstance(question_id, str) and rows.update(answer=[result]):
+            WAITING.wake(question_id)
+
+    def cancel(self, call_id: Any) -> None:
+        rows = self.find_unanswered().filter(call=hash_json(call_id))
+        ids = list(rows.values_list("question_id", flat=True))
+        rows.update(answer=[])
+        for question_id in ids:
+            WAITING.wake(question_id)
+
+    def find_unanswered(self) -> Any:
+        still_open = {"answer__isnull": True, "expires__gt": timezone.now()}
+        return _find_questions().filter(session=self.session.key, **still_open)
+
+
+def _find_questions() -> Any:
+    return get_rows("drf_mcp_asking.PendingQuestion")
+
+
+def read_answers(ids: Sequence[str]) -> Mapping[str, Any]:
+    """Return what came back for questions by their ids: lists of one JSON value, or of none."""
+    rows = _find_questions().filter(pk__in=ids).filter(answer__isnull=False)
+    return dict(rows.values_list("question_id", "answer"))
+
+
+def close(ids: Sequence[str]) -> None:
+    _find_questions().filter(pk__in=ids).delete()
+
+
+def delete_expired_questions() -> int:
+    return int(_find_questions().filter(expires__lte=timezone.now()).delete()[0])
+
+
+class WaitingCalls:
+    """The calls of this process that wait, by the questions that they ask.
+
+    While there are any, one thread looks for answers that other processes were given: a call that
+    waits holds no connection.
+    """
+
+    def __init__(self) -> None:
+        self.by_question: dict[str, threading.Event] = {}
+        self.lock = threading.Lock()
+        self.thread: threading.Thread | None = None
+        self.is_idle = threading.Event()
+
+    @contextlib.contextmanager
+    def adding(self, ids: Sequence[str], news: threading.Event, most: int | None) -> Iterator[bool]:
+        """Have a call be one that waits.
+
+        Args:
+            ids: the ids of its questions.
+            news: wakes the call.
+            most: how many calls of this process may wait, None for any number.
+
+        Yields:
+            False where as many calls wait already.
+        """
+        with self.lock:
+            is_admitted = most is None or len(set(self.by_question.values())) < most
+            if is_admitted:
+                self.by_question.update(dict.fromkeys(ids, news))
+                self.is_idle.clear()
+                if self.thread is None:
+                    self.thread = threading.Thread(target=self.look, daemon=True)
+                    self.thread.start()
+        try:
+            yield is_admitted
+        finally:
+            with self.lock:
+                for question_id in ids:
+                    self.by_question.pop(question_id, None)
+                if not self.by_question:
+                    self.is_idle.set()
+
+    def wake(self, question_id: str) -> None:
+        if news := self.by_question.get(question_id):
+            news.set()
+
+    def look(self) -> None:
+        while True:
+            self.is_idle.wait(INTERVAL)
+            with self.lock:
+                ids = list(self.by_question)
+                if not ids:
+                    self.thread = None
+                    break
+            # A database that cannot be reached may be there at the next look.
+            for question_id in attempt(partial(read_answers, ids), otherwise=_forget_connections):
+                self.wake(question_id)
+        connections.close_all()
+
+
+def _forget_connections(exc: Exception) -> Mapping[str, Any]:
+    connections.close_all()
+    return {}
+
+
+WAITING = WaitingCalls()
+
+
+def wait_for_answers(
+    ids: Sequence[str], news: threading.Event, channel: Any, seconds: int
+) -> Mapping[str, Any] | None:
+    """Return what came back for questions, None where that was not all in time.
+
+    Args:
+        news: wakes the call: an answer has come, or the client is gone.
+        channel: the way to the client.
+        seconds: for how long the call waits.
+    """
+    deadline = time.monotonic() + seconds
+    while not channel.is_cancelled and news.wait(deadline - time.monotonic()):
+        news.clear()
+        answers = read_answers(ids)
+        # An empty list comes from a call that was cancelled, or a client that cannot ask.
+        if len(answers) == len(ids) or [] in answers.values():
+            return answers
+        close_idle_connections()
+    return None
+
 
 # A client that answers without its user could be asked without end.
 MOST_ROUNDS = 10

@@ -5,7 +5,7 @@ from drf_mcp.features import Feature
 
 class OperatorsFeature(Feature):
     tool_reports = {
-        "findings": "drf_mcp.contrib.operators.review.FindingsReport",
+        "findings": "drf_mcp.contrib.operators.lint.FindingsReport",
         "risks": "drf_mcp.contrib.operators.risks.RisksReport",
         "why": "drf_mcp.contrib.operators.permission_trace.WhyReport",
         "lock": "drf_mcp.contrib.operators.lock.LockReport",

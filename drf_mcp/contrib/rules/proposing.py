@@ -39,8 +39,16 @@ from drf_mcp.contrib.rules.ruling import (
     decide_call,
 )
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
-from drf_mcp.contrib.tasks.credentials import CallerGone, Credential, keep_environ
-from drf_mcp.contrib.tasks.run import GONE, answer_again, find_backend, make_error, make_request
+from drf_mcp.contrib.tasks.run import (
+    GONE,
+    CallerGone,
+    Credential,
+    answer_again,
+    find_backend,
+    keep_environ,
+    make_error,
+    make_request,
+)
 from drf_mcp.contrib.tasks.task_store import CANCELLED
 from drf_mcp.contrib.writes.dry_run import is_dry_run
 from drf_mcp.contrib.writes.idempotency_guard import find_made

@@ -10,9 +10,8 @@ from django.db import transaction
 from drf_mcp.archives import StoredAnswer, can_be_asked
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
-from drf_mcp.contrib.tasks.credentials import Credential, keep_environ
 from drf_mcp.contrib.tasks.jobs import JobReader, find_url
-from drf_mcp.contrib.tasks.run import find_backend
+from drf_mcp.contrib.tasks.run import Credential, find_backend, keep_environ
 from drf_mcp.contrib.tasks.task_store import COMPLETED, FAILED, WORKING, TaskStore
 from drf_mcp.errors import CallRefused
 from drf_mcp.exceptions import InternalError, InvalidParams, MissingClientCapability

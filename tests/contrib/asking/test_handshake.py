@@ -15,9 +15,9 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.viewsets import ViewSet
 
 from drf_mcp import call_context, mcp_viewset
-from drf_mcp.contrib.asking import open_questions
+from drf_mcp.contrib.asking import waiting
 from drf_mcp.contrib.asking.models import PendingQuestion
-from drf_mcp.contrib.asking.open_questions import Session
+from drf_mcp.contrib.asking.waiting import Session
 from drf_mcp.exposure import registry
 from tests.contrib.asking.handshake import FORMS, PAGES, Host, accept
 from tests.interaction import views
@@ -60,7 +60,7 @@ def served(settings, transactional_db):
     views.PAID.clear()
     yield
     # The thread that polls for answers ends with the last waiting call.
-    if thread := open_questions.WAITING.thread:
+    if thread := waiting.WAITING.thread:
         thread.join(5)
     assert not PendingQuestion.objects.exists()
     connections.close_all()
@@ -151,7 +151,7 @@ def test_an_answer_that_comes_too_late_is_dropped(settings):
 
 def test_an_answer_that_another_process_received_is_found(monkeypatch):
     """The other process cannot wake the call, so a thread polls for the answer."""
-    monkeypatch.setattr(open_questions, "INTERVAL", 0.02)
+    monkeypatch.setattr(waiting, "INTERVAL", 0.02)
     host = Host()
     call = iter(host.begin("refunds_create", {}))
     question_id = next(call)["id"]
@@ -161,13 +161,13 @@ def test_an_answer_that_another_process_received_is_found(monkeypatch):
 
 
 def test_the_first_answer_counts():
-    questions = open_questions.OpenQuestions(Session.open(FORMS, "someone"))
+    questions = waiting.OpenQuestions(Session.open(FORMS, "someone"))
     question_id = "first"
     assert questions.open([question_id], 7, 60, "holder")
     questions.answer(question_id, {"action": "decline"})
     questions.answer(question_id, accept(**REASON))
-    assert open_questions.read_answers([question_id]) == {question_id: [{"action": "decline"}]}
-    open_questions.close([question_id])
+    assert waiting.read_answers([question_id]) == {question_id: [{"action": "decline"}]}
+    waiting.close([question_id])
 
 
 @pytest.mark.parametrize("result", [5, [], "accept", None])
@@ -305,7 +305,7 @@ def test_a_credential_that_was_revoked_during_the_wait_is_refused(staff):
     question_id = next(call)["id"]
     PendingQuestion.objects.filter(pk=question_id).update(answer=[accept(approved_by="a@b.org")])
     Token.objects.all().delete()
-    open_questions.WAITING.wake(question_id)
+    waiting.WAITING.wake(question_id)
     assert next(call)["error"]["code"] == 401
     list(call)
     assert not Group.objects.exists()

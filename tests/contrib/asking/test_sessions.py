@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import include, path
 
-from drf_mcp.contrib.asking import open_questions
+from drf_mcp.contrib.asking import waiting
 from drf_mcp.exposure import registry
 from tests.contrib.asking.handshake import FORMS, PAGES, Host
 
@@ -50,7 +50,7 @@ def test_an_unknown_session_is_not_found(session):
 
 def test_an_expired_session_is_not_found(monkeypatch):
     host = Host()
-    monkeypatch.setattr(open_questions, "SECONDS", -1)
+    monkeypatch.setattr(waiting, "SECONDS", -1)
     assert host.post(LIST).status_code == 404
 
 
