@@ -12,6 +12,8 @@ from drf_mcp.option_types.spelling import find_nearest
 # The selected members by name, each with what is selected inside; None for all of it.
 FieldTree: TypeAlias = "dict[str, FieldTree | None]"
 Schema = Mapping[str, Any]
+# The members of pages that a project's paginator writes.
+PAGE_MEMBERS = frozenset({"results", "links", "_links", "count", "total", "meta", "pagination"})
 
 
 class SelectableFields:
@@ -146,7 +148,8 @@ def infer_schema(value: Any, deepest: int = 4) -> Schema:
 
 def is_page(members: Collection[str]) -> bool:
     # REST framework's paginators write both; an object alone may have "results" of its own.
-    return "results" in members and "next" in members
+    is_own = len(members) > 1 and PAGE_MEMBERS.issuperset(members)
+    return "results" in members and ("next" in members or is_own)
 
 
 def find_nearest_path(path: str, known: Collection[str]) -> str | None:

@@ -237,6 +237,13 @@ def test_the_body_of_a_page_of_another_shape_is_unchanged(pages, shape):
     assert result == (body if isinstance(body, dict) else {"results": body})
 
 
+def test_fields_select_of_the_rows_of_a_page_with_links_in_an_object(pages):
+    thing = pages(type("Shaped", (Numbers,), {"get_paginated_response": documented}))
+    whole, cut = thing.call().data, thing.call(fields=["slug"])
+    assert cut.data == {**whole, "results": [{"slug": row["slug"]} for row in whole["results"]]}
+    assert "warnings" not in cut.envelope["meta"]
+
+
 @pytest.mark.parametrize("family", [Numbers, Windows, Cursors])
 def test_a_page_that_shows_no_link_says_what_follows_and_no_count(pages, family):
     thing = pages(type("Silent", (family,), {"get_paginated_response": rows_alone}))
@@ -332,8 +339,8 @@ def test_a_page_with_numbers_alone_has_the_arguments_of_the_next_page(serve, say
             return Response({"items": [page], **say(page)})
 
     thing = serve(Counted.as_view())
-    first, last = (thing.call(page=str(n)).envelope["meta"]["pagination"] for n in (1, 3))
-    assert first["next"] == {"page": "2"}
+    first, last = (thing.call(page=n).envelope["meta"]["pagination"] for n in (1, 3))
+    assert first["next"] == {"page": 2}
     assert last == {"has_more": False}
 
 
