@@ -21,6 +21,7 @@ from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.inspection import Inspection, locate_view
 from drf_mcp.introspection.query.parameters import QueryParameters
+from drf_mcp.introspection.types import OpenPlace
 from drf_mcp.option_types.spelling import join_names
 from drf_mcp.routes.endpoint import Endpoint
 from drf_mcp.routes.exposure import ToolChoice
@@ -329,6 +330,15 @@ def check_filters(project: Project) -> Iterator[CheckMessage]:
                     hint=finding.remedy,
                     id="drf_mcp.W012",
                 )
+
+
+# Reading the code of every tool takes seconds in a large project.
+@register_check(deploy=True)
+def check_open_places(project: Project) -> Iterator[CheckMessage]:
+    for name, tool in project.tools.items():
+        for finding in tool.schema.findings:
+            if isinstance(finding, OpenPlace):
+                yield Warning(f"{name}: {finding.message}", hint=finding.remedy, id="drf_mcp.W040")
 
 
 # Describes only tools with the option.

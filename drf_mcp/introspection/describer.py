@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -24,13 +25,14 @@ from drf_mcp.introspection.parsers import Renaming
 from drf_mcp.introspection.paths import PathParameters
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.query.parameters import QueryParameters
-from drf_mcp.introspection.request_body import RequestBody
+from drf_mcp.introspection.request_body import DECLARED_OPEN, RequestBody
 from drf_mcp.introspection.shared_fields import describe_once
 from drf_mcp.introspection.source.members import find_mentioned, find_own, is_drf_code
 from drf_mcp.introspection.source.readings import read_handler
 from drf_mcp.introspection.types import (
     Body,
     EndpointSchema,
+    OpenPlace,
     Parameter,
     Parameters,
     PathKwargs,
@@ -65,7 +67,18 @@ class Describer:
                 schema = self.call_hook("get_schema", EndpointSchema(self.any_path))
         finally:
             CURRENT.reset(token)
-        return replace(schema, findings=tuple(dict.fromkeys(self.inspection.findings)))
+        findings = (*self.inspection.findings, *self.find_open_places(schema))
+        return replace(schema, findings=tuple(dict.fromkeys(findings)))
+
+    def find_open_places(self, schema: EndpointSchema) -> Iterator[OpenPlace]:
+        opened = {"query": schema.query_opened_by, "body": schema.body.opened_by}
+        for place, line in opened.items():
+            # What people declare as open is open on purpose, and of a serializer that the call
+            # chooses all choices are described.
+            if line and line != DECLARED_OPEN and " serializer" not in line:
+                says = f"Code that is not read may take any member of the {place}: {line}."
+                remedy = f"Name what it takes with @mcp_tool({place}={{...}})."
+                yield OpenPlace(self.inspection.place, says, remedy)
 
     def get_schema(self) -> EndpointSchema:
         """Return the description, made of what the other methods return."""

@@ -11,9 +11,8 @@ from pathlib import Path
 
 PACKAGE = str(Path(__file__).parents[1])
 # The folders of installed packages. A project may be next to its environment, or above it.
-INSTALLED = tuple(
-    sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")
-)
+STANDARD_LIBRARY = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
+INSTALLED = (*STANDARD_LIBRARY, sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
 FRAMEWORKS = frozenset({"django", "rest_framework"})
 INSTALLED_FOLDERS = frozenset({"site-packages", "dist-packages"})
 
@@ -35,11 +34,24 @@ class Finding:
     source: str = field(default="", compare=False)
 
 
-def make_finding(place: str, exc: Exception, remedy: str) -> Finding:
+class ContextFailed(KeyError):
+    """A key that the context of serializers lacks, since the view's own code for it failed."""
+
+
+def make_finding(place: str, exc: BaseException, remedy: str) -> Finding:
     """Return the finding of an exception, with the last line of the project's own code."""
+    if isinstance(exc, ContextFailed) and exc.__cause__ is not None:
+        exc = exc.__cause__
     frames = [(f.f_code, number) for f, number in traceback.walk_tb(exc.__traceback__)]
     own = [each for each in frames if is_project_file(each[0].co_filename)]
-    (code, number), line = (own or frames)[-1], next(iter(str(exc).strip().splitlines()), "")
+    unread = (*STANDARD_LIBRARY, f"{PACKAGE}/", "<")
+    libraries = [
+        each
+        for each in frames
+        if not each[0].co_filename.startswith(unread) or "site-packages" in each[0].co_filename
+    ]
+    (code, number) = (own or libraries or frames)[-1]
+    line = next(iter(str(exc).strip().splitlines()), "")
     message = f"{type(exc).__name__}: {line} ({code.co_filename}:{number} in {code.co_name})"
     source = write_line(code.co_filename, number or 1) if own else ""
     return Finding(place, message, remedy, source)

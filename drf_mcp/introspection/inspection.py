@@ -26,7 +26,7 @@ from rest_framework.viewsets import ViewSetMixin
 
 from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_schema import FieldSchema, explain
-from drf_mcp.introspection.findings import Finding, make_finding
+from drf_mcp.introspection.findings import ContextFailed, Finding, make_finding
 from drf_mcp.introspection.source.members import (
     find_class_attribute,
     get_synchronous_name,
@@ -78,9 +78,9 @@ class Inspection:
         if inspect.isfunction(own) and not is_drf_code(type(view), "get_serializer_context"):
             # The view is asked when a serializer reads what the view adds, which few serializers do
             # while they are described: it may need a caller, or ask the database.
-            added: Any = SimpleLazyObject(partial(attempt, view.get_serializer_context, {}))
             stock = {"request": view.request, "format": getattr(view, "format_kwarg", None)}
-            view.get_serializer_context = lambda: ChainMap({**stock, "view": view}, added)
+            make = partial(SerializerContext.make, AddedContext(view.get_serializer_context))
+            view.get_serializer_context = lambda: make({**stock, "view": view})
         self.method = method.upper()
         self.write_schema = write_schema
         self.findings: list[Finding] = []
@@ -217,6 +217,33 @@ class Inspection:
 
     def add_finding(self, message: str, remedy: str) -> None:
         self.findings.append(Finding(self.place, message, remedy))
+
+
+class AddedContext:
+    # What a view adds to REST framework's own context is made when a serializer reads it.
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.failure: Exception | None = None
+        self.members: Any = SimpleLazyObject(partial(attempt, make, otherwise=self.note_failure))
+
+    def note_failure(self, exc: Exception) -> Any:
+        self.failure = exc
+        return {}
+
+
+class SerializerContext(ChainMap[str, Any]):
+    added: AddedContext | None = None
+
+    @classmethod
+    def make(cls, added: AddedContext, stock: dict[str, Any]) -> SerializerContext:
+        context = cls(stock, added.members)
+        context.added = added
+        return context
+
+    def __missing__(self, key: str) -> Any:
+        if self.added is None or self.added.failure is None:
+            raise KeyError(key)
+        raise ContextFailed(key) from self.added.failure
 
 
 class RefusedQuery(DatabaseError):

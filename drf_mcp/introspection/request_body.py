@@ -60,6 +60,8 @@ METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 NONE = Body("none")
 OPEN = Body("open", schema={})
 RENAMED = "Let the view's parser and renderer work without a request that was sent."
+# What opens a body that people declare with further members.
+DECLARED_OPEN = "@extend_schema"
 NAME_MEMBERS = "Name them with @mcp_tool(body={...})."
 FURTHER = "Read in addition to the fields of the serializer."
 ANYTHING = "The request body, any JSON value."
@@ -431,7 +433,7 @@ def describe_declared(inspection: Inspection, schema: Schema) -> Body:
     )
     further = schema.get("additionalProperties")
     # An empty schema allows any member, too.
-    opened_by = "" if further is None or further is False else "@extend_schema"
+    opened_by = "" if further is None or further is False else DECLARED_OPEN
     return Body("object", fields=tuple(fields), opened_by=opened_by)
 
 

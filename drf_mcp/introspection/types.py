@@ -318,6 +318,10 @@ class LostFilters(Finding):
     """Filters that HTTP takes, and the tool does not."""
 
 
+class OpenPlace(Finding):
+    """A part of the request in which unknown code may read arguments that nothing describes."""
+
+
 @dataclass(frozen=True)
 class EndpointSchema:
     """Everything known of one endpoint and method.

@@ -257,3 +257,22 @@ def test_a_declared_open_object_takes_other_members(expose, agent_of):
         result = agent_of(None).call(name, number=1, more="x")
         assert result.is_error is not is_open
         assert not is_open or result.envelope["data"] == {"number": 1, "more": "x"}
+
+
+def test_a_finding_names_what_opens_a_place(tools_of):
+    tools = tools_of(ORDERS, DESCRIBER_CLASS=f"{__name__}.OpenBoth")
+    (tool,) = tools.values()
+    says = [finding.message for finding in tool.findings]
+    assert [says.count(text) for text in says] == [1, 1]
+    assert all(LINE in text for text in says)
+
+
+def test_a_check_of_deployments_names_what_opens_a_place(expose):
+    from django.core.checks import run_checks
+
+    expose(FOUND, DESCRIBER_CLASS=f"{__name__}.OpenQuery")
+    found = run_checks(include_deployment_checks=True)
+    (first, *_others) = [each for each in found if each.id == "drf_mcp.W040"]
+    assert "found" in first.msg
+    assert LINE in first.msg
+    assert "@mcp_tool(query=" in first.hint
