@@ -59,14 +59,14 @@ class EnvelopeJSONRenderer(JSONRenderer):
         urlconf = getattr(request, "urlconf", None)
         tool = registry.tool_at(request.resolver_match, request.method, urlconf)
         envelope = make_envelope(self.envelope_class or choose_envelope_class(tool))
-        prepared = envelope.prepare(self.get_outcome(tool, data, response, view), self.encode)
+        prepared = envelope.prepare(self.make_outcome(tool, data, response, view), self.encode)
         body = envelope.render(prepared)
         return super().render(body, accepted_media_type, renderer_context)
 
     def encode(self, value: Any) -> str:
         return json.dumps(value, cls=self.encoder_class, ensure_ascii=False)
 
-    def get_outcome(self, tool: Tool | None, data: Any, response: Any, view: Any) -> Outcome:
+    def make_outcome(self, tool: Tool | None, data: Any, response: Any, view: Any) -> Outcome:
         """Return the outcome that a tool call would have."""
         request = view.request
         answer = ViewResponse(
@@ -93,7 +93,7 @@ class EnvelopeJSONRenderer(JSONRenderer):
             sent = tool.arguments.from_request(view.kwargs, request.query_params, body)
             return tool.pointers(Call(sent))
 
-        map_errors = partial(Dispatcher().get_error_mapper, None, request)
+        map_errors = partial(Dispatcher().make_error_mapper, None, request)
         named = getattr(view, "mcp_writes_envelope", None)
         recognize = partial(parse_own_envelope, named=named)
         outcome = build_outcome(answer, name, get_arguments, map_errors, recognize)

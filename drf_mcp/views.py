@@ -240,7 +240,7 @@ class MCPView(View):
         own: str | None = self.resource or mcp_settings.RESOURCE
         return own
 
-    def get_protected_resource(self, path: str) -> ProtectedResource:
+    def make_protected_resource(self, path: str) -> ProtectedResource:
         """Return the endpoint in the terms of OAuth.
 
         Args:

@@ -144,7 +144,7 @@ class Caller:
     @functools.cached_property
     def endpoint(self) -> ProtectedResource | None:
         # None for a caller of this process.
-        describe = getattr(self.view, "get_protected_resource", None)
+        describe = getattr(self.view, "make_protected_resource", None)
         return describe(self.request.path_info) if describe else None
 
     @functools.cached_property

@@ -62,7 +62,7 @@ class Narrowing:
             return "{source} only has tools that read".format(**facts)
         return "{source} does not have it".format(**facts)
 
-    def get_words(self, tool: Any) -> str:
+    def write_words(self, tool: Any) -> str:
         return "only has tools that read" if self._hides_writing(tool) else "does not have it"
 
     def _hides_writing(self, tool: Any) -> bool:

@@ -158,7 +158,7 @@ class FoundEndpoint:
     def describe(self, request: HttpRequest) -> ProtectedResource:
         view = self.view
         view.setup(request, *self.args, **self.kwargs)
-        resource: ProtectedResource = view.get_protected_resource(self.path)
+        resource: ProtectedResource = view.make_protected_resource(self.path)
         return resource
 
 

@@ -79,7 +79,7 @@ class Arguments(ArgumentTable):
             fields=parts[ANSWER][0][1] if parts[ANSWER] else (),
             many=self.many,
             controls={a.parameter.name: v for a, v in parts[CONTROL] if v is not None},
-            warnings=tuple(remarks.get_warnings()),
+            warnings=tuple(remarks.make_warnings()),
         )
 
     def read_values(
@@ -88,7 +88,7 @@ class Arguments(ArgumentTable):
         # All wrong values are reported together.
         wrong: list[Problem] = []
         parts: dict[str, Values] = {PATH: [], QUERY: [], BODY: [], ANSWER: [], CONTROL: []}
-        for argument, value in self.get_values(arguments):
+        for argument, value in self.find_values(arguments):
             try:
                 value = argument.read(value)
             except ArgumentsRefused as exc:
@@ -207,7 +207,7 @@ def find_ignored(argument: Argument, value: Any, closed: ClosedSet) -> list[Prob
             advice = f"Send {words}."
             problem = Problem(
                 code=closed.code,
-                message=closed.get_message(part),
+                message=closed.write_message(part),
                 pointer=f"{argument.pointer}/{index}" if several else argument.pointer,
                 received=mask_secrets(part),
                 accepted=words or "none",

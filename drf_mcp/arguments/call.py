@@ -89,7 +89,7 @@ class Argument:
         value = arguments.get(self.name, MISSING)
         return value is MISSING or (value is None and self.location == PATH)
 
-    def get_query_pairs(self, value: Any) -> Iterator[tuple[str, str]]:
+    def make_query_pairs(self, value: Any) -> Iterator[tuple[str, str]]:
         if value is None:
             return
         key, style = self.parameter.name, self.parameter.multiple
@@ -98,9 +98,9 @@ class Argument:
             for name, member in value.items():
                 inside = f"{key}[{name}]" if style == "deep" else name
                 parameter = Parameter(inside, {}, multiple="deep" if style == "deep" else None)
-                yield from Argument(name, QUERY, parameter).get_query_pairs(member)
+                yield from Argument(name, QUERY, parameter).make_query_pairs(member)
         elif is_object and style in SEPARATORS:
-            yield from self.get_query_pairs([part for pair in value.items() for part in pair])
+            yield from self.make_query_pairs([part for pair in value.items() for part in pair])
         elif not isinstance(value, list):
             yield key, write_query_text(value)
         elif style in SEPARATORS:
@@ -143,7 +143,7 @@ def write_query_text(value: Any) -> str:
 def write_query(values: Iterable[tuple[Argument, Any]]) -> str:
     """Return the query of arguments with their values."""
     return urlencode(
-        [pair for argument, value in values for pair in argument.get_query_pairs(value)]
+        [pair for argument, value in values for pair in argument.make_query_pairs(value)]
     )
 
 

@@ -61,9 +61,9 @@ class FormBody(BodyEncoder):
     forms: Forms = field(default_factory=dict)
 
     def encode(self, value: Any) -> EncodedBody:
-        return EncodedBody(urlencode([*self.get_pairs(value)]).encode(), self.content_type)
+        return EncodedBody(urlencode([*self.make_pairs(value)]).encode(), self.content_type)
 
-    def get_pairs(self, value: Any) -> Iterator[Pair]:
+    def make_pairs(self, value: Any) -> Iterator[Pair]:
         is_list = isinstance(value, list) and self.forms.get(()) == "parts"
         if not is_list and not isinstance(value, Mapping):
             raise TypeError("this endpoint takes form fields, so its body must be an object")
@@ -121,13 +121,13 @@ class MultiPartBody(FormBody):
         # RFC 7578
         boundary = b"--" + self.content_type.partition("=")[2].encode()
         lines: list[bytes | UploadedFile[Any]] = []
-        for name, content in self.get_pairs(value):
-            lines += [boundary, *self.get_part(name, content)]
+        for name, content in self.make_pairs(value):
+            lines += [boundary, *self.make_part(name, content)]
         lines.append(boundary + b"--")
         body = FilesBody(part for line in lines for part in (line, b"\r\n"))
         return EncodedBody(body if holds_upload(lines) else bytes(body), self.content_type)
 
-    def get_part(
+    def make_part(
         self, name: str, content: str | UploadedFile[Any]
     ) -> list[bytes | UploadedFile[Any]]:
         disposition = f'Content-Disposition: form-data; name="{self.escape_name(name)}"'

@@ -58,7 +58,7 @@ class FieldsArgument(Argument):
     @classmethod
     def for_endpoint(cls, endpoint: EndpointSchema) -> FieldsArgument | None:
         fields = SelectableFields(endpoint.output)
-        known, output = fields.get_paths(), endpoint.output
+        known, output = fields.find_paths(), endpoint.output
         declared = (*endpoint.path, *endpoint.query, *endpoint.body.fields)
         if any(make_portable_name(parameter.name) == FIELDS for parameter in declared):
             return None
@@ -138,7 +138,7 @@ class FieldsArgument(Argument):
         fields = SelectableFields(self.output)
         unknown = list(islice(fields.find_unknown(paths), MAX_UNKNOWN))
         if unknown:
-            known = fields.get_paths()
+            known = fields.find_paths()
             raise ArgumentsRefused([self.unknown_field(p, paths[p], known) for p in unknown])
         return tuple(paths)
 
@@ -146,7 +146,7 @@ class FieldsArgument(Argument):
         """Return a warning for each path that no row of an answer has."""
         found = [] if self.is_closed else FieldSelection(paths).find_unanswered(data)
         unanswered = found[:MAX_UNKNOWN]
-        known = SelectableFields(infer_schema(data)).get_paths() if unanswered else []
+        known = SelectableFields(infer_schema(data)).find_paths() if unanswered else []
         warnings = []
         # Text, numbers and files have no fields.
         for path in unanswered if known else ():

@@ -42,7 +42,7 @@ class Remarks:
     unread: dict[str, None] = field(default_factory=dict)
     changes_nothing: bool = False
 
-    def get_warnings(self) -> Iterator[Warning]:
+    def make_warnings(self) -> Iterator[Warning]:
         if self.passed:
             text = f"Not described, so passed on as sent: {quote_first(self.passed)}."
             nearest = {name: other for name, other in self.passed.items() if other}

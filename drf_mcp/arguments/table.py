@@ -125,13 +125,13 @@ class ArgumentTable:
     def add(self, argument: ArgumentType) -> ArgumentType:
         group = self.groups.get(argument.location, "")
         named = self.by_group[group]
-        name = get_free_name(argument, named)
+        name = find_free_name(argument, named)
         named[name] = added = replace(argument, name=name, group=group)
         return added
 
     def lay_out_side_by_side(self, endpoint: EndpointSchema) -> Iterable[Argument]:
         body = [self.make(p, BODY) for p in endpoint.body.fields]
-        if whole := self.get_whole_body(endpoint.body):
+        if whole := self.find_whole_body(endpoint.body):
             body.append(self.make(whole, BODY, whole=True))
         path = [self.make(p, PATH) for p in endpoint.path]
         keys = {
@@ -161,7 +161,7 @@ class ArgumentTable:
         listed, unlisted = ([a for a in body if a.listed is wanted] for wanted in (True, False))
         named: dict[str, Argument] = {}
         for argument in (*listed, *path, *query, *unlisted):
-            name, parameter = get_free_name(argument, named), argument.parameter
+            name, parameter = find_free_name(argument, named), argument.parameter
             if argument.location == PATH and name != make_portable_name(argument.name):
                 # The argument of the body is the new value.
                 schema = explain(parameter.schema, f"The present {argument.name}")
@@ -173,13 +173,13 @@ class ArgumentTable:
     def lay_out_in_groups(self, endpoint: EndpointSchema) -> Iterable[Argument]:
         yield from (self.make(p, PATH) for p in endpoint.path)
         yield from (self.make(p, QUERY) for p in endpoint.query)
-        if whole := self.get_whole_body(endpoint.body):
+        if whole := self.find_whole_body(endpoint.body):
             whole = replace(whole, required=False)
             yield replace(self.make(whole, BODY, whole=True), name=self.groups[BODY])
         elif endpoint.body.kind in ("object", "none"):
             yield from (self.make(p, BODY) for p in endpoint.body.fields)
 
-    def get_whole_body(self, body: Body) -> Parameter | None:
+    def find_whole_body(self, body: Body) -> Parameter | None:
         schema, value_info = body.schema or {}, body.value_info
         if body.kind == "list":
             return Parameter("items", schema, required=True, value_info=value_info)
@@ -214,20 +214,20 @@ class ArgumentTable:
     def schema(self) -> Schema:
         if self.items is not None:
             return dict(self.items.describe())
-        schema = self.get_object_schema([a for a in self.every if a.listed])
+        schema = self.make_object_schema([a for a in self.every if a.listed])
         if self.extra_query and self.groups:
-            schema["properties"].setdefault(self.groups[QUERY], self.get_object_schema(()))
+            schema["properties"].setdefault(self.groups[QUERY], self.make_object_schema(()))
         return schema if self.passes_to and not self.groups else {**schema, **CLOSED}
 
     @functools.cached_property
     def full_schema(self) -> Schema:
         """The schema with unlisted arguments, to mask values by."""
-        properties = self.get_object_schema(self.every)["properties"]
+        properties = self.make_object_schema(self.every)["properties"]
         if self.extra_query and self.groups:
             properties[self.groups[QUERY]] = {}
         return {"properties": {**self.schema["properties"], **properties}}
 
-    def get_object_schema(self, arguments: Iterable[Argument]) -> Schema:
+    def make_object_schema(self, arguments: Iterable[Argument]) -> Schema:
         schema: Schema = {"type": "object", "properties": {}}
         required: dict[str, None] = {}
         for argument in arguments:
@@ -266,7 +266,7 @@ class ArgumentTable:
                     arguments = {own: value, **others}
         return arguments
 
-    def get_group(self, group: str, arguments: Mapping[str, Any]) -> Any:
+    def find_group(self, group: str, arguments: Mapping[str, Any]) -> Any:
         # Some clients send an object as a string.
         return parse_json_text(arguments.get(group), dict) if group else arguments
 
@@ -302,7 +302,7 @@ class ArgumentTable:
     def find_missing(self, arguments: Mapping[str, Any]) -> list[Problem]:
         missing = []
         for argument in self.arguments:
-            group = self.get_group(argument.group, arguments) or {}
+            group = self.find_group(argument.group, arguments) or {}
             if argument.required and isinstance(group, Mapping) and argument.is_missing_in(group):
                 missing.append(missing_argument(argument.pointer))
         return missing
@@ -315,7 +315,7 @@ class ArgumentTable:
         remarks: Remarks | None,
     ) -> list[Problem]:
         """Return the problems of unknown names, which suggest known names among ``names``."""
-        named, sent = self.by_group[group], self.get_group(group, arguments)
+        named, sent = self.by_group[group], self.find_group(group, arguments)
         if sent is not None and not isinstance(sent, Mapping):
             return [not_an_object(sent, f"/{group}")]
         sent = sent or {}
@@ -371,11 +371,11 @@ class ArgumentTable:
                 merged[group] = {**one, **other}
         return merged
 
-    def get_values(self, arguments: Mapping[str, Any]) -> Values:
+    def find_values(self, arguments: Mapping[str, Any]) -> Values:
         """Return the arguments of the table that a caller sent, with their values."""
         values: Values = []
         for group, named in self.by_group.items():
-            sent = self.get_group(group, arguments)
+            sent = self.find_group(group, arguments)
             for name, value in sent.items() if isinstance(sent, Mapping) else ():
                 if row := named.get(name) or self.make_further(name, group):
                     is_group = bool(self.groups) and not group
@@ -399,7 +399,7 @@ class ArgumentTable:
         for argument, value in values:
             members = changed
             if argument.group:
-                group = self.get_group(argument.group, changed)
+                group = self.find_group(argument.group, changed)
                 members = changed[argument.group] = dict(group or {})
             members.pop(argument.name, None)
             if value is not MISSING:
@@ -425,10 +425,10 @@ class ArgumentTable:
         control = next(each for each in self.controls if each.parameter.name == name)
         return self.change(arguments, [(control, value)])
 
-    def get_control_pointer(self, name: str) -> str:
+    def find_control_pointer(self, name: str) -> str:
         return next((a.pointer for a in self.controls if a.parameter.name == name), "")
 
-    def get_arguments_of_body(self, body: Any) -> dict[str, Any]:
+    def find_arguments_of_body(self, body: Any) -> dict[str, Any]:
         """Return the arguments that make a body, without the members that are no argument."""
         listed = [a for a in self.arguments if a.location == BODY and a.listed]
         fields = [a for a in listed if not a.whole]
@@ -464,6 +464,6 @@ def find_place_to_pass(method: str, unread: Collection[str], body: Body) -> str:
     return BODY if unread == {BODY} and has_members and method != "DELETE" else ""
 
 
-def get_free_name(argument: Argument, taken: Container[str]) -> str:
+def find_free_name(argument: Argument, taken: Container[str]) -> str:
     names = find_possible_names(argument.name, argument.location)
     return next(name for name in names if name not in taken)

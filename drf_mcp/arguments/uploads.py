@@ -74,10 +74,10 @@ class Base64File(UploadedFile):  # type: ignore[type-arg]
         return b"".join(self.chunks())
 
     def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
-        for digits in self.get_pieces():
+        for digits in self.find_pieces():
             yield a2b_base64(digits + "=" * (-len(digits) % 4))
 
-    def get_pieces(self) -> Iterator[str]:
+    def find_pieces(self) -> Iterator[str]:
         for place in range(self.start, self.end, PIECE):
             yield self.text[place : min(place + PIECE, self.end)]
 
@@ -86,7 +86,7 @@ class Base64File(UploadedFile):  # type: ignore[type-arg]
             return False
         try:
             # Without the digits of base64 nothing is left of a piece.
-            return not any(piece.encode().translate(None, DIGITS) for piece in self.get_pieces())
+            return not any(piece.encode().translate(None, DIGITS) for piece in self.find_pieces())
         except UnicodeEncodeError:
             return False
 
@@ -147,7 +147,7 @@ class FileReader:
                 return self.read_text(value)
             file = self.parse(value)
         media_type = file.content_type or detect_media_type(next(file.chunks(), b""))
-        name = file.name or self.get_default_name(media_type)
+        name = file.name or self.make_default_name(media_type)
         self.check_type(name, media_type)
         guessed = mimetypes.guess_type(name)[0] or "application/octet-stream"
         file.name, file.content_type = name, media_type or guessed
@@ -213,7 +213,7 @@ class FileReader:
             raise self.not_base64("The file is not base64.")
         return file
 
-    def get_default_name(self, media_type: str) -> str:
+    def make_default_name(self, media_type: str) -> str:
         extensions = self.upload.extensions
         known = [extension[1:] for extension in mimetypes.guess_all_extensions(media_type)]
         preferred = (mimetypes.guess_extension(media_type) or "")[1:]

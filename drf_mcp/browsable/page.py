@@ -85,7 +85,7 @@ class BrowsablePage(Frame):
     def _make_context(self) -> Context:
         capability: Any = self.server.tools_capability
         message = RequestContext.of_list(self.caller)
-        tools: Mapping[str, Tool] = capability.get_offered_tools(message)
+        tools: Mapping[str, Tool] = capability.find_offered_tools(message)
         visible = Visibility(self.caller).of(tools.values())
         cards = [ToolCard(tool, capability, self.parts) for tool in visible]
         groups = [list(group) for _, group in itertools.groupby(cards, key=lambda card: card.view)]

@@ -74,7 +74,7 @@ class ToolsCapability(Capability):
         tools: Mapping[str, Tool] = server.registry.tools(context.urlconf, server.tool_options)
         return tools
 
-    def get_offered_tools(self, context: RequestContext) -> Mapping[str, Tool]:
+    def find_offered_tools(self, context: RequestContext) -> Mapping[str, Tool]:
         """Return the tools that no narrowing takes away; this authenticates the caller."""
         context.caller.authenticate()
         tools, registry = self.get_tools(context), self.server.registry
@@ -90,11 +90,11 @@ class ToolsCapability(Capability):
         envelope_class, force = self.get_envelope_class(tool), self.server.force_envelope
         return make_envelope(force(envelope_class) if force else envelope_class)
 
-    def get_dispatcher(self) -> Dispatcher:
+    def make_dispatcher(self) -> Dispatcher:
         """Return the dispatcher, which calls the views."""
         return ToolDispatcher()
 
-    def get_budget(self, tool: Tool, context: RequestContext) -> ToolBudget:
+    def make_budget(self, tool: Tool, context: RequestContext) -> ToolBudget:
         """Return the budget of one call's result."""
         message = context.message
         arguments = message.params.get("arguments")
@@ -106,7 +106,7 @@ class ToolsCapability(Capability):
     @override_language()
     def get_instructions(self, context: RequestContext) -> str:
         """Return what the tools that the caller sees are about, and how to use them."""
-        tools = self.get_offered_tools(context).values()
+        tools = self.find_offered_tools(context).values()
         hinting = features.hooks["get_hints"]
         hints = [hint for get_hints in hinting for hint in get_hints(context, self.server)]
         return Instructions(self.find_visible(tools, context), RETRIEVAL_TOOL, hints).get_text()
@@ -115,10 +115,10 @@ class ToolsCapability(Capability):
 
     def list_tools(self, context: RequestContext) -> dict[str, Any]:
         """Answer ``tools/list``: a page of the tools that the caller may call."""
-        offered = self.get_offered_tools(context)
-        # Read after get_offered_tools, since a credential may have a narrowing.
+        offered = self.find_offered_tools(context)
+        # Read after find_offered_tools, since a credential may have a narrowing.
         params, narrowings = context.message.params, context.caller.narrowings
-        tools = self.get_listed_tools(tuple(offered.values()), context)
+        tools = self.find_listed_tools(tuple(offered.values()), context)
         visibility = Visibility(context.caller)
 
         def see(start: int, most: int | None) -> Sequence[Tool]:
@@ -128,7 +128,7 @@ class ToolsCapability(Capability):
 
         size = mcp_settings.TOOLS_PAGE_SIZE
         page, following = context.cut_page(tools, size, attrgetter("name"), see)
-        members: dict[str, Any] = {"tools": Encoded(self.get_definitions(page, context.era))}
+        members: dict[str, Any] = {"tools": Encoded(self.write_definitions(page, context.era))}
         if following is not None:
             members["nextCursor"] = following
         if self.is_public(tuple(offered.values()), context):
@@ -141,7 +141,7 @@ class ToolsCapability(Capability):
             members["_meta"] = {NARROWING_KEY: {"by": labels, "hidden": hidden}}
         return members
 
-    def get_listed_tools(self, tools: Sequence[Tool], context: RequestContext) -> Sequence[Tool]:
+    def find_listed_tools(self, tools: Sequence[Tool], context: RequestContext) -> Sequence[Tool]:
         """Return the tools offered to the caller that the list shows."""
         for list_tools in features.hooks["list_tools"]:
             tools = list_tools(tools, context, self.server)
@@ -157,7 +157,7 @@ class ToolsCapability(Capability):
         endpoint_open = all(p is AllowAny for p in caller.permission_classes)
         return endpoint_open and not caller.narrowings and all(map(is_open, tools))
 
-    def get_definitions(self, tools: Sequence[Tool], era: Era) -> bytes:
+    def write_definitions(self, tools: Sequence[Tool], era: Era) -> bytes:
         """Return the definitions of tools as a JSON array."""
         server = self.server
 
@@ -213,20 +213,20 @@ class ToolsCapability(Capability):
         call.tool = self.get_tool(call)
         if call.channel is not None:
             call.progress = Progress.wanted(context.message.meta, call.channel)
-        outcome = self.check_request(call) or self.get_dispatcher().dispatch(call)
+        outcome = self.check_request(call) or self.make_dispatcher().dispatch(call)
         return call, outcome
 
     def find_result_limit(self, call: CallState) -> int | None:
         """Return the most tokens of a result that comes in slices, None for any number."""
         assert call.context is not None
-        budget = self.get_budget(call.tool, call.context)
+        budget = self.make_budget(call.tool, call.context)
         return budget.get_limit(Outcome(call.tool.name, 200))
 
     def write_result(self, outcome: Outcome, call: CallState) -> tuple[dict[str, Any], Outcome]:
         # In place of an outcome that cannot be written as JSON, a failure is written.
         context = call.context
         assert context is not None
-        budget = self.get_budget(call.tool, context)
+        budget = self.make_budget(call.tool, context)
         writer = ResultWriter(self.get_envelope(call.tool), context.era)
         tool, labels = call.tool, dict(outcome.result_meta)
 
@@ -235,7 +235,7 @@ class ToolsCapability(Capability):
             result = writer.write(outcome, budget)
         if result is None:
             exc = caught.exception
-            failure = self.get_dispatcher().get_crash_outcome(call, context.caller.request, exc)
+            failure = self.make_dispatcher().make_crash_outcome(call, context.caller.request, exc)
             failure = writer.explain(failure, outcome, exc)
             if outcome.is_trial:
                 failure = failure.changed(is_trial=True, meta=outcome.meta)
@@ -265,7 +265,7 @@ class ToolsCapability(Capability):
             context.check_headers(tool.header_parameters)
             context.check_capabilities(tool.options.required_capabilities or {})
         except ProtocolError:
-            if refused := self.get_dispatcher().find_permission_refusal(call):
+            if refused := self.make_dispatcher().find_permission_refusal(call):
                 return refused.changed(request_id=new_request_id())
             raise
         return None
@@ -286,7 +286,7 @@ class ToolsCapability(Capability):
             found = (find_tool(name, call) for find_tool in features.hooks["find_tool"])
             if other := next(filter(None, found), None):
                 return other  # type: ignore[no-any-return]
-            offered = self.get_offered_tools(context)
+            offered = self.find_offered_tools(context)
             raise UnknownTool.named(name, Visibility(context.caller).find_nearest(name, offered))
         if not (narrowings := context.caller.narrowings):
             return tool

@@ -44,7 +44,7 @@ class Signature:
 
     def write(self, name: str = "") -> str:
         """Return the signature, under the tool's own name or another."""
-        return f"{name or self.tool.name}({self.get_arguments()}) -> {self.get_answer()}"
+        return f"{name or self.tool.name}({self.get_arguments()}) -> {self.make_answer()}"
 
     def get_arguments(self) -> str:
         # Required arguments come first, as in a function.
@@ -57,7 +57,7 @@ class Signature:
             for name in ordered
         )
 
-    def get_answer(self) -> str:
+    def make_answer(self) -> str:
         # Most fields may be null; to say it of each would be half of the text.
         return write_type(self.find_output()).replace(" | None", "")
 

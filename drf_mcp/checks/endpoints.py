@@ -285,7 +285,7 @@ def check_unmatched_names(project: Project) -> Iterator[CheckMessage]:
 def _find_unmatched_patterns(project: Project) -> Iterator[str]:
     exposure = project.registry.exposure
     choices = [
-        exposure.get_choice(endpoint) or ToolChoice(endpoint, ToolOptions())
+        exposure.find_choice(endpoint) or ToolChoice(endpoint, ToolOptions())
         for endpoint in project.rest_endpoints
     ]
     named = {f"DRF_MCP[{n!r}]": getattr(mcp_settings, n) for n in ("INCLUDE", "EXCLUDE")}
@@ -324,7 +324,7 @@ def check_filters(project: Project) -> Iterator[CheckMessage]:
     for name, tool in project.tools.items():
         if getattr(tool.endpoint.view_class, "filter_backends", None):
             inspection = Inspection(tool.view, tool.endpoint.method)
-            for finding in QueryParameters(inspection).get_lost_filters():
+            for finding in QueryParameters(inspection).find_lost_filters():
                 yield Warning(
                     f"{name} lacks filters that its endpoint takes over HTTP: {finding.message}",
                     hint=finding.remedy,

@@ -56,7 +56,7 @@ class Batch:
             failure=None,
             pagination=None,
             content=tuple(block for outcome in self.distinct for block in outcome.content),
-            warnings=(*warnings, self.get_warning()) if self.misses else warnings,
+            warnings=(*warnings, self.make_warning()) if self.misses else warnings,
             suggestions=tuple(self.join_suggestions()),
             rate_limit=self.outcomes[-1].rate_limit or base.rate_limit,
             telemetry=self.join_telemetry(),
@@ -128,7 +128,7 @@ class Batch:
         said = {each.pointer: each.context for each in self.misses if each.context}
         return {"details": said} if said else {}
 
-    def get_warning(self) -> Warning:
+    def make_warning(self) -> Warning:
         codes: dict[str, list[Any]] = {}
         for (code, _text), ids in self.groups.items():
             codes[code] = [*codes.get(code, []), *ids]

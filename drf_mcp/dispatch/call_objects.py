@@ -21,7 +21,7 @@ from drf_mcp.dispatch.probe import REFUSALS, Probe, can_be_asked, is_taken_away,
 from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.exceptions import attempt
-from drf_mcp.introspection.text import get_model_name
+from drf_mcp.introspection.text import find_model_name
 from drf_mcp.json_text import hash_json
 
 # Characters of a value, and of the name of a member.
@@ -119,7 +119,7 @@ class CallObject:
         if (key := self.key) is None:
             return None
         model = self.tool.endpoint.model
-        name = "object" if model is None else get_model_name(model)
+        name = "object" if model is None else find_model_name(model)
         secret = self.tool.arguments.write_only
         members = {}
         for member, value in list(self.read_members().items())[:most]:

@@ -101,7 +101,7 @@ class ContentReader:
         try:
             if response.status_code >= 400:
                 return self.get_error(self.read_body())
-            return self.get_success()
+            return self.make_success()
         finally:
             # ``response.close()`` would send `request_finished`.
             for close in response._resource_closers:
@@ -127,7 +127,7 @@ class ContentReader:
         is_page = "<" in text or len(text) > MAX_SENTENCE or self.response.status_code >= 500
         return Content() if self.media_type == "text/html" and is_page else Content(text)
 
-    def get_success(self) -> Content:
+    def make_success(self) -> Content:
         response = self.response
         if response.status_code in BODILESS:
             return Content()
@@ -139,26 +139,26 @@ class ContentReader:
         if body.is_whole and self.is_json:
             return Content(json.loads(body.content))
         if body.content and self.is_text:
-            return self.get_text_content(body)
-        return self.get_file_content(body) if body.is_whole else self.get_linked_content(body)
+            return self.read_text_content(body)
+        return self.read_file_content(body) if body.is_whole else self.make_linked_content(body)
 
-    def get_text_content(self, body: ReadBytes) -> Content:
+    def read_text_content(self, body: ReadBytes) -> Content:
         text = self.get_text(body)
         if body.is_whole:
             return Content(text)
-        warning = self.get_warning("Only the beginning of the text is here", body, is_page=True)
-        return Content(text, (self.get_link(),), Fidelity("partial"), (warning,))
+        warning = self.make_warning("Only the beginning of the text is here", body, is_page=True)
+        return Content(text, (self.make_link(),), Fidelity("partial"), (warning,))
 
-    def get_file_content(self, body: ReadBytes) -> Content:
-        facts = self.get_facts(body)
+    def read_file_content(self, body: ReadBytes) -> Content:
+        facts = self.find_facts(body)
         media_type = facts["media_type"]
         make = {"image": Block.image, "audio": Block.audio}.get(media_type.partition("/")[0])
         if make is not None:
             return Content(facts, (make(body.content, media_type).members,))
         return Content(facts, (Block.resource(self.uri, body.content, media_type).members,))
 
-    def get_linked_content(self, body: ReadBytes) -> Content:
-        facts = self.get_facts(body)
+    def make_linked_content(self, body: ReadBytes) -> Content:
+        facts = self.find_facts(body)
         if body.encoding:
             facts["content_encoding"] = body.encoding
             warning = Warning(
@@ -168,15 +168,15 @@ class ContentReader:
                 {"content_encoding": body.encoding},
             )
         else:
-            warning = self.get_warning("A link replaces the content", body, is_page=self.is_json)
+            warning = self.make_warning("A link replaces the content", body, is_page=self.is_json)
         facts["uri"] = self.uri
-        return Content(facts, (self.get_link(),), Fidelity("reference_only"), (warning,))
+        return Content(facts, (self.make_link(),), Fidelity("reference_only"), (warning,))
 
-    def get_link(self) -> Mapping[str, Any]:
-        facts = self.get_facts(ReadBytes())
+    def make_link(self) -> Mapping[str, Any]:
+        facts = self.find_facts(ReadBytes())
         return Block.link(self.uri, facts["name"], mime_type=facts["media_type"]).members
 
-    def get_facts(self, body: ReadBytes) -> dict[str, Any]:
+    def find_facts(self, body: ReadBytes) -> dict[str, Any]:
         name = self.file_name or urlsplit(self.uri).path.rstrip("/").rsplit("/", 1)[-1]
         facts = {"media_type": self.media_type or UNKNOWN_TYPE, "name": name or "content"}
         return facts if body.size is None else {**facts, "size": body.size}
@@ -199,7 +199,7 @@ class ContentReader:
         decoder = codecs.getincrementaldecoder(self.response.charset or "utf-8")("replace")
         return decoder.decode(body.content, final=not body.cut)
 
-    def get_warning(self, summary: str, body: ReadBytes, *, is_page: bool) -> Warning:
+    def make_warning(self, summary: str, body: ReadBytes, *, is_page: bool) -> Warning:
         remedy = LESS if is_page else ""
         limit = mcp_settings.MAX_CONTENT_BYTES
         context: dict[str, Any] = {"reason": body.cut, "bytes_read": len(body.content)}

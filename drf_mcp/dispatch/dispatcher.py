@@ -37,7 +37,7 @@ from drf_mcp.dispatch.probe import Look, Probe, can_be_asked, undoing
 from drf_mcp.dispatch.request import (
     MiddlewareCall,
     ToolRequest,
-    get_call_handler,
+    find_call_handler,
     keep_thread_state,
     needs_callback,
     prepare_callback,
@@ -89,16 +89,16 @@ class Dispatcher(FailureOutcomes):
                 perform = wrapped_queries(timer)(perform)
             outcome = perform(call)
         except ArgumentsRefused as exc:
-            outcome = self.get_arguments_outcome(call, exc)
+            outcome = self.refuse_arguments(call, exc)
         except CallRefused as exc:
-            outcome = self.get_refused_outcome(call, exc.exc, exc.rate_limit)
+            outcome = self.make_refused_outcome(call, exc.exc, exc.rate_limit)
         except Asked as exc:
-            outcome = self.get_failed_outcome(call.tool, 200, exc.failure)
+            outcome = self.make_failed_outcome(call.tool, 200, exc.failure)
             outcome = outcome.changed(questions=exc.questions)
         except CallCrashed as exc:
             endpoint = call.tool.endpoint
             request = ToolRequest(caller, endpoint.method, endpoint.route.path, call.bound, call)
-            outcome = self.get_exception_outcome(call, request, exc.cause)
+            outcome = self.make_exception_outcome(call, request, exc.cause)
         except Deferred:
             outcome = Outcome(call.tool.name, 202)
         if caller.refusal is not None:
@@ -237,7 +237,7 @@ class Dispatcher(FailureOutcomes):
         path = route.build(bound.kwargs)
         match = None if path is None else route.match(path, bound.kwargs, caller.request)
         if path is None or match is None:
-            return add_hints(self.get_refused_outcome(call, NotFound()), self.find_offered(call))
+            return add_hints(self.make_refused_outcome(call, NotFound()), self.find_offered(call))
         request = ToolRequest(caller, tool.endpoint.method, path, bound, call)
         request.resolver_match = match
         outcome: Outcome | None = None
@@ -249,7 +249,7 @@ class Dispatcher(FailureOutcomes):
                 response = respond(request, *match.args, **match.kwargs)
                 outcome = self.read_outcome(call, request, response)
         if outcome is None:
-            outcome = self.get_exception_outcome(call, request, caught.exception)
+            outcome = self.make_exception_outcome(call, request, caught.exception)
         if bound.warnings:
             outcome = outcome.changed(warnings=(*bound.warnings, *outcome.warnings))
         return outcome if outcome.failure is None else add_hints(outcome, self.find_offered(call))
@@ -257,7 +257,7 @@ class Dispatcher(FailureOutcomes):
     def _run_middleware(self, middleware_call: MiddlewareCall, call: CallState) -> Outcome:
         request = middleware_call.request
         with keep_thread_state():
-            response = get_call_handler().answer(middleware_call)
+            response = find_call_handler().answer(middleware_call)
             if middleware_call.raised is not None:
                 if request.caller.is_broken_by(middleware_call.raised):
                     raise middleware_call.raised
@@ -279,7 +279,7 @@ class Dispatcher(FailureOutcomes):
             answer,
             tool.name,
             lambda: self.find_offered(call).pointers(bound),
-            partial(self.get_error_mapper, call, request),
+            partial(self.make_error_mapper, call, request),
             self.recognize and partial(self.recognize, named=named),
         )
         if tool.endpoint.standard_action == "list" and is_empty(outcome):

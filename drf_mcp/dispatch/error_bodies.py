@@ -136,7 +136,7 @@ def describe_wait(seconds: Any) -> str:
     return f"Wait {seconds} second{'' if seconds == 1 else 's'}"
 
 
-def get_status_advice(status: int) -> Advice | None:
+def find_status_advice(status: int) -> Advice | None:
     known = STATUS_ADVICE.get(status)
     if known is None and 400 <= status < 500 and status not in BY_CATEGORY:
         return UNKNOWN_STATUS

@@ -45,7 +45,7 @@ from drf_mcp.dispatch.error_bodies import (
     find_error_texts,
     find_main_text,
     find_own_code,
-    get_status_advice,
+    find_status_advice,
     name_rest,
     unwrap_path,
 )
@@ -204,7 +204,7 @@ class ErrorMapper:
         missing = self.find_missing_argument(exc)
         if missing is not None:
             return missing
-        status = get_exception_status(exc)
+        status = find_exception_status(exc)
         message = InternalError.describe(request_id) if status >= 500 else ""
         return self.make_failure(self.get_error_code(status, exc=exc), status, message)
 
@@ -299,7 +299,7 @@ class ErrorMapper:
             return f"{describe_wait(seconds)} before calling again."
         if problems and category in (Category.VALIDATION, Category.CONFLICT):
             return problems[0].remediation
-        advice = get_status_advice(status)
+        advice = find_status_advice(status)
         if advice is not None:
             return advice.remediation
         remedy = CODE_REMEDIES.get(error_code)
@@ -337,7 +337,7 @@ class ErrorMapper:
         # Without a message, the phrase of the HTTP status.
         category = self.get_category(error_code, status)
         context = context or {}
-        advice = get_status_advice(status)
+        advice = find_status_advice(status)
         text = message or responses.get(status) or f"HTTP status {status}"
         return Failure(
             code=error_code,
@@ -436,5 +436,5 @@ EXCEPTION_STATUSES: dict[type[BaseException], int] = {
 }
 
 
-def get_exception_status(exc: BaseException) -> int:
+def find_exception_status(exc: BaseException) -> int:
     return next(filter(None, map(EXCEPTION_STATUSES.get, type(exc).__mro__)), 500)

@@ -20,7 +20,7 @@ from drf_mcp.arguments.errors import ArgumentsRefused
 from drf_mcp.dispatch.errors import (
     ArgumentLocator,
     ErrorMapper,
-    get_exception_status,
+    find_exception_status,
 )
 from drf_mcp.dispatch.guards import find_narrowing_refusal
 from drf_mcp.dispatch.next_steps import advise_looking
@@ -41,7 +41,7 @@ logger = logging.getLogger("drf_mcp")
 class FailureOutcomes:
     """Makes the outcomes of calls that no response of a view answers."""
 
-    def get_error_mapper(
+    def make_error_mapper(
         self,
         call: CallState | None,
         request: HttpRequest | None = None,
@@ -66,41 +66,41 @@ class FailureOutcomes:
         is_same = type(found) is type(call.tool) and found.endpoint is call.tool.endpoint
         return found if is_same else call.tool
 
-    def get_exception_outcome(
+    def make_exception_outcome(
         self, call: CallState, request: ToolRequest, exc: Exception
     ) -> Outcome:
         if call.caller.is_broken_by(exc):
             raise exc
         if isinstance(exc, TimeLimitExceeded):
-            return self.get_refused_outcome(call, exc)
+            return self.make_refused_outcome(call, exc)
         trial = TRIAL.get(call)
         if trial is not None and (explained := trial.explain(exc)):
-            return self.get_refused_outcome(call, explained)
-        return self.get_crash_outcome(call, request, exc)
+            return self.make_refused_outcome(call, explained)
+        return self.make_crash_outcome(call, request, exc)
 
-    def get_crash_outcome(self, call: CallState, request: HttpRequest, exc: Exception) -> Outcome:
+    def make_crash_outcome(self, call: CallState, request: HttpRequest, exc: Exception) -> Outcome:
         tool, request_id = call.tool, call.request_id
         bound = vars(call).get("bound")
         arguments = None if bound is None else self.find_offered(call).pointers(bound)
-        mapper = self.get_error_mapper(call, request, arguments)
+        mapper = self.make_error_mapper(call, request, arguments)
         failure = mapper.from_exception(exc, request_id)
-        status, failure = get_exception_status(exc), advise_looking(failure, tool)
+        status, failure = find_exception_status(exc), advise_looking(failure, tool)
         if status >= 500:
             self.report_crash(call, request, exc)
-        return self.get_failed_outcome(tool, status, failure, request_id)
+        return self.make_failed_outcome(tool, status, failure, request_id)
 
-    def get_refused_outcome(
+    def make_refused_outcome(
         self, call: CallState, exc: APIException, rate_limit: RateLimit | None = None
     ) -> Outcome:
         # The same failure as from REST framework's response to the exception.
         seconds = getattr(exc, "wait", None)
         headers = {} if seconds is None else {"Retry-After": f"{seconds:.0f}"}
         data = exc.detail if isinstance(exc.detail, (list, dict)) else {"detail": exc.detail}
-        failure = self.get_error_mapper(call).from_response(exc.status_code, data, headers)
-        outcome = self.get_failed_outcome(call.tool, exc.status_code, failure)
+        failure = self.make_error_mapper(call).from_response(exc.status_code, data, headers)
+        outcome = self.make_failed_outcome(call.tool, exc.status_code, failure)
         return outcome.changed(rate_limit=rate_limit)
 
-    def get_failed_outcome(
+    def make_failed_outcome(
         self, tool: Tool, status: int, failure: Failure, request_id: str = ""
     ) -> Outcome:
         # Without a response, only the view's class can have the version.
@@ -115,7 +115,7 @@ class FailureOutcomes:
             source=Source(version) if version and isinstance(version, str) else UNVERSIONED,
         )
 
-    def get_arguments_outcome(self, call: CallState, exc: ArgumentsRefused) -> Outcome:
+    def refuse_arguments(self, call: CallState, exc: ArgumentsRefused) -> Outcome:
         """Return the outcome of arguments that no request can be made of.
 
         Only a caller who may call the tool learns what is wrong with them.
@@ -123,8 +123,8 @@ class FailureOutcomes:
         tool = call.tool
         if refused := self.find_permission_refusal(call):
             return refused
-        failure = self.get_error_mapper(call).from_problems(tuple(map(tool.advise, exc.problems)))
-        return self.get_failed_outcome(tool, 400, failure)
+        failure = self.make_error_mapper(call).from_problems(tuple(map(tool.advise, exc.problems)))
+        return self.make_failed_outcome(tool, 400, failure)
 
     def find_permission_refusal(self, call: CallState) -> Outcome | None:
         """Return the outcome of a caller who may not call a tool, None for any other caller."""
@@ -138,7 +138,7 @@ class FailureOutcomes:
         # A permission may read the arguments in the path, which need not be the wrong ones.
         kwargs = {
             argument.parameter.name: value
-            for argument, value in names.get_values(sent)
+            for argument, value in names.find_values(sent)
             if argument.location == PATH and isinstance(value, (str, int))
         }
         with catch() as caught:
@@ -150,7 +150,7 @@ class FailureOutcomes:
         elif isinstance(exc, Http404):
             exc = exceptions.NotFound()
         if isinstance(exc, APIException) and exc.status_code in (401, 403, 404):
-            return self.get_refused_outcome(call, exc)
+            return self.make_refused_outcome(call, exc)
         # A permission that needs the body or an object fails without them, which is no refusal.
         return None
 

@@ -87,7 +87,7 @@ class ListProbe(Probe):
     def run_list(self) -> HttpResponseBase:
         response = self.run()
         if response.status_code >= 300:
-            raise self.get_refusal(response)
+            raise self.describe_refusal(response)
         return response
 
     def read_rows(self, column: str) -> list[Model]:

@@ -49,7 +49,7 @@ def is_empty(outcome: Outcome) -> bool:
 
 def explain_empty_list(tool: Any, call: Call) -> Iterator[Warning]:
     """Yield a warning with what the arguments explain of an empty list, without any query."""
-    sent = tool.arguments.get_values(call.arguments)
+    sent = tool.arguments.find_values(call.arguments)
     values = [(argument, value) for argument, value in sent if value not in (None, "", [])]
     queries = [pair for pair in values if pair[0].location == QUERY]
     sentences = []

@@ -32,7 +32,7 @@ from drf_mcp.dispatch.request import (
     NOTHING_SENT,
     MiddlewareCall,
     ToolRequest,
-    get_call_handler,
+    find_call_handler,
     is_asynchronous,
     keep_thread_state,
     needs_callback,
@@ -239,9 +239,9 @@ class Probe:
         response = self.respond(self.make_callback(look))
         if self.found:
             return self.found[0]  # type: ignore[no-any-return]
-        raise self.get_refusal(response)
+        raise self.describe_refusal(response)
 
-    def get_refusal(self, response: HttpResponseBase) -> Exception:
+    def describe_refusal(self, response: HttpResponseBase) -> Exception:
         if self.raised and isinstance(self.raised[-1], REFUSALS):
             return self.raised[-1]
         return Intercepted(response)
@@ -396,7 +396,7 @@ class Probe:
                 return callback(request, *match.args, **match.kwargs)
             # Middleware may write, such as a trace of each request.
             with keep_thread_state(), self.undoing():
-                return get_call_handler().answer(MiddlewareCall(request, match, callback))
+                return find_call_handler().answer(MiddlewareCall(request, match, callback))
         finally:
             # A view that authenticates in its own way leaves its user on the caller's request.
             outer.update(known)

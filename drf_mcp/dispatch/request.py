@@ -29,7 +29,7 @@ from rest_framework.response import Response
 from drf_mcp.access.authentication_reuse import is_undecorated
 from drf_mcp.access.throttles import note_throttles
 from drf_mcp.arguments.call import Call, FilesBody
-from drf_mcp.dispatch.errors import get_exception_status
+from drf_mcp.dispatch.errors import find_exception_status
 from drf_mcp.exceptions import catch
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.settings import mcp_settings
@@ -246,7 +246,7 @@ class MiddlewareCall:
 
     def substitute_for(self, exc: Exception) -> HttpResponse:
         # The outer middleware sees the status that Django would answer.
-        self.raised, self.substitute = exc, HttpResponse(status=get_exception_status(exc))
+        self.raised, self.substitute = exc, HttpResponse(status=find_exception_status(exc))
         return self.substitute
 
 
@@ -327,7 +327,7 @@ def make_call_handler(middleware: tuple[Any, ...]) -> CallHandler:
     return CallHandler(middleware)
 
 
-def get_call_handler() -> CallHandler:
+def find_call_handler() -> CallHandler:
     with lock:
         return make_call_handler(tuple(mcp_settings.CALL_MIDDLEWARE))
 

@@ -10,7 +10,7 @@ from django.db.models import Model
 from django.db.models.deletion import ProtectedError, RestrictedError
 
 from drf_mcp.codes import Category
-from drf_mcp.introspection.text import get_plural_name, join_values
+from drf_mcp.introspection.text import find_plural_name, join_values
 from drf_mcp.outcomes import Failure
 
 # The message and the remediation, in English, by what the error code of a database driver means.
@@ -52,7 +52,7 @@ def find_violation(exc: BaseException) -> Failure | None:
             "Delete the other objects first or let them refer to something else, if that is wanted;"
             " then call again."
         )
-        if names := join_values(map(get_plural_name, find_blockers(exc))):
+        if names := join_values(map(find_plural_name, find_blockers(exc))):
             message = f"The deletion was refused: {names} depend on what would be deleted."
             remediation = (
                 f"Delete the {names} first or let them refer to something else, if that is wanted;"

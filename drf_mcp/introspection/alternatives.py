@@ -11,7 +11,7 @@ from rest_framework.serializers import BaseSerializer, ListSerializer, Serialize
 
 from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.findings import make_finding
-from drf_mcp.introspection.forms import get_writable_fields
+from drf_mcp.introspection.forms import find_writable_fields
 from drf_mcp.introspection.input_serializer import InputSerializer
 from drf_mcp.introspection.inspection import (
     RETURN_EARLY,
@@ -285,7 +285,7 @@ def find_parts(serializer: Any) -> Iterator[Any]:
         return
     yield serializer
     if isinstance(serializer, Serializer) and not is_recursive(serializer):
-        inner: Iterable[Any] = attempt(lambda: get_writable_fields(serializer).values(), ())
+        inner: Iterable[Any] = attempt(lambda: find_writable_fields(serializer).values(), ())
         for field in inner:
             if isinstance(field, BaseSerializer):
                 yield from find_parts(field)
@@ -297,5 +297,5 @@ def sign(serializer: Any) -> Any:
         return "many", sign(serializer.child)
     if not isinstance(serializer, Serializer) or is_recursive(serializer):
         return type(serializer)
-    fields = get_writable_fields(serializer).items()
+    fields = find_writable_fields(serializer).items()
     return type(serializer), tuple((name, field.required, sign(field)) for name, field in fields)

@@ -30,7 +30,7 @@ class ClosedSet:
     def get_schema(self) -> dict[str, Any]:
         return {"enum": list(self.choices)} if self.choices else {}
 
-    def get_message(self, text: str) -> str:
+    def write_message(self, text: str) -> str:
         # REST framework's own words.
         return f'"{text}" is not a valid choice.'
 
@@ -86,7 +86,7 @@ class LongestTexts(ClosedSet):
     def get_schema(self) -> dict[str, Any]:
         return {"type": "string", "maxLength": self.max_length}
 
-    def get_message(self, text: str) -> str:
+    def write_message(self, text: str) -> str:
         words = ngettext(
             "No value has more than %(limit)d character (this has %(count)d).",
             "No value has more than %(limit)d characters (this has %(count)d).",

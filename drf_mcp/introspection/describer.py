@@ -23,7 +23,7 @@ from drf_mcp.introspection.inspection import (
 )
 from drf_mcp.introspection.parsers import Renaming
 from drf_mcp.introspection.paths import PathParameters
-from drf_mcp.introspection.query.pagination import get_pages
+from drf_mcp.introspection.query.pagination import find_pages
 from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.introspection.request_body import DECLARED_OPEN, RequestBody
 from drf_mcp.introspection.shared_fields import describe_once
@@ -213,7 +213,7 @@ class ResponseSchema:
         if not is_drf_code(type(self.view), "paginate_queryset", "get_paginated_response"):
             return {}
         paginator = self.view.paginator
-        return rows if paginator is None else get_pages(paginator).get_schema(rows)
+        return rows if paginator is None else find_pages(paginator).get_schema(rows)
 
     def describe(self, serializer: BaseSerializer[Any]) -> Schema:
         if not is_drf_code(type(serializer), "data"):

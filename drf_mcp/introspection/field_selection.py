@@ -23,7 +23,7 @@ class SelectableFields:
         self.are_many = "items" in rows
         self.row = find_row(rows)
 
-    def get_paths(self) -> list[str]:
+    def find_paths(self) -> list[str]:
         return list(walk_members(self.row, ""))
 
     def names_all(self) -> bool:
@@ -75,7 +75,7 @@ def is_closed(schema: Schema) -> bool:
 
 
 class FieldSelection:
-    # Of paths as `SelectableFields.get_paths` returns them; without a path all is selected.
+    # Of paths as `SelectableFields.find_paths` returns them; without a path all is selected.
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.tree: FieldTree = {}

@@ -40,7 +40,7 @@ def describe_form(serializer: Any, answered: Mapping[str, Any]) -> dict[str, Any
     Raises:
         ImproperlyConfigured: if a form must not ask for one of the fields, or has no input for it.
     """
-    asked = {n: field for n, field in get_writable_fields(serializer).items() if n not in answered}
+    asked = {n: field for n, field in find_writable_fields(serializer).items() if n not in answered}
     properties = {name: describe_field(field) for name, field in asked.items()}
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     if required := [name for name, field in asked.items() if field.required]:
@@ -52,11 +52,13 @@ def find_values(serializer: Any, data: Any) -> dict[str, Any]:
     """Return the values that a request's data has for the fields of a serializer."""
     if not isinstance(data, Mapping):
         return {}
-    found = {name: field.get_value(data) for name, field in get_writable_fields(serializer).items()}
+    found = {
+        name: field.get_value(data) for name, field in find_writable_fields(serializer).items()
+    }
     return {name: value for name, value in found.items() if value is not empty}
 
 
-def get_writable_fields(serializer: Any) -> Mapping[str, Any]:
+def find_writable_fields(serializer: Any) -> Mapping[str, Any]:
     """Return the fields for which a request may send values, by name."""
     return {
         name: field
@@ -67,7 +69,7 @@ def get_writable_fields(serializer: Any) -> Mapping[str, Any]:
 
 def find_faults(serializer: Any) -> Iterator[str]:
     """Yield why fields cannot be asked for, a sentence for each."""
-    yield from filter(None, map(find_fault, get_writable_fields(serializer).values()))
+    yield from filter(None, map(find_fault, find_writable_fields(serializer).values()))
 
 
 def find_fault(field: Any) -> str:

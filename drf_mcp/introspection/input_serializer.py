@@ -10,7 +10,7 @@ from rest_framework.serializers import ListSerializer, Serializer
 
 from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.findings import make_finding
-from drf_mcp.introspection.forms import get_writable_fields
+from drf_mcp.introspection.forms import find_writable_fields
 from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.readings import SerializerCall
@@ -99,12 +99,12 @@ class InputSerializer:
             if self.reading is None or not (self.reading.ignores_body or self.reading.is_known):
                 inspection.add_finding(UNKNOWN, DECLARE)
             return None
-        serializer = self.get_view_serializer()
+        serializer = self.make_view_serializer()
         # A serializer without fields does not describe a body that the handler reads as a whole.
         reads_whole = self.reading is not None and self.reading.reads_whole
         if call is not None or not reads_whole or not isinstance(serializer, Serializer):
             return serializer
-        return serializer if get_writable_fields(serializer) else None
+        return serializer if find_writable_fields(serializer) else None
 
     def make_serializer(self) -> Any:
         """Return the serializer as the handler makes it, or raise what its code raises."""
@@ -114,7 +114,7 @@ class InputSerializer:
             return self.view.get_serializer(**self.options)
         return self.view.serializer_class(context=self.context, **self.options)
 
-    def get_view_serializer(self) -> Any:
+    def make_view_serializer(self) -> Any:
         view = self.view
         ways = (
             lambda: view.get_serializer(),
@@ -132,7 +132,7 @@ class InputSerializer:
             self.inspection.findings.append(make_finding(self.inspection.place, exc, remedy))
         return None
 
-    def get_row_serializer(self, serializer: Any) -> Any:
+    def find_row_serializer(self, serializer: Any) -> Any:
         """Return the serializer of a list, if the handler takes an object or a list, else None."""
         inspection, call = self.inspection, self.call
         if isinstance(serializer, ListSerializer) or inspection.method != "POST":

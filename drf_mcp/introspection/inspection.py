@@ -29,7 +29,7 @@ from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.findings import ContextFailed, Finding, make_finding
 from drf_mcp.introspection.source.members import (
     find_class_attribute,
-    get_synchronous_name,
+    find_synchronous_name,
     is_drf_code,
 )
 from drf_mcp.introspection.source.readings import HandlerReading, QueryReading, read_endpoint
@@ -129,7 +129,7 @@ class Inspection:
             None,
         )
 
-    def get_declared_parameters(self, location: str) -> dict[str, Parameter | None]:
+    def read_declared_parameters(self, location: str) -> dict[str, Parameter | None]:
         """Return the parameters of @extend_schema by name, None for one that it takes out."""
         if self.annotations is None:
             return {}
@@ -143,7 +143,7 @@ class Inspection:
 
     @property
     def is_extra_action(self) -> bool:
-        return self.is_viewset and get_synchronous_name(self.handler_name) not in STANDARD
+        return self.is_viewset and find_synchronous_name(self.handler_name) not in STANDARD
 
     @property
     def is_viewset(self) -> bool:

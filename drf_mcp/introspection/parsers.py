@@ -66,7 +66,7 @@ class ViewParsers:
     def reads_forms_with_files(self) -> bool:
         return self.reads_forms and self.json_parser is None
 
-    def get_refusal(self, body: Body) -> str:
+    def describe_refusal(self, body: Body) -> str:
         """Return why a JSON parser of the project's own refuses the fields of a body, "" if not."""
         parser = self.json_parser
         if parser is None or is_drf_code(parser, "parse") or body.kind in ("none", "open"):

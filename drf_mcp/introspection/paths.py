@@ -31,7 +31,7 @@ from drf_mcp.introspection.model_fields import (
 from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.readings import read_handler
-from drf_mcp.introspection.text import clean_text, get_model_name
+from drf_mcp.introspection.text import clean_text, find_model_name
 from drf_mcp.introspection.types import (
     Parameter,
     Parameters,
@@ -105,7 +105,7 @@ class NamedKwarg:
                 return path
         return ""
 
-    def get_placeholder(self) -> Any:
+    def find_placeholder(self) -> Any:
         # A value of the key's type, with which a queryset can be filtered, and of no row.
         field = self.field
         while getattr(field, "remote_field", None) is not None:
@@ -139,7 +139,7 @@ def make_placeholders(view: Any, kwargs: PathKwargs) -> dict[str, Any]:
     model = attempt(lambda: find_declared_model(view), None)
     named = {name: NamedKwarg(view, kwarg, model) for name, kwarg in kwargs.items()}
     return {
-        name: attempt(kwarg.get_placeholder, ZERO)
+        name: attempt(kwarg.find_placeholder, ZERO)
         for name, kwarg in named.items()
         # The view takes its default version then.
         if not attempt(partial(getattr, kwarg, "is_version"), False)
@@ -165,7 +165,7 @@ class PathParameters:
 
     def get_parameters(self) -> Parameters:
         attempt, parameters = self.inspection.attempt, []
-        declared = self.inspection.get_declared_parameters("path")
+        declared = self.inspection.read_declared_parameters("path")
         # drf-spectacular shows the kwarg "pk" as "id".
         if "pk" in self.kwargs and "id" not in self.kwargs and "id" in declared:
             declared.setdefault("pk", declared["id"])
@@ -178,8 +178,8 @@ class PathParameters:
                     attempt(schema, RETURN_EARLY, dict(STRING)),
                     required=kwarg.required,
                     multiple=None if declared.get(name) is None else declared[name].multiple,
-                    value_info=attempt(partial(self.get_value_info, named), RETURN_EARLY, {}),
-                    shown_as=attempt(partial(self.get_shown_name, named), RETURN_EARLY, ""),
+                    value_info=attempt(partial(self.make_value_info, named), RETURN_EARLY, {}),
+                    shown_as=attempt(partial(self.make_shown_name, named), RETURN_EARLY, ""),
                 )
             )
         return tuple(parameters)
@@ -201,14 +201,14 @@ class PathParameters:
             schema = FieldSchema.of(by_model) | {**STRING, **by_model, **by_route}
         return self.inspection.write_schema(explain(schema, words))
 
-    def get_value_info(self, named: NamedKwarg) -> ValueInfos:
+    def make_value_info(self, named: NamedKwarg) -> ValueInfos:
         relation = named.parent_relation
         if relation is None or named.names_own_row:
             return {}
         key = named.parent_path.partition("__")[2] or "pk"
         return {(): ValueInfo(relation=Relation(relation.related_model, key))}
 
-    def get_shown_name(self, named: NamedKwarg) -> str:
+    def make_shown_name(self, named: NamedKwarg) -> str:
         if not named.names_own_row or not self.looks_up_row():
             return ""
         name = named.kwarg.name
@@ -224,11 +224,11 @@ class PathParameters:
             return {}
         relation = getattr(field, "remote_field", None) is not None
         key = None if relation or field.primary_key else clean_text(field.verbose_name)
-        owner = "" if named.names_own_row else get_model_name(model)
+        owner = "" if named.names_own_row else find_model_name(model)
         words = clean_text(getattr(field, "help_text", ""))
         if not words and not named.says(key, owner):
             title = "Primary key" if key is None else f"{key[:1].upper()}{key[1:]}"
-            facts = {"key": title, "model": get_model_name(model)}
+            facts = {"key": title, "model": find_model_name(model)}
             words = "{key} of the {model}".format(**facts)
         return explain(describe_input(field) or STRING, words)
 

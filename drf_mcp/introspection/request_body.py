@@ -15,7 +15,7 @@ from drf_mcp.introspection.alternatives import ANY_VALUE, Alternative, Alternati
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.findings import Finding
-from drf_mcp.introspection.forms import find_faults, get_writable_fields
+from drf_mcp.introspection.forms import find_faults, find_writable_fields
 from drf_mcp.introspection.input_serializer import InputSerializer
 from drf_mcp.introspection.inspection import CHECK_ANNOTATION, RETURN_EARLY, Inspection
 from drf_mcp.introspection.parsers import Renaming, ViewParsers
@@ -117,18 +117,18 @@ class RequestBody:
     def describe(self, declared: Any) -> Body:
         inspection = self.inspection
         if declared is UNDECLARED:
-            body = self.get_undeclared_body()
+            body = self.describe_undeclared_body()
         elif isinstance(declared, BaseSerializer):
             # A copy, but not of the view and the request in its context.
             made_with = [getattr(declared, "_kwargs", {}).get("context")]
             made_with += [getattr(getattr(declared, "child", None), "_context", None)]
             own: Any = copy.deepcopy(declared, {id(each): each for each in made_with})
             own._context = self.serializer.context
-            body = self.get_serializer_body(own)
+            body = self.describe_serializer_body(own)
         else:
             body = NONE if declared is None else describe_declared(inspection, declared)
         if body.is_file and self.parsers.reads_whole_file:
-            body = self.get_whole_file()
+            body = self.find_whole_file()
         if self.method == "DELETE":  # the serializer may be for the other methods
             body = replace(body, fields=tuple(replace(f, required=False) for f in body.fields))
         return self.get_document(self.keep_readable_files(body))
@@ -137,7 +137,7 @@ class RequestBody:
     def keys(self) -> KeyParameters:
         return KeyParameters(self.inspection)
 
-    def get_undeclared_body(self) -> Body:
+    def describe_undeclared_body(self) -> Body:
         serializer = self.serializer
         # An extra action takes no body if no code in it can read one: the view's serializer may
         # write its answer alone.
@@ -149,13 +149,13 @@ class RequestBody:
         if takes_nothing:
             return NONE
         if self.parsers.reads_whole_file:
-            return self.get_whole_file()
+            return self.find_whole_file()
         if serializer.call is None and self.keys.are_files and not serializer.is_inherited:
             return Body("object", fields=tuple(map(self.keys.get_parameter, self.keys.names)))
         chosen = [self.describe_choice(reader) for reader in serializer.each]
         body = join_bodies([body for body, _ in chosen if body is not None])
         if body is None:
-            return self.get_unknown_body()
+            return self.describe_unknown_body()
         opened_by = next((line for _, line in chosen if line), "")
         if len(chosen) > 1:
             opened_by = opened_by or f"{self.inspection.place} makes several serializers"
@@ -175,17 +175,19 @@ class RequestBody:
     def describe_alternative(self, chosen: Alternative, choice: Alternatives) -> Body:
         reader = InputSerializer(chosen.inspection, choice.reader.call)
         described = RequestBody(chosen.inspection, keeps_keys=self.keeps_keys)
-        rows = reader.get_row_serializer(chosen.serializer)
+        rows = reader.find_row_serializer(chosen.serializer)
         partial = reader.requires_nothing
-        several = None if rows is None else described.get_serializer_body(rows, partial=partial)
-        body = described.get_serializer_body(chosen.serializer, partial=partial)
+        several = (
+            None if rows is None else described.describe_serializer_body(rows, partial=partial)
+        )
+        body = described.describe_serializer_body(chosen.serializer, partial=partial)
         if chosen.inspection is not self.inspection and chosen is choice.found[0]:
             self.inspection.findings += chosen.inspection.findings
         if several is None or (body.kind, several.kind) != ("object", "list"):
             return body
         return body.with_rows(several)
 
-    def get_unknown_body(self) -> Body:
+    def describe_unknown_body(self) -> Body:
         """Return a body that no serializer reads: none, or an open one with the keys in words."""
         if self.ignores_body:
             return NONE
@@ -205,7 +207,7 @@ class RequestBody:
         body = Body("open", fields=members, schema=schema, value_info=any_member)
         return body if self.keeps_keys else replace(body, fields=(), value_info=body.all_value_info)
 
-    def get_serializer_body(self, serializer: Any, *, partial: bool | None = None) -> Body:
+    def describe_serializer_body(self, serializer: Any, *, partial: bool | None = None) -> Body:
         # A PATCH requires nothing unless the code shows that it is no partial update.
         if self.method == "PATCH" if partial is None else partial:
             part = serializer
@@ -215,7 +217,7 @@ class RequestBody:
         body = SerializerBody(self.inspection, serializer)
         return self.inspection.attempt(body.get_body, RETURN_EARLY, OPEN)
 
-    def get_whole_file(self) -> Body:
+    def find_whole_file(self) -> Body:
         # REST framework's FileUploadParser gives the file this name.
         return Body("object", fields=(make_file_parameter("file", Upload(), required=True),))
 
@@ -239,7 +241,7 @@ class RequestBody:
             inspection.add_finding(words, PARSE_JSON)
             return parsers.get_document(text, body)
         # A parser that fails here fails again in rename_body, which leaves the finding.
-        refusal = attempt(lambda: parsers.get_refusal(body), None)
+        refusal = attempt(lambda: parsers.describe_refusal(body), None)
         if not refusal:
             return body
         words = "The view's parser reads documents of its own: %(refusal)s"
@@ -305,7 +307,7 @@ class SerializerBody:
         before = len(findings)
         body = self.describe_fields()
         if body.kind == "object":
-            for name, field in get_writable_fields(self.serializer).items():
+            for name, field in find_writable_fields(self.serializer).items():
                 if not is_drf_code(type(field), "get_value"):
                     words = "The field '%(name)s' may read other members of the body, too."
                     self.inspection.add_finding(words % {"name": name}, NAME_MEMBERS)
@@ -321,7 +323,7 @@ class SerializerBody:
             schema = inspection.write_schema(
                 {"type": "array", **DescribedField(serializer).input_schema}
             )
-            return Body("list", schema=schema, value_info=self.get_value_info(serializer))
+            return Body("list", schema=schema, value_info=self.make_value_info(serializer))
         if not isinstance(serializer, Serializer):
             words = "The serializer declares no fields."
             inspection.add_finding(words, "Derive it from Serializer.")
@@ -353,14 +355,14 @@ class SerializerBody:
                 lambda: describe_uniqueness(self.serializer), RETURN_EARLY, rules
             )
         listed = find_listed(self.serializer)
-        for name, field in get_writable_fields(self.serializer).items():
+        for name, field in find_writable_fields(self.serializer).items():
             describe = partial(self.describe_field, field, rules.get(name, ""), is_closed)
             let = f"Let the field '{name}' be built without a caller."
             yield Parameter(
                 name,
                 inspection.attempt(describe, f"{let} {RETURN_EARLY}", {}),
                 is_closed and is_required(field),
-                value_info=self.get_value_info(field),
+                value_info=self.make_value_info(field),
                 listed=name in listed,
             )
 
@@ -373,7 +375,7 @@ class SerializerBody:
             schema = explain(DescribedField(field).intended_schema, needed)
         return self.inspection.write_schema(schema)
 
-    def get_value_info(self, field: AnyField) -> ValueInfos:
+    def make_value_info(self, field: AnyField) -> ValueInfos:
         find = partial(find_value_info, field, takes_json=self.takes_json)
         return self.inspection.attempt(find, RETURN_EARLY, {})
 

@@ -10,11 +10,11 @@ from rest_framework.validators import BaseUniqueForValidator
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain, join_sentences
 from drf_mcp.introspection.fields import FieldDescriber, make_array
-from drf_mcp.introspection.forms import get_writable_fields
+from drf_mcp.introspection.forms import find_writable_fields
 from drf_mcp.introspection.inspection import find_hidden_fields
 from drf_mcp.introspection.model_fields import describe_input, describe_stored, find_model_field
 from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.introspection.text import clean_text, get_model_name, join_values
+from drf_mcp.introspection.text import clean_text, find_model_name, join_values
 from drf_mcp.introspection.types import AnyField, Schema
 
 DEEPEST = 10
@@ -41,13 +41,15 @@ def is_required(field: Any) -> bool:
         if isinstance(row.parent, serializers.ListSerializer) and row.parent is not row.root:
             model = getattr(getattr(row, "Meta", None), "model", None)
             keys = {"id", "pk", "uuid", "url", model._meta.pk.name if model is not None else "id"}
-            if not any(keys & {name, key.source} for name, key in get_writable_fields(row).items()):
+            if not any(
+                keys & {name, key.source} for name, key in find_writable_fields(row).items()
+            ):
                 return True
     return False
 
 
 def find_listed(serializer: Any) -> Mapping[str, AnyField]:
-    hidden, fields = find_hidden_fields(serializer), get_writable_fields(serializer).items()
+    hidden, fields = find_hidden_fields(serializer), find_writable_fields(serializer).items()
     return {name: field for name, field in fields if name not in hidden or field.required}
 
 
@@ -131,7 +133,7 @@ class RelationDescriber(FieldDescriber):
             return schema
         model = find_related_model(self.field)
         unknown = "object"
-        name = unknown if model is None else get_model_name(model)
+        name = unknown if model is None else find_model_name(model)
         identity = f"{key} of the {name}"
         return FieldSchema.of(explain(schema, identity)).with_meaning(identity=identity)
 

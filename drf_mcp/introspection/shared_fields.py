@@ -11,7 +11,7 @@ from django.utils.translation import get_language
 from rest_framework.serializers import ListSerializer, ModelSerializer, Serializer
 from rest_framework.utils.serializer_helpers import BindingDict
 
-from drf_mcp.introspection.forms import get_writable_fields
+from drf_mcp.introspection.forms import find_writable_fields
 from drf_mcp.introspection.inspection import noted_queries
 from drf_mcp.introspection.serializer_fields import is_recursive
 from drf_mcp.introspection.source.members import depends_on_request
@@ -130,7 +130,7 @@ class SharedFields:
 
 
 def find_inner_fields(serializer: Any) -> Iterator[Any]:
-    for field in get_writable_fields(serializer).values():
+    for field in find_writable_fields(serializer).values():
         yield field
         inner = getattr(field, "child_relation", None) or getattr(field, "child", None)
         if inner is not None:

@@ -44,7 +44,7 @@ def join_values(values: Iterable[Any]) -> str:
     return ", ".join(str(value) for value in values)
 
 
-def get_model_name(model: Any) -> str:
+def find_model_name(model: Any) -> str:
     options = model._meta
     # Django makes a verbose_name by splitting the class name at capitals, and keeps underscores.
     if "_" not in model.__name__ or options.verbose_name != camel_case_to_spaces(model.__name__):
@@ -52,20 +52,20 @@ def get_model_name(model: Any) -> str:
     return " ".join(camel_case_to_spaces(part) for part in model.__name__.split("_") if part)
 
 
-def get_plural_name(model: Any) -> str:
+def find_plural_name(model: Any) -> str:
     plural = model._meta.verbose_name_plural
     # Django makes a verbose_name_plural by adding "s" to any name.
     if str(plural) != f"{model._meta.verbose_name}s":
         return clean_text(plural)
-    noun = get_model_name(model)
+    noun = find_model_name(model)
     return f"{noun}es" if HISSING.search(noun) else CONSONANT_Y.sub("ie", noun) + "s"
 
 
 def get_names(model: Any) -> tuple[str, ...]:
     """Return the model's nouns in the active language, and as they are written in the code."""
     with translation.override(None):
-        written = get_model_name(model), get_plural_name(model)
-    return get_model_name(model), get_plural_name(model), *written
+        written = find_model_name(model), find_plural_name(model)
+    return find_model_name(model), find_plural_name(model), *written
 
 
 def says_more(label: str, name: str) -> bool:

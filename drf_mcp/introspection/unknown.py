@@ -68,7 +68,7 @@ class Notes:
         if self._keeps_line and not self.line:
             self.line = find_calling_line()
 
-    def get_answer(self, default: Any) -> Any:
+    def make_answer(self, default: Any) -> Any:
         return default if self.answer is EMPTY or self._is_quiet else self.answer
 
     @contextmanager
@@ -94,18 +94,18 @@ class UnknownMapping(QueryDict):
 
     def __getitem__(self, key: Any) -> Any:
         self._note(key)
-        found = self._notes.get_answer(EMPTY)
+        found = self._notes.make_answer(EMPTY)
         if found is EMPTY:
             raise NotKnown(key)
         return found
 
     def get(self, key: Any, default: Any = None) -> Any:
         self._note(key)
-        return self._notes.get_answer(default)
+        return self._notes.make_answer(default)
 
     def getlist(self, key: Any, default: Any = None) -> Any:
         self._note(key)
-        found = self._notes.get_answer(EMPTY)
+        found = self._notes.make_answer(EMPTY)
         return [found] if found is not EMPTY else [] if default is None else default
 
     def pop(self, key: Any, *default: Any) -> Any:
@@ -132,11 +132,11 @@ class UnknownMapping(QueryDict):
 
     def __contains__(self, key: Any) -> bool:
         self._note(key)
-        return self._notes.get_answer(EMPTY) is not EMPTY
+        return self._notes.make_answer(EMPTY) is not EMPTY
 
     def __len__(self) -> int:
         self._note()
-        return int(self._notes.get_answer(EMPTY) is not EMPTY)
+        return int(self._notes.make_answer(EMPTY) is not EMPTY)
 
     def __hash__(self) -> int:  # type: ignore[override]
         return id(self)
@@ -181,7 +181,7 @@ class UnknownKwargs(dict[str, Any]):
         if key not in self._names:
             return default
         self._notes.add("kwargs", key)
-        return self._notes.get_answer(self._values.get(key, default))
+        return self._notes.make_answer(self._values.get(key, default))
 
     def pop(self, key: str, *default: Any) -> Any:
         if key in self._names or not default:
@@ -233,7 +233,7 @@ class UnknownHeaders(dict[str, Any]):
         if key.lower() in known or not self._is_noted(key):
             return known.get(key.lower(), default)
         self._notes.add("headers", key)
-        return self._notes.get_answer(default)
+        return self._notes.make_answer(default)
 
     def __getitem__(self, key: str) -> Any:
         found = self.get(key, EMPTY)
@@ -337,7 +337,7 @@ class DescribedRequest(UnknownRequest):
     def version(self) -> Any:
         if getattr(self.view, "versioning_class", None) is not None:
             self.notes.add("version")
-        return self.notes.get_answer(self.__dict__.get("version"))
+        return self.notes.make_answer(self.__dict__.get("version"))
 
     @version.setter
     def version(self, value: Any) -> None:

@@ -10,7 +10,7 @@ from rest_framework import fields, relations, serializers
 
 from drf_mcp.introspection.described_field import DescribedField, is_extension_validator
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.forms import get_writable_fields
+from drf_mcp.introspection.forms import find_writable_fields
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.parsers import ViewParsers
@@ -103,7 +103,7 @@ def describe_value(field: Any, takes_json: bool) -> ValueInfo:
 
 
 def find_members(serializer: Any) -> MemberNames:
-    writable = get_writable_fields(serializer)
+    writable = find_writable_fields(serializer)
     read_only = frozenset(name for name in serializer.fields if name not in writable)
     return MemberNames((*writable, *find_further_keys(serializer)), read_only)
 
@@ -153,7 +153,7 @@ def find_type_member(field: Any) -> str:
 def walk_fields(field: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
     yield place, field
     if isinstance(field, serializers.Serializer):
-        for name, member in () if is_recursive(field) else get_writable_fields(field).items():
+        for name, member in () if is_recursive(field) else find_writable_fields(field).items():
             yield from walk_fields(member, (*place, name))
         return
     child = getattr(field, "child_relation", None) or getattr(field, "child", None)
@@ -170,7 +170,7 @@ FILE_NAME = re.compile(
 
 def find_further_keys(serializer: Any) -> list[str]:
     """Return the keys of the body that a project's methods of a serializer read besides fields."""
-    writable = get_writable_fields(serializer)
+    writable = find_writable_fields(serializer)
     return [key for key in read_query_of_class(type(serializer)).keys if key not in writable]
 
 

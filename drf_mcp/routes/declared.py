@@ -61,13 +61,13 @@ class DeclaredArguments:
         fields = {parameter.name: parameter for parameter in body.fields}
         for name, schema in schemas.items():
             declared = self.get_parameter(name, schema)
-            value_info = self.get_value_info(fields.get(name, declared).value_info, schema)
+            value_info = self.make_value_info(fields.get(name, declared).value_info, schema)
             fields[name] = replace(declared, multiple=None, value_info=value_info)
         if body.kind == "either":
             return replace(body, fields=tuple(fields.values()))
         return Body("object", fields=tuple(fields.values()), keys=body.keys)
 
-    def get_value_info(self, known: ValueInfos, schema: Mapping[str, Any]) -> ValueInfos:
+    def make_value_info(self, known: ValueInfos, schema: Mapping[str, Any]) -> ValueInfos:
         kind = schema.get("type")
 
         # A member that was read as a file is none where the declared type excludes it.

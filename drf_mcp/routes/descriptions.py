@@ -16,7 +16,7 @@ from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.paths import NamedKwarg
-from drf_mcp.introspection.text import clean_text, get_model_name, get_names, get_plural_name
+from drf_mcp.introspection.text import clean_text, find_model_name, find_plural_name, get_names
 from drf_mcp.introspection.types import Parameter
 from drf_mcp.option_types.spelling import join_names
 from drf_mcp.routes.endpoint import Endpoint
@@ -71,11 +71,11 @@ class Subject:
 
     @property
     def single(self) -> str:
-        return get_model_name(self.model)
+        return find_model_name(self.model)
 
     @property
     def plural(self) -> str:
-        return get_plural_name(self.model)
+        return find_plural_name(self.model)
 
     @property
     def one(self) -> str:
@@ -93,7 +93,7 @@ class Subject:
             named = NamedKwarg(self.view, kwarg, self.model)
             if not named.names_own_row:
                 parent = getattr(named.parent_relation, "related_model", None) or parent
-        return "" if parent is None else with_article(get_model_name(parent))
+        return "" if parent is None else with_article(find_model_name(parent))
 
     def of_owner(self, noun: str) -> str:
         return f"{noun} of {self.owner}" if self.owner else noun

@@ -23,7 +23,7 @@ from drf_mcp.introspection.inspection import (
     negotiate,
 )
 from drf_mcp.introspection.paths import make_placeholders
-from drf_mcp.introspection.source.members import find_class_attribute, get_synchronous_name
+from drf_mcp.introspection.source.members import find_class_attribute, find_synchronous_name
 from drf_mcp.option_types.kinds import read_pattern
 from drf_mcp.routes.options import ToolOptions
 from drf_mcp.routes.route import Route, find_routes
@@ -87,7 +87,7 @@ class Endpoint:
         """The viewset's action, or the standard action of a generic view."""
         if self.action is not None:
             is_twin = inspect.iscoroutinefunction(getattr(self.view_class, self.action, None))
-            return get_synchronous_name(self.action) if is_twin else self.action
+            return find_synchronous_name(self.action) if is_twin else self.action
         for mixin, action in GENERIC_ACTIONS.get(self.method, ()):
             if issubclass(self.view_class, mixin):
                 return action

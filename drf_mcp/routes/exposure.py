@@ -83,7 +83,7 @@ class Exposure:
         """
         return (
             any(endpoint.decorations)
-            or any(self.get_view_options(endpoint))
+            or any(self.find_view_options(endpoint))
             or self.is_taken_from_urlconf(endpoint)
         )
 
@@ -93,7 +93,7 @@ class Exposure:
         A PUT that is not named is no tool where PATCH at the same route is one.
         """
         names = {endpoint.action_or_method, endpoint.method.lower()}
-        by_options = any(names & (o.actions or set()) for o in self.get_view_options(endpoint))
+        by_options = any(names & (o.actions or set()) for o in self.find_view_options(endpoint))
         return by_options or hasattr(endpoint.handler, "mcp_tool")
 
     def get_variant(self) -> Hashable:
@@ -108,7 +108,7 @@ class Exposure:
         # Of two routes that differ only in the trailing slash, the first is a tool.
         tools: dict[Any, ToolChoice] = {}
         for endpoint in self.get_endpoints(urlconf):
-            route, own = endpoint.route, self.get_choice(endpoint)
+            route, own = endpoint.route, self.find_choice(endpoint)
             choices = [] if own is None else [own]
             for get_choices in features.hooks["get_choices"] if own is not None else ():
                 choices += get_choices(self, own)
@@ -121,7 +121,7 @@ class Exposure:
 
     def merge_view_options(self, endpoint: Endpoint, action: str | None) -> ToolOptions:
         options = ToolOptions()
-        for view_options in reversed(list(self.get_view_options(endpoint))):
+        for view_options in reversed(list(self.find_view_options(endpoint))):
             own = view_options.tool
             # In the options of a view, ``many`` is about `retrieve`.
             if own.many and action != "retrieve":
@@ -129,13 +129,13 @@ class Exposure:
             options = own.over(options)
         return options
 
-    def get_choice(self, endpoint: Endpoint) -> ToolChoice | None:
+    def find_choice(self, endpoint: Endpoint) -> ToolChoice | None:
         if self.renders_only_html(endpoint) or not endpoint.route.templates[0][0]:
             return None
         if not self.is_exposed(endpoint):
             return None
         options = self.merge_view_options(endpoint, endpoint.standard_action)
-        noun = next((own.name for own in self.get_view_options(endpoint) if own.name), None)
+        noun = next((own.name for own in self.find_view_options(endpoint) if own.name), None)
         for tool_options in reversed(endpoint.decorations):
             options = tool_options.over(options)
         if options.condition is not None and not options.condition():
@@ -177,15 +177,15 @@ class Exposure:
             for renderer in renderers
         )
 
-    def get_view_options(self, endpoint: Endpoint) -> Iterator[ViewOptions]:
+    def find_view_options(self, endpoint: Endpoint) -> Iterator[ViewOptions]:
         options: ViewOptions | None = vars(endpoint.view_class).get("mcp_viewset")
         if options is not None and options.selects(endpoint.action_or_method):
             yield options
-        for registration in self.get_registrations(endpoint):
+        for registration in self.find_registrations(endpoint):
             if registration.options.selects(endpoint.action_or_method):
                 yield registration.options
 
-    def get_registrations(self, endpoint: Endpoint) -> Sequence[Registration]:
+    def find_registrations(self, endpoint: Endpoint) -> Sequence[Registration]:
         # A cache: all endpoints of a route have the same registrations.
         key = id(endpoint.route.callback)
         if key not in self._known:

@@ -37,7 +37,7 @@ class ToolHints:
         if tool.options.examples:
             own = map(arguments.use_own_names, tool.options.examples)
             return tuple(example for example in own if not arguments.find_problems(example))
-        for body in map(arguments.get_arguments_of_body, tool.schema.examples):
+        for body in map(arguments.find_arguments_of_body, tool.schema.examples):
             # Only one, since each costs tokens.
             if body and len(encode_plain(body)) <= LONGEST_WRITTEN:
                 return (body,)

@@ -99,9 +99,9 @@ class Naming:
             versioned: whether the name keeps the version that the path begins with.
             whole: whether it has all words of the path; a hash replaces words that do not fit.
         """
-        words = get_fixed_segments(endpoint.route.path)
+        words = find_fixed_segments(endpoint.route.path)
         words = words if whole else drop_prefix(words, versioned=versioned)
-        own = get_fixed_segments(re.sub(r"\(.*\)|<.*>", "{}", endpoint.extra_path))
+        own = find_fixed_segments(re.sub(r"\(.*\)|<.*>", "{}", endpoint.extra_path))
         if endpoint.action and own and words[-len(own) :] == own:
             words = words[: -len(own)]
         nouns = [endpoint.noun] if endpoint.noun else list(filter(None, map(snake_case, words)))
@@ -148,7 +148,7 @@ class Naming:
         return found
 
 
-def get_fixed_segments(path: str) -> list[str]:
+def find_fixed_segments(path: str) -> list[str]:
     return [segment for segment in path.split("/") if segment and "{" not in segment]
 
 
@@ -167,7 +167,7 @@ def drop_prefix(segments: list[str], *, versioned: bool = False) -> list[str]:
 
 
 def find_shared_words(endpoints: Sequence[Endpoint]) -> tuple[str, ...]:
-    paths = [drop_prefix(get_fixed_segments(endpoint.route.path)) for endpoint in endpoints]
+    paths = [drop_prefix(find_fixed_segments(endpoint.route.path)) for endpoint in endpoints]
     if len(paths) < 2:
         return ()
     shared = itertools.takewhile(lambda column: len(set(column)) == 1, zip(*paths, strict=False))

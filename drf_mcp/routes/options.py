@@ -168,7 +168,7 @@ class ToolOptions:
         value = vars(self)[name] = vars(self)["features"].get(name, option.default)
         return value
 
-    def get_flag(self, name: str, default: bool) -> bool:
+    def choose_flag(self, name: str, default: bool) -> bool:
         flag = getattr(self, name)
         return default if flag is None else bool(flag)
 

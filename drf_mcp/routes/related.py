@@ -81,16 +81,16 @@ class RelatedTools:
     @functools.cached_property
     def namesakes(self) -> Counter[Any]:
         """How many tools do the same with the objects of the same view or model."""
-        return Counter(map(get_deed, self.endpoints.values()))
+        return Counter(map(find_deed, self.endpoints.values()))
 
     def has_namesake(self, endpoint: Any) -> bool:
         """Return whether another tool does the same with such objects, under another path."""
-        return self.namesakes[get_deed(endpoint)] > 1
+        return self.namesakes[find_deed(endpoint)] > 1
 
     def find_list(self, model: Any) -> str | None:
         return self.by_model.get(model._meta.concrete_model)
 
-    def get_nearest_list(self, path: str) -> str | None:
+    def find_nearest_list(self, path: str) -> str | None:
         while "{" in path:
             path = path[: path.rindex("{")]
             if path.rstrip("/") in self.by_path:
@@ -120,7 +120,7 @@ class RelatedTools:
         )
 
 
-def get_deed(endpoint: Any) -> Any:
+def find_deed(endpoint: Any) -> Any:
     # Not `endpoint.model`, since to ask each view for its queryset is costly.
     queryset = getattr(endpoint.view_class, "queryset", None)
     objects = getattr(queryset, "model", None) or endpoint.view_class

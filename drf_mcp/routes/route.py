@@ -59,18 +59,18 @@ class Route:
     @property
     def match_route(self) -> str:
         # In the active language.
-        return (self.constant_spelling or self.get_spelling())[0]
+        return (self.constant_spelling or self.find_spelling())[0]
 
     @property
     def templates(self) -> Templates:
-        return (self.constant_spelling or self.get_spelling())[1]
+        return (self.constant_spelling or self.find_spelling())[1]
 
     @functools.cached_property
     def constant_spelling(self) -> tuple[str, Templates] | None:
         """``match_route`` and ``templates``, None where a pattern is translated."""
-        return self.get_spelling() if all(map(is_constant_pattern, self.chain)) else None
+        return self.find_spelling() if all(map(is_constant_pattern, self.chain)) else None
 
-    def get_spelling(self) -> tuple[str, Templates]:
+    def find_spelling(self) -> tuple[str, Templates]:
         route = str(self.chain[-1])
         for pattern in reversed(self.chain[1:-1]):
             if parent := str(pattern):

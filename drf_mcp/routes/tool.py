@@ -80,7 +80,7 @@ class Tool:
 
     @property
     def is_portable(self) -> bool:
-        return self.options.get_flag("portable", mcp_settings.PORTABLE)
+        return self.options.choose_flag("portable", mcp_settings.PORTABLE)
 
     @functools.cached_property
     def view_schema(self) -> EndpointSchema:
@@ -128,7 +128,7 @@ class Tool:
 
     @property
     def extra_query(self) -> bool:
-        return self.options.get_flag("extra_query", mcp_settings.EXTRA_QUERY)
+        return self.options.choose_flag("extra_query", mcp_settings.EXTRA_QUERY)
 
     @property
     def takes_fields(self) -> bool:
@@ -194,14 +194,14 @@ class Tool:
     def annotations(self) -> dict[str, Any]:
         # Only a read and a plain create are known to destroy nothing.
         endpoint, options = self.endpoint, self.options
-        read_only = options.get_flag("read_only", endpoint.method == "GET")
+        read_only = options.choose_flag("read_only", endpoint.method == "GET")
         creates = endpoint.method == "POST" and endpoint.standard_action == "create"
         repeatable = read_only or endpoint.method in IDEMPOTENT_METHODS
         return {
             "readOnlyHint": read_only,
-            "destructiveHint": options.get_flag("destructive", not (read_only or creates)),
-            "idempotentHint": options.get_flag("idempotent", repeatable),
-            "openWorldHint": options.get_flag("open_world", False),
+            "destructiveHint": options.choose_flag("destructive", not (read_only or creates)),
+            "idempotentHint": options.choose_flag("idempotent", repeatable),
+            "openWorldHint": options.choose_flag("open_world", False),
         }
 
     @property
@@ -220,7 +220,7 @@ class Tool:
 
     @property
     def list_tool(self) -> str | None:
-        return self.related.get_nearest_list(self.endpoint.route.path)  # type: ignore[no-any-return]
+        return self.related.find_nearest_list(self.endpoint.route.path)  # type: ignore[no-any-return]
 
     @property
     def findings(self) -> tuple[Finding, ...]:

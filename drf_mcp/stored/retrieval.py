@@ -167,7 +167,7 @@ def _make_measure(facts: Mapping[str, Any], call: CallState) -> Any:
     """Return a function that returns the tokens of the result that has a slice."""
     capability, encode = call.server.tools_capability, AnswerEncoder().encode
     envelope = capability.get_envelope(call.tool)
-    count_tokens = capability.get_budget(call.tool, call.context).count_tokens
+    count_tokens = capability.make_budget(call.tool, call.context).count_tokens
     limit = capability.find_result_limit(call)
 
     def measure(part: Mapping[str, Any]) -> int:

@@ -147,7 +147,7 @@ def test_the_reads_of_the_example_project_have_fields(carol):
     unknown = {
         name
         for name, tool in registry.tools().items()
-        if tool.takes_fields and not SelectableFields(tool.schema.output).get_paths()
+        if tool.takes_fields and not SelectableFields(tool.schema.output).find_paths()
     }
     assert shown == ((SHOP_READS - short) | unknown) & {*tools}
     assert "orders_list" in shown

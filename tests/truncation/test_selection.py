@@ -41,21 +41,21 @@ ROW = {
 
 
 def test_the_paths_of_an_object():
-    assert SelectableFields(ORDER).get_paths() == PATHS
+    assert SelectableFields(ORDER).find_paths() == PATHS
 
 
 def test_the_paths_of_a_list_and_of_a_page_are_those_of_a_row():
-    assert SelectableFields({"type": "array", "items": ORDER}).get_paths() == PATHS
-    assert SelectableFields(PAGE).get_paths() == PATHS
+    assert SelectableFields({"type": "array", "items": ORDER}).find_paths() == PATHS
+    assert SelectableFields(PAGE).find_paths() == PATHS
 
 
 def test_a_name_with_a_dot_a_comma_or_a_space_is_not_offered():
     names = {"type": "object", "properties": {"a.b": CUSTOMER, "c,d": STRING, " e": {}, "f": {}}}
-    assert SelectableFields(names).get_paths() == ["f"]
+    assert SelectableFields(names).find_paths() == ["f"]
 
 
 def test_an_empty_schema_has_no_paths():
-    assert SelectableFields({}).get_paths() == []
+    assert SelectableFields({}).find_paths() == []
 
 
 def test_the_fields_of_an_object_keep_their_order():
@@ -192,13 +192,13 @@ def answers(draw) -> tuple[dict, Any]:
 @given(answers())
 def test_all_fields_select_the_whole_answer(answer):
     schema, value = answer
-    assert FieldSelection(SelectableFields(schema).get_paths()).select(value) == value
+    assert FieldSelection(SelectableFields(schema).find_paths()).select(value) == value
 
 
 @given(answers(), st.data())
 def test_selecting_twice_changes_nothing(answer, data):
     schema, value = answer
-    known = SelectableFields(schema).get_paths()
+    known = SelectableFields(schema).find_paths()
     selected = data.draw(st.lists(st.sampled_from(known), max_size=4)) if known else []
     once = FieldSelection(selected).select(value)
     assert FieldSelection(selected).select(once) == once
@@ -208,5 +208,5 @@ def test_selecting_twice_changes_nothing(answer, data):
 def test_every_path_of_the_schema_is_known_and_no_other(answer, stranger):
     schema, _ = answer
     assert list(
-        SelectableFields(schema).find_unknown([*SelectableFields(schema).get_paths(), stranger])
+        SelectableFields(schema).find_unknown([*SelectableFields(schema).find_paths(), stranger])
     ) == [stranger]

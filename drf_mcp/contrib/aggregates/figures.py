@@ -340,7 +340,7 @@ class Figures:
         self.pieces = {a: piece for _, pieces in self.metrics for a, piece in pieces.items()}
         self.expressions = {alias: piece.expression for alias, piece in self.pieces.items()}
 
-    def get_answer(self, order: str, limit: int) -> dict[str, Any]:
+    def make_answer(self, order: str, limit: int) -> dict[str, Any]:
         if not self.groupings:
             return {"total": self._show_metrics(self.rows.aggregate(**self.expressions))}
         values = {alias: grouping.expression for alias, grouping in self.groupings.items()}

@@ -114,7 +114,7 @@ class AggregateList:
         asked = read_arguments(known_groupings, known_metrics, write, request.query_params)
         groupings = [known_groupings[key] for key in dict.fromkeys(asked["group_by"])]
         metrics = [known_metrics[key] for key in dict.fromkeys(asked["metrics"])]
-        answer = Figures(rows, groupings, metrics).get_answer(asked["order"], asked["limit"])
+        answer = Figures(rows, groupings, metrics).make_answer(asked["order"], asked["limit"])
         zones = {str(grouping.column.zone) for grouping in groupings if grouping.column.zone}
         return Response({**answer, "time_zone": ", ".join(sorted(zones))} if zones else answer)
 

@@ -206,7 +206,7 @@ class AggregateTool(Tool):
         return Parameter(name, schema, multiple="comma", closed=Keys(known, write))
 
     def bind(self, arguments: Any) -> Call:
-        sent = self.arguments.get_values(arguments) if isinstance(arguments, Mapping) else ()
+        sent = self.arguments.find_values(arguments) if isinstance(arguments, Mapping) else ()
         for argument, value in sent:
             if argument.location == QUERY and argument.parameter.name in ("group_by", "metrics"):
                 items = value if isinstance(value, list) else [value]

@@ -105,7 +105,7 @@ class Audit(MessageObserver):
             return
         with catch() as caught:
             self.keep_arguments(tool, arguments)
-            row = fill(AuditedCall(), self.get_values())
+            row = fill(AuditedCall(), self.find_values())
             self.auditor.save(row)
             self.row = row
             return
@@ -133,7 +133,7 @@ class Audit(MessageObserver):
             return
         if self.record is not None:
             self.keep_arguments(self.record.tool, self.record.sent)
-        self.auditor.keep(self.get_values())
+        self.auditor.keep(self.find_values())
 
     def keep_arguments(self, tool: Any, arguments: Any) -> None:
         self.tool_name = tool.name
@@ -146,7 +146,7 @@ class Audit(MessageObserver):
         if arguments is not None:
             self.arguments = attempt(encode, otherwise=lambda exc: str(_leave_part_out(exc) or ""))
 
-    def get_values(self) -> dict[str, Any]:
+    def find_values(self) -> dict[str, Any]:
         message, caller, auditor = self.message, self.caller, self.auditor
         values = {"time": self.time, "arguments": self.arguments, "endpoint": caller.request.path}
         if message is not None:

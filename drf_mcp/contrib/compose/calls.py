@@ -448,7 +448,7 @@ def name_argument(tool: Tool, name: str) -> str:
 def find_lacking(tool: Tool, outcome: Outcome) -> list[str]:
     """Return the arguments of guards that a call lacks, [] where it was refused for more."""
     problems = outcome.failure.problems if outcome.failure is not None else ()
-    pointers = {tool.arguments.get_control_pointer(each.name): each.name for each in tool.controls}
+    pointers = {tool.arguments.find_control_pointer(each.name): each.name for each in tool.controls}
     if any(each.code != "required" or each.pointer not in pointers for each in problems):
         return []
     return [pointers[each.pointer] for each in problems]

@@ -36,7 +36,7 @@ class ListReader:
         if self.paginator is None:
             return []
         parameters = {getattr(self.paginator, name, None) for name in names}
-        sent = self.tool.arguments.get_values(arguments)
+        sent = self.tool.arguments.find_values(arguments)
         return [argument.name for argument, _v in sent if argument.parameter.name in parameters]
 
     def chooses_page(self, arguments: Mapping[str, Any]) -> bool:

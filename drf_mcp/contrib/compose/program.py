@@ -205,7 +205,7 @@ class Checker:
         sent = dict.fromkeys(required[: len(node.args)], "?")
         named = [(each.arg, each.value) for each in node.keywords if each.arg]
         sent |= {name_argument(tool, each): _read_literal(value) for each, value in named}
-        guards = {arguments.get_control_pointer(each.name) for each in tool.controls}
+        guards = {arguments.find_control_pointer(each.name) for each in tool.controls}
         for problem in [*arguments.find_problems(sent), *arguments.find_missing(sent)]:
             # `**more` may have it.
             is_open = problem.code == "required" and len(named) < len(node.keywords)

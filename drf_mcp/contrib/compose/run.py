@@ -55,7 +55,7 @@ class ProgramGuard(Guard):
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
         call.caller.authenticate()
-        return ProgramRun(call, call.tool.read(call.bound.arguments)).get_outcome()
+        return ProgramRun(call, call.tool.read(call.bound.arguments)).make_outcome()
 
 
 class ProgramTimeGuard(TimeLimitGuard):
@@ -82,7 +82,7 @@ class ProgramRun:
         self.printed = Printed(self.limits["output"])
         self.program, self.now = sent.program, timezone.now()
 
-    def get_outcome(self) -> Outcome:
+    def make_outcome(self) -> Outcome:
         calls = self.calls
         try:
             outcome = self.finish(self.run())
@@ -91,11 +91,11 @@ class ProgramRun:
         except Ended as exc:
             outcome = self.fail(exc.status, exc.failure)
         except ProgramStopped as exc:
-            outcome = Stop(exc, calls, self.program, self.now).get_outcome(self.call)
+            outcome = Stop(exc, calls, self.program, self.now).make_outcome(self.call)
         except Gone:
             message = "Nothing of yours waits under this id: it has expired, or was used before."
             advice = "Send a program for the rest only, without what was done already."
-            pointer = self.call.tool.get_pointer("resume")
+            pointer = self.call.tool.find_pointer("resume")
             problem = Problem("not_found", message, pointer, remediation=advice)
             failure = Failure("NOT_FOUND", Category.NOT_FOUND, message, advice, (problem,))
             outcome = self.fail(404, failure)
@@ -142,7 +142,7 @@ class ProgramRun:
         if value is None and not self.printed.text:
             return self._explain_silence(outcome)
         context = self.call.context
-        budget = self.call.server.tools_capability.get_budget(self.call.tool, context)
+        budget = self.call.server.tools_capability.make_budget(self.call.tool, context)
         if not budget.is_exceeded(outcome, encode_data(data)):
             return outcome
         terms = self.calls.make_result_terms()
@@ -199,7 +199,7 @@ class ProgramRun:
             outcome = self.fail(cause.status, failure)
             return self._keep_rest(outcome, cause, said)
         kind = f"{exc.kind}: " if exc.kind else ""
-        message, pointer = f"{line}{kind}{exc.message}", self.call.tool.get_pointer("program")
+        message, pointer = f"{line}{kind}{exc.message}", self.call.tool.find_pointer("program")
         # The record still waits under the id.
         advice = SAME_RESUME if self.sent.resume else CORRECT
         problem = Problem("program", message, pointer, remediation=advice)
@@ -217,9 +217,9 @@ class ProgramRun:
         text, capability = encode_data(said), self.call.server.tools_capability
         context = self.call.context
         # The error itself and its advice have the other half of the room.
-        if not capability.get_budget(self.call.tool, context).is_exceeded(outcome, 2 * text):
+        if not capability.make_budget(self.call.tool, context).is_exceeded(outcome, 2 * text):
             return outcome
-        archive = capability.get_budget(own, context).get_archive()
+        archive = capability.make_budget(own, context).get_archive()
         items = [{"id": n, "pointer": None, "value": each} for n, each in json.loads(text).items()]
         kept = None if archive is None else archive.keep(cause, items)
         if archive is None or kept is None:
@@ -303,7 +303,7 @@ class Record:
                 if reply := exchange.answers.get(f"{question['key']}{record.suffix}"):
                     record.reopened.replies[question["key"]] = dict(reply.result)
         else:
-            record.take(sent.answers, call.tool.get_pointer("answers"))
+            record.take(sent.answers, call.tool.find_pointer("answers"))
         return name, record
 
     @property
@@ -351,7 +351,7 @@ class Stop:
             program, now.isoformat(), calls.answers, reopened, questions, lacking, suffix
         )
 
-    def get_outcome(self, call: CallState) -> Outcome:
+    def make_outcome(self, call: CallState) -> Outcome:
         calls, inner, tool = self.calls, self.stopped.outcome, self.stopped.tool
         assert inner.failure is not None
         shown = inner.data if isinstance(inner.data, Mapping) else {}

@@ -43,28 +43,28 @@ class ComposeTool(ServerTool):
 
     def read(self, arguments: Mapping[str, Any]) -> Sent:
         sent: dict[str, Any] = {"program": "", "resume": "", "answers": {}}
-        found = self.arguments.get_values(arguments)
+        found = self.arguments.find_values(arguments)
         sent |= {each.parameter.name: value for each, value in found if value is not None}
         sent["answers"] = parse_json_text(sent["answers"], dict)
         text, an_object = "Must be a string.", "Must be an object."
         kinds = (("program", str, text), ("resume", str, text), ("answers", Mapping, an_object))
         problems = [
-            Problem("invalid", message, self.get_pointer(name), sent[name])
+            Problem("invalid", message, self.find_pointer(name), sent[name])
             for name, kind, message in kinds
             if not isinstance(sent[name], kind)
         ]
         if not (sent["program"] or sent["resume"]):
             message, advice = "This argument is required.", "Send the text of a program."
-            pointer = self.get_pointer("program")
+            pointer = self.find_pointer("program")
             problems.append(Problem("required", message, pointer, remediation=advice))
         elif isinstance(sent["program"], str) and len(sent["program"]) > MAX_PROGRAM:
             message = f"Must have at most {MAX_PROGRAM} characters."
-            problems.append(Problem("max_length", message, self.get_pointer("program")))
+            problems.append(Problem("max_length", message, self.find_pointer("program")))
         if problems:
             raise ArgumentsRefused(problems)
         return Sent(**sent)
 
-    def get_pointer(self, name: str) -> str:
+    def find_pointer(self, name: str) -> str:
         """Return the pointer of an argument, which may be in a group."""
         known = self.arguments.arguments
         return next(each.pointer for each in known if each.parameter.name == name)
@@ -78,7 +78,7 @@ def find_mode(view_attributes: Mapping[str, Any]) -> bool | str:
 
 
 def write_functions(server: Any, context: RequestContext) -> Mapping[str, Tool]:
-    tools: Mapping[str, Tool] = server.tools_capability.get_offered_tools(context)
+    tools: Mapping[str, Tool] = server.tools_capability.find_offered_tools(context)
     return {
         name: tool
         for name, tool in tools.items()

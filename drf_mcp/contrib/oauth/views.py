@@ -304,7 +304,7 @@ class ConsentPreview:
         context = RequestContext.of_list(caller)
         try:
             caller.narrowings += tuple(view.find_narrowings())
-            offered = server.tools_capability.get_offered_tools(context)
+            offered = server.tools_capability.find_offered_tools(context)
             yield from PreviewVisibility(caller).of(offered.values())
         except (APIException, Refused):
             # The endpoint refuses such a token, or there is no such toolset.

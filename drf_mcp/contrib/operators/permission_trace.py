@@ -270,7 +270,7 @@ class PermissionTrace:
             yield Step("narrowing", "READ_ONLY", None, _(UNASKABLE) % {"error": caught.exception})
         for narrowing in dict.fromkeys((*self.caller.narrowings, *self.narrowings, *own)):
             allows = narrowing.allows(self.tool)
-            says = _("leaves the tool") if allows else narrowing.get_words(self.tool)
+            says = _("leaves the tool") if allows else narrowing.write_words(self.tool)
             yield Step("narrowing", narrowing.label, allows, says)
 
     def _find_permission_steps(self) -> Iterator[Step]:

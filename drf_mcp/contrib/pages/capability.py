@@ -130,7 +130,7 @@ class UICapability(Capability):
         scheme, _, name = uri.rpartition("/")
         if scheme != "ui://tools" or context.era.revision not in self.result_members:
             return None
-        tool = self.server.tools_capability.get_offered_tools(context).get(name)
+        tool = self.server.tools_capability.find_offered_tools(context).get(name)
         if tool is None or not tool.options.ui:
             return None
         return Page(tool) if Visibility(context.caller).sees_any([tool]) else None

@@ -112,7 +112,7 @@ class PromptsCapability(Capability):
     ) -> list[dict[str, Any]]:
         resources: Any = self.server.find_capability("resources")
         messages = []
-        for path in prompt.get_paths(arguments):
+        for path in prompt.find_paths(arguments):
             for contents in resources.read(resources.uris.write(path), context)["contents"]:
                 kind = contents.get("mimeType", "").partition("/")[0]
                 if kind in MEDIA and "blob" in contents:
@@ -176,7 +176,7 @@ class PromptArguments:
         # An argument names only objects that a list shows the caller.
         capability = self.server.tools_capability
         exposed = ListedRows(self.context.caller, capability.get_tools(self.context))
-        offered = ListedRows(self.context.caller, capability.get_offered_tools(self.context))
+        offered = ListedRows(self.context.caller, capability.find_offered_tools(self.context))
         for name in fields.keys() & arguments.keys():
             field = getattr(fields[name], "child_relation", fields[name])
             model = getattr(getattr(field, "queryset", None), "model", None)

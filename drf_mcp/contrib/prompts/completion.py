@@ -164,7 +164,7 @@ class CompletionCapability(Capability):
             raise InvalidParams('The argument to complete needs "name" and "value", strings.')
         known = params.get("context")
         chosen = known.get("arguments") if isinstance(known, Mapping) else None
-        rows = ListedRows(context.caller, self.server.tools_capability.get_offered_tools(context))
+        rows = ListedRows(context.caller, self.server.tools_capability.find_offered_tools(context))
         completion = Completion(rows, typed, chosen if isinstance(chosen, Mapping) else {})
         return {"completion": self.ask(completion, ref, name, context)}
 

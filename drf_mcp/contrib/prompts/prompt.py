@@ -104,7 +104,7 @@ class Prompt:
         context = make_context(dict(values), http_request, autoescape=False)
         return force_str(template.template.render(context)).strip()
 
-    def get_paths(self, arguments: Mapping[str, Any]) -> Iterator[str]:
+    def find_paths(self, arguments: Mapping[str, Any]) -> Iterator[str]:
         """Yield the paths or URIs of the resources of one prompt."""
         for path in self.resources:
             if whole := VARIABLE.fullmatch(path):

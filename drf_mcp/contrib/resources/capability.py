@@ -116,7 +116,7 @@ class ResourcesCapability(Capability):
 
     def _find_visible_routes(self, context: RequestContext) -> list[RouteResource]:
         capability = self.server.tools_capability
-        offered = capability.get_offered_tools(context).values()
+        offered = capability.find_offered_tools(context).values()
         return self.find_routes(capability.find_visible(offered, context))
 
     def _make_list(
@@ -173,7 +173,7 @@ class ResourcesCapability(Capability):
 
     def find_template(self, template: str, context: RequestContext) -> RouteResource | None:
         """Return the resources of a URI template, None if the caller is offered none."""
-        offered = self.server.tools_capability.get_offered_tools(context).values()
+        offered = self.server.tools_capability.find_offered_tools(context).values()
         routes = [route for route in self.find_routes(offered) if route.is_template]
         return next((route for route in routes if route.uri_template == template), None)
 
@@ -226,7 +226,7 @@ class Reading:
         self.server = server
         self.uri = uri
         # The dispatcher of the tools, with its guards.
-        self.dispatcher = copy.copy(server.tools_capability.get_dispatcher())
+        self.dispatcher = copy.copy(server.tools_capability.make_dispatcher())
         # A view with an envelope of the project's own is read with that envelope.
         self.dispatcher.recognize = None
 
@@ -238,7 +238,7 @@ class Reading:
 
         def fail(exc: Exception) -> None:
             nonlocal outcome
-            outcome = self.dispatcher.get_crash_outcome(call, caller.request, exc)
+            outcome = self.dispatcher.make_crash_outcome(call, caller.request, exc)
 
         if not outcome.is_error:
             attempt(lambda: contents.extend(self.write(outcome, call.response)), otherwise=fail)

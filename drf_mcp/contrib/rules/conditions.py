@@ -283,7 +283,7 @@ class SentArguments(ToolPlaces):
             # A parameter that is sent twice is read in a way of the view's own.
             sent[name] = UNREADABLE if name in sent else value
 
-        for argument, raw in self.tool.arguments.get_values(arguments):
+        for argument, raw in self.tool.arguments.find_values(arguments):
             if argument.location not in (PATH, QUERY, BODY):
                 continue
             value = argument.read(raw)

@@ -104,7 +104,7 @@ class RulesGuard(Guard):
         if (made := self._find_earlier(call)) is not None:
             return made
         if decision.ruling.verdict == APPROVE:
-            return CallToApprove(call, decision.rule, decision.ruling).get_outcome(proceed)
+            return CallToApprove(call, decision.rule, decision.ruling).make_outcome(proceed)
         return self.refuse(call, decision)
 
     def refuse(self, call: CallState, decision: Decision) -> Outcome:
@@ -114,7 +114,7 @@ class RulesGuard(Guard):
             if refused is not None:
                 return refused
         refusal = PermissionDenied(decision.ruling.reason)
-        outcome: Outcome = call.dispatcher.get_refused_outcome(call, refusal)
+        outcome: Outcome = call.dispatcher.make_refused_outcome(call, refusal)
         failure, items = outcome.failure, call.tool.arguments.items
         if failure is None or not call.bound.items:
             return outcome
@@ -176,7 +176,7 @@ class CallToApprove:
         self.asked = {"rule": rule.name, "reason": ruling.reason, "group": ruling.group}
         self.asked |= {"approvals_needed": ruling.approvals}
 
-    def get_outcome(self, proceed: Proceed) -> Outcome:
+    def make_outcome(self, proceed: Proceed) -> Outcome:
         """Return a proposal, or the outcome of the approved call."""
         call, tool = self.call, self.call.tool
         if tool.reads:

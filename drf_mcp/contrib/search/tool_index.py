@@ -186,7 +186,7 @@ class ShortSignature(Signature):
         texts += [f"{name}: {self.write_type(every[name])} = None" for name in shown]
         return ", ".join(texts if len(texts) == len(every) else [*texts, "..."])
 
-    def get_answer(self) -> str:
+    def make_answer(self) -> str:
         output = self.find_output()
         rows = output.get("items") if isinstance(output, Mapping) else None
         row = rows if isinstance(rows, Mapping) else output

@@ -133,7 +133,7 @@ class ToolSearch:
     @cached_property
     def tools(self) -> Mapping[str, Tool]:
         """The tools that the caller, who is authenticated for it, is offered."""
-        tools: Mapping[str, Tool] = self.capability.get_offered_tools(self.context)
+        tools: Mapping[str, Tool] = self.capability.find_offered_tools(self.context)
         return tools
 
     @cached_property

@@ -321,7 +321,7 @@ class TaskGuard(Guard):
                 unfinished = self.tasks.create(call)
             except LimitReached as exc:
                 # Another call at the same time has taken the last place.
-                refused: Outcome = call.dispatcher.get_refused_outcome(call, exc)
+                refused: Outcome = call.dispatcher.make_refused_outcome(call, exc)
                 return refused.changed(request_id=outcome.request_id)
         elif outcome.status == 202 and not (TRIAL.get(call) or RERUN.get(call)):
             # The job of a dry run was rolled back. An approved call ends its proposal.

@@ -103,7 +103,7 @@ class JobReader:
             call = CallState(tool, {}, context.caller, context, self.server)
             call.bound = bound
             started = time.perf_counter()
-            outcome: Outcome = capability.get_dispatcher().dispatch(call)
+            outcome: Outcome = capability.make_dispatcher().dispatch(call)
             following = call.response and find_url(call.response)
             if outcome.status not in REDIRECTS or not following:
                 break

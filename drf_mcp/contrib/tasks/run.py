@@ -315,11 +315,11 @@ class Run:
         with override_language():
             try:
                 with Heartbeat(self):
-                    answer = self.get_answer()
+                    answer = self.make_answer()
             finally:
                 self.keep(answer)
 
-    def get_answer(self) -> Mapping[str, Any]:
+    def make_answer(self) -> Mapping[str, Any]:
         try:
             request = make_request(self.row.request, self.row.owner)
         except CallerGone:

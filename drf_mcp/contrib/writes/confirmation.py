@@ -68,7 +68,7 @@ def find_confirmation(tool: Any) -> bool | str:
         return False
     if own is not None:
         return own
-    destroys = tool.options.get_flag("destructive", tool.endpoint.method == "DELETE")
+    destroys = tool.options.choose_flag("destructive", tool.endpoint.method == "DELETE")
     return bool(destroys) and mcp_settings.CONFIRM
 
 

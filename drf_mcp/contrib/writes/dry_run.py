@@ -68,7 +68,7 @@ def is_dry_run(call: CallState) -> bool:
     asked = call.bound.controls.get(DRY_RUN, False)
     answer = {"true": True, "false": False}.get(str(asked).lower())
     if answer is None:
-        pointer = call.tool.arguments.get_control_pointer(DRY_RUN)
+        pointer = call.tool.arguments.find_control_pointer(DRY_RUN)
         advice = "Send true or false. Nothing was run."
         problem = Problem(
             "invalid", "Must be true or false.", pointer, received=asked, remediation=advice
@@ -256,7 +256,7 @@ def _run_trial(call: CallState, proceed: Proceed, rollback: Rollback) -> Outcome
     outcome = rollback.watch(call, lambda: _make_plain(proceed(call)))
     if rollback.obstacle or outcome.failure is not None:
         return _mark_trial(outcome)
-    fail = partial(call.dispatcher.get_crash_outcome, call, call.caller.request)
+    fail = partial(call.dispatcher.make_crash_outcome, call, call.caller.request)
     failed: Outcome | None = attempt(rollback.check_constraints, otherwise=fail)
     if failed is not None:
         return _mark_trial(failed)
@@ -295,7 +295,7 @@ def shorten(value: Any, most: int) -> Any:
 def _refuse_trial(call: CallState, obstacle: str, state: str, note: str = NOTE) -> Outcome:
     message = f"{call.tool.name} has no dry run here: its view {obstacle}. {state}"
     advice = "Leave the argument out to make the call itself, if that is wanted."
-    pointer = call.tool.arguments.get_control_pointer(DRY_RUN)
+    pointer = call.tool.arguments.find_control_pointer(DRY_RUN)
     problem = Problem("dry_run_unavailable", message, pointer, received=True, remediation=advice)
     failure = Failure("VALIDATION_ERROR", Category.VALIDATION, message, advice, problems=(problem,))
     return _mark_trial(Outcome(call.tool.name, 400, failure=failure), note)

@@ -81,7 +81,8 @@ def _find_guard_names(tool: Any) -> tuple[str, ...]:
         # A tool takes all that its view takes over HTTP: also the header, as an argument.
         IDEMPOTENCY_KEY: not tool.reads
         and (
-            takes_header(tool) or options.get_flag("idempotency_key", mcp_settings.IDEMPOTENCY_KEYS)
+            takes_header(tool)
+            or options.choose_flag("idempotency_key", mcp_settings.IDEMPOTENCY_KEYS)
         ),
         IF_MATCH: precondition is not None and precondition.guards_tool,
         CONFIRMATION: bool(find_confirmation(tool)),

@@ -151,7 +151,7 @@ class IdempotencyGuard(Guard):
         key = call.bound.controls.get(IDEMPOTENCY_KEY)
         if key is None and not requires_key(call.tool):
             return ""
-        pointer = call.tool.arguments.get_control_pointer(IDEMPOTENCY_KEY)
+        pointer = call.tool.arguments.find_control_pointer(IDEMPOTENCY_KEY)
         if key is None:
             problem = missing_argument(pointer)
         elif not is_key(key):
@@ -167,7 +167,7 @@ class IdempotencyGuard(Guard):
 
         def read(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             # Arguments of other guards, such as a confirmation, are no part of the change.
-            for argument, value in arguments.get_values(values):
+            for argument, value in arguments.find_values(values):
                 if argument.location != CONTROL:
                     yield argument.pointer, argument.read(value)
 

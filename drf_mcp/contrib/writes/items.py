@@ -104,7 +104,7 @@ class WriteBatch(Batch):
     def count_failed(self) -> int:
         return sum(map(self.is_miss, self.outcomes))
 
-    def get_warning(self) -> Warning:
+    def make_warning(self) -> Warning:
         failed = [index for index, outcome in enumerate(self.outcomes) if self.is_miss(outcome)]
         context = {
             "failed_items": failed,
@@ -112,7 +112,7 @@ class WriteBatch(Batch):
             "total_items": len(self.ids),
             **self.find_details(),
         }
-        return replace(super().get_warning(), context=context)
+        return replace(super().make_warning(), context=context)
 
 
 NAME = "items"
@@ -179,11 +179,11 @@ class Items:
                 continue
             required = argument.required or argument.location == PATH
             own.append(replace(argument, parameter=replace(argument.parameter, required=required)))
-        schema = self.arguments.get_object_schema([a for a in self.shared if a.listed])
+        schema = self.arguments.make_object_schema([a for a in self.shared if a.listed])
         schema["properties"][self.name] = {
             "type": "array",
             "description": f"1 to {self.most} objects.",
-            "items": self.arguments.get_object_schema(own),
+            "items": self.arguments.make_object_schema(own),
             "minItems": 1,
             "maxItems": self.most,
         }

@@ -11,7 +11,7 @@ class WritesReview(ToolReview):
     def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
         names, hints = {parameter.name for parameter in tool.controls}, tool.annotations
         # An update may overwrite something, but does not destroy as CONFIRM means it.
-        destroys = tool.options.get_flag("destructive", tool.endpoint.method == "DELETE")
+        destroys = tool.options.choose_flag("destructive", tool.endpoint.method == "DELETE")
         asks, writes_one = find_confirmation(tool), tool.endpoint.key_kwarg is not None
         # A call that changes nothing when it is repeated needs no key.
         repeats = not hints["idempotentHint"]

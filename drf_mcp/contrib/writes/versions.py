@@ -166,22 +166,22 @@ class PreconditionGuard(Guard):
             headers = {**(call.bound.headers or {}), "HTTP_IF_MATCH": etag}
             call.bound = replace(call.bound, headers=headers)
             outcome = proceed(call)
-            return self.get_refusal(call) if outcome.status == STATUS else outcome
+            return self.describe_refusal(call) if outcome.status == STATUS else outcome
         with transaction.atomic(using=router.db_for_write(precondition.model)):
             row = CallObject(call.caller, call.tool, call.bound).find_row(is_locked=True)
             # Without a row, the view refuses the call itself.
             if row is None or precondition.matches(sent, row):
                 return proceed(call)
-        return self.get_refusal(call, precondition.read_version(row))
+        return self.describe_refusal(call, precondition.read_version(row))
 
-    def get_refusal(self, call: CallState, version: Any = None) -> Outcome:
+    def describe_refusal(self, call: CallState, version: Any = None) -> Outcome:
         tool, answer = call.tool, CallObject(call.caller, call.tool, call.bound).read()
         if answer is not None and tool.options.if_match is True:
             version = answer.headers.get("ETag")
         problem = Problem(
             "stale",
             "The object has changed since it was read.",
-            tool.arguments.get_control_pointer(IF_MATCH),
+            tool.arguments.find_control_pointer(IF_MATCH),
             received=call.bound.controls[IF_MATCH],
             accepted=None if version is None else str(version),
             remediation=ADVICE,

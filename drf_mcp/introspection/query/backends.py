@@ -55,14 +55,14 @@ class FilterBackends:
     def get_parameters(self) -> Parameters:
         found: list[Parameter] = []
         for backend_class in self.attempt("", lambda: tuple(self.view.filter_backends or ()), ()):
-            step = functools.partial(self.get_backend_parameters, backend_class)
+            step = functools.partial(self.find_backend_parameters, backend_class)
             found += self.attempt(f"{backend_class.__name__}: ", step, ())
         view_class: Any = type(self.view)
         if any(asks_who_calls(view_class, name) for name in VIEW_HOOKS):
             self.inspection.add_finding("The filters are those of an anonymous caller.", OTHERS)
         return tuple(found)
 
-    def get_backend_parameters(self, backend_class: Any) -> Parameters:
+    def find_backend_parameters(self, backend_class: Any) -> Parameters:
         backend = backend_class()
         kind: type[BackendParameters] = BackendParameters
         if hasattr(backend, "get_filterset_class"):
@@ -160,7 +160,7 @@ class FilterSetParameters(BackendParameters):
                 lost = LostFilters(inspection.place, NO_MODEL, RETURN_EARLY)
                 inspection.findings.append(lost)
             return ()
-        items = inspection.attempt(self.get_filters, RETURN_EARLY, filterset_class.base_filters)
+        items = inspection.attempt(self.find_filters, RETURN_EARLY, filterset_class.base_filters)
         found: list[Parameter] = []
         for name, item in items.items():
             facts = {"filter": name, "class": filterset_class.__qualname__}
@@ -173,14 +173,14 @@ class FilterSetParameters(BackendParameters):
         described = import_string(FILTER)(name, item, is_lenient=is_lenient)
         failures: list[Exception] = []
         found: Any = attempt(described.get_parameters, otherwise=failures.append)
-        found = found or described.get_related_rows()
+        found = found or described.find_related_rows()
         if not found and failures:
             self.inspection.findings.append(
                 make_finding(self.inspection.place, failures[0], remedy)
             )
         return found or (Parameter(name, {"type": "string"}),)
 
-    def get_filters(self) -> dict[str, Any]:
+    def find_filters(self) -> dict[str, Any]:
         # From an instance, since a filter set may add filters or change form fields while it is
         # made.
         request, queryset = self.view.request, self.inspection.queryset

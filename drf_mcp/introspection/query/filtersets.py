@@ -97,12 +97,12 @@ class FilterParameters:
             return (self.describe_column(self.column, "One of the values in use"),)
         field = self.item.field
         if isinstance(field, forms.MultiValueField):
-            return self.get_parts(field)
+            return self.find_parts(field)
         value, multiple = self.get_schema(field), find_separator(field)
         schema: Schema = {"type": "array", "items": value} if multiple else value
         if isinstance(field, fields.BaseRangeField):
             schema |= {"minItems": 2, "maxItems": 2}
-        closed = self.get_closed(field, value, multiple)
+        closed = self.find_closed(field, value, multiple)
         if isinstance(closed, LongestTexts):
             longest = FieldSchema.of(value) | {"maxLength": closed.max_length}
             schema = {**schema, "items": longest} if multiple else longest
@@ -112,16 +112,16 @@ class FilterParameters:
                 self.explain(schema, field),
                 field.required,
                 multiple,
-                self.get_value_info(field, multiple),
+                self.make_value_info(field, multiple),
                 closed=closed,
-                part=None if multiple else self.get_bound(field),
+                part=None if multiple else self.find_bound(field),
                 listed=not refuses_all(field),
                 role="sort" if self.sorts else "filter",
                 terms=tuple(map(str, self.item.param_map.values())) if self.sorts else (),
             ),
         )
 
-    def get_related_rows(self) -> Parameters:
+    def find_related_rows(self) -> Parameters:
         # For a form field that cannot be made, since its queryset needs a caller.
         model = getattr(self.column, "related_model", None)
         if model is None or not isinstance(self.item, filters.QuerySetRequestMixin):
@@ -142,7 +142,7 @@ class FilterParameters:
         required = bool(extra.get("required"))
         return Parameter(self.name, schema, required, "repeat" if several else None)
 
-    def get_parts(self, field: forms.MultiValueField) -> Parameters:
+    def find_parts(self, field: forms.MultiValueField) -> Parameters:
         name, widget = self.name, field.widget
         numbered = [part.lstrip("_") for part in getattr(widget, "widgets_names", ())]
         suffixes = getattr(widget, "suffixes", numbered)
@@ -165,7 +165,7 @@ class FilterParameters:
             chosen = find_chosen(field)
             return describe_input(find_model_field(chosen.model, chosen.key)) or dict(STRING)
         if isinstance(field, forms.ChoiceField):
-            return self.get_choice_schema(field)
+            return self.make_choice_schema(field)
         if any(find_package(type(field), name) not in PACKAGES for name in READERS):
             return dict(STRING)
         base = next(base for base in type(field).__mro__ if base in SCALARS)
@@ -173,7 +173,7 @@ class FilterParameters:
         numbers = {name: n for name, n in limits.items() if isinstance(n, (int, float))}
         return FieldSchema.of(SCALARS[base]) | numbers  # type: ignore[no-any-return]
 
-    def get_choice_schema(self, field: Any) -> Schema:
+    def make_choice_schema(self, field: Any) -> Schema:
         if callable(self.item.extra.get("choices")):
             return dict(STRING)
         choices = flatten_choices(field.choices)
@@ -187,7 +187,7 @@ class FilterParameters:
             }
         )
 
-    def get_value_info(self, field: Any, multiple: str | None) -> ValueInfos:
+    def make_value_info(self, field: Any, multiple: str | None) -> ValueInfos:
         column, several, relation = self.column, bool(multiple), None
         if isinstance(field, forms.ModelChoiceField):
             several = isinstance(field, forms.ModelMultipleChoiceField)
@@ -201,7 +201,7 @@ class FilterParameters:
             relation = Relation(column.model, column.name)
         return {(ANY,) if several else (): ValueInfo(relation=relation)} if relation else {}
 
-    def get_closed(self, field: Any, value: Schema, multiple: str | None) -> ClosedSet | None:
+    def find_closed(self, field: Any, value: Schema, multiple: str | None) -> ClosedSet | None:
         """Return the values that the filter uses, None where it ignores no value."""
         item, column = self.item, self.column
         longest = getattr(column, "max_length", None)
@@ -226,7 +226,7 @@ class FilterParameters:
             return None
         return FormValues(field, value, self.is_lenient)
 
-    def get_bound(self, field: forms.Field) -> FilterPart | None:
+    def find_bound(self, field: forms.Field) -> FilterPart | None:
         # Not over a relation to many rows: one row may meet one bound, and another row the other.
         item, column = self.item, self.column
         end = ENDS.get(item.lookup_expr)
@@ -236,13 +236,13 @@ class FilterParameters:
         return None if to_many else FilterPart(self.name, field, item.field_name, end)
 
     def explain(self, schema: Schema, field: Any) -> Schema:
-        purpose = self.get_purpose(field, schema)
+        purpose = self.find_purpose(field, schema)
         words = explain({}, purpose, schema.get("description", ""))
         return FieldSchema.of(schema) | words  # type: ignore[no-any-return]
 
     # --- What the description says ------------------------------------------------------------
 
-    def get_purpose(self, field: Any, schema: Schema) -> str:
+    def find_purpose(self, field: Any, schema: Schema) -> str:
         help_text = clean_text(field.help_text)
         if help_text == COMMAS:  # django-filter's own, and an array here
             help_text = ""

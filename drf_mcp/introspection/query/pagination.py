@@ -58,15 +58,15 @@ class StockPages(Pages):
         size_name = self.get(self.size_param)
         if not self.get(self.size) and not size_name:
             return ()
-        page = self.get_page_parameter()
+        page = self.make_page_parameter()
         if not size_name:
             return (page,)
         most = self.get(self.most_rows)
         bounds = {"type": "integer", "minimum": 1} | ({} if most is None else {"maximum": most})
-        rows = Parameter(size_name, bounds, closed=self.get_numbers(self.size_reader, 1))
+        rows = Parameter(size_name, bounds, closed=self.describe_numbers(self.size_reader, 1))
         return (rows, page) if self.rows_first else (page, rows)
 
-    def get_page_parameter(self) -> Parameter:
+    def make_page_parameter(self) -> Parameter:
         schema = {"type": "integer", "minimum": self.least_page}
         return Parameter(self.get(self.page_param), schema)
 
@@ -77,16 +77,16 @@ class StockPages(Pages):
             return {}
         linked = self.is_stock("get_next_link", "get_previous_link")
         link: Schema = {"type": ["string", "null"]} if linked else {}
-        members = {**self.get_count(), "next": link, "previous": link, "results": rows}
+        members = {**self.describe_count(), "next": link, "previous": link, "results": rows}
         return {"type": "object", "properties": members}
 
-    def get_count(self) -> dict[str, Schema]:
+    def describe_count(self) -> dict[str, Schema]:
         paginator = self.paginator
-        counts = not hasattr(paginator, "get_count") or self.is_stock("get_count")
+        counts = not hasattr(paginator, "describe_count") or self.is_stock("describe_count")
         stock = getattr(paginator, "django_paginator_class", Paginator) is Paginator
         return {"count": {"type": "integer"} if counts and stock else {}}
 
-    def get_numbers(self, reader: str, minimum: int) -> WholeNumbers | None:
+    def describe_numbers(self, reader: str, minimum: int) -> WholeNumbers | None:
         return WholeNumbers(minimum) if self.is_stock(reader) else None
 
     def get(self, name: str) -> Any:
@@ -105,18 +105,18 @@ class OffsetPages(StockPages):
     size_reader = "get_limit"
     rows_first = True
 
-    def get_page_parameter(self) -> Parameter:
-        return replace(super().get_page_parameter(), closed=self.get_numbers("get_offset", 0))
+    def make_page_parameter(self) -> Parameter:
+        return replace(super().make_page_parameter(), closed=self.describe_numbers("get_offset", 0))
 
 
 class CursorPages(StockPages):
     page_param = "cursor_query_param"
 
-    def get_page_parameter(self) -> Parameter:
+    def make_page_parameter(self) -> Parameter:
         schema = {"type": "string", "description": "From the page before."}
         return Parameter(self.get(self.page_param), schema)
 
-    def get_count(self) -> dict[str, Schema]:
+    def describe_count(self) -> dict[str, Schema]:
         return {}
 
 
@@ -127,6 +127,6 @@ FAMILIES: dict[type, type[Pages]] = {
 }
 
 
-def get_pages(paginator: Any) -> Pages:
+def find_pages(paginator: Any) -> Pages:
     family = next((base for base in type(paginator).__mro__ if base in FAMILIES), None)
     return FAMILIES[family](paginator) if family is not None else Pages(paginator)

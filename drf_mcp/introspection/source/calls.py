@@ -24,7 +24,7 @@ from rest_framework.serializers import BaseSerializer, Serializer
 
 from drf_mcp.introspection.source.members import (
     find_member,
-    get_synchronous_name,
+    find_synchronous_name,
     is_framework_code,
     unwrap_member,
 )
@@ -256,7 +256,7 @@ class CallReader:
     ) -> Values:
         is_view = instance is self.reader.instance
         if is_view:
-            self.tell("call", get_synchronous_name(name))
+            self.tell("call", find_synchronous_name(name))
             self.reader.asked.add(name)
         if name in instance.attributes and after is None:
             return self.escape_all(positional, keywords)
@@ -267,7 +267,7 @@ class CallReader:
             return self.call(KnownValue(member), node, positional, keywords)
         function = unwrap_member(member)
         made: Values = ()
-        is_known = is_view and get_synchronous_name(name) in HOOKS
+        is_known = is_view and find_synchronous_name(name) in HOOKS
         if is_known and name == "get_serializer":
             made = self.make(None, positional, keywords)
         if name == "get_paginated_response" and positional:

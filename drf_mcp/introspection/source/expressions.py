@@ -149,16 +149,16 @@ class ExpressionReader:
 
     def get_attribute(self, holder: Any, name: str) -> Values:
         if holder is THE_REQUEST:
-            return self.get_request_attribute(name)
+            return self.find_request_attribute(name)
         if isinstance(holder, ReadObject):
             return self.reader.get_attribute(holder, name, self.flow)
         if isinstance(holder, KnownValue):
-            return self.get_known_attribute(self.reader.use(holder), name)
+            return self.find_known_attribute(self.reader.use(holder), name)
         if isinstance(holder, MadeSerializer) and name == "data":
             return (SerializedData(holder),)
         return (THE_REQUEST,) if holder is ANYTHING and name in REQUEST else UNKNOWN
 
-    def get_request_attribute(self, name: str) -> Values:
+    def find_request_attribute(self, name: str) -> Values:
         if name in REQUEST:
             return (THE_REQUEST,)
         if name in PARTS:
@@ -167,7 +167,7 @@ class ExpressionReader:
         method = self.reader.facts.get("method") if name == "method" else None
         return (KnownValue(method, is_fact=True),) if method else UNKNOWN
 
-    def get_known_attribute(self, holder: Any, name: str) -> Values:
+    def find_known_attribute(self, holder: Any, name: str) -> Values:
         if isinstance(holder, type) and self.by_class(holder):
             return self.reader.get_attribute(self.reader.instance, name, self.flow)
         if hasattr(holder, "_meta") and name in ("objects", "_default_manager"):

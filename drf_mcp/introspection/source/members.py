@@ -93,7 +93,7 @@ def unwrap_function(function: Any) -> Iterator[tuple[Any, bool]]:
         function = wrapped
 
 
-def get_synchronous_name(name: str) -> str:
+def find_synchronous_name(name: str) -> str:
     return SYNCHRONOUS_NAMES.get(name, name)
 
 

@@ -14,7 +14,7 @@ from drf_mcp.introspection.source.choices import name_serializers
 from drf_mcp.introspection.source.expressions import ExpressionReader
 from drf_mcp.introspection.source.members import (
     find_member,
-    get_synchronous_name,
+    find_synchronous_name,
     is_framework_code,
     unwrap_member,
 )
@@ -371,7 +371,7 @@ class QueryListener(MemberReadings):
         reading.names = {name: each for name, each in names.items() if name not in twice}
         reading.keys = {**self.get(INITIAL_DATA), **self.get(BODY)}
         reading.files = self.get(FILES)
-        reading.hooks = {get_synchronous_name(name) for name in reader.followed}
+        reading.hooks = {find_synchronous_name(name) for name in reader.followed}
         return reading
 
 
@@ -391,7 +391,7 @@ class SharedReading:
 
     @classmethod
     def of(cls, owner: type, name: str, method: str = "") -> SharedReading:
-        shared = get_shared_readings(owner.__mro__[1:], name, method)
+        shared = find_shared_readings(owner.__mro__[1:], name, method)
         for each in shared:
             if inherits_all(owner, each.reader):
                 return each
@@ -402,7 +402,7 @@ class SharedReading:
 
 
 @functools.lru_cache(maxsize=1024)
-def get_shared_readings(bases: tuple[type, ...], name: str, method: str) -> list[SharedReading]:
+def find_shared_readings(bases: tuple[type, ...], name: str, method: str) -> list[SharedReading]:
     return []  # filled by the caller, and kept by the cache
 
 

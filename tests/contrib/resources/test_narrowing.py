@@ -84,7 +84,7 @@ def test_guards_of_the_tools_guard_resources(mount):
             return [*super().get_guards(pending), Closed()]
 
     class ClosedTools(ToolsCapability):
-        def get_dispatcher(self):
+        def make_dispatcher(self):
             return ClosedDispatcher()
 
     classes = [ClosedTools, *Server.capability_classes[1:]]

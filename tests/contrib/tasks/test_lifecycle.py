@@ -167,7 +167,7 @@ def test_an_async_view_is_cancelled_at_its_await(agent, work):
 def test_progress_is_the_status_message(agent):
     task = agent.start("report")
     run = Run.begin(task["taskId"])
-    run.get_answer()
+    run.make_answer()
     Heartbeat(run).look()
     assert agent.get(task)["statusMessage"] == "3 of 10"
 

@@ -153,4 +153,4 @@ class Clashing(Users):
 def test_a_field_named_if_match_keeps_its_name(tool_of, style, pointer):
     patch = path("clashes/<int:pk>/", Clashing.as_view({"patch": "partial_update"}))
     tool = tool_of(patch, ARGUMENTS=style)
-    assert tool.arguments.get_control_pointer("if_match") == pointer
+    assert tool.arguments.find_control_pointer("if_match") == pointer
