@@ -61,9 +61,9 @@ class FormBody(BodyEncoder):
     forms: Forms = field(default_factory=dict)
 
     def encode(self, value: Any) -> EncodedBody:
-        return EncodedBody(urlencode([*self.make_pairs(value)]).encode(), self.content_type)
+        return EncodedBody(urlencode([*self._make_pairs(value)]).encode(), self.content_type)
 
-    def make_pairs(self, value: Any) -> Iterator[Pair]:
+    def _make_pairs(self, value: Any) -> Iterator[Pair]:
         is_list = isinstance(value, list) and self.forms.get(()) == "parts"
         if not is_list and not isinstance(value, Mapping):
             raise TypeError("this endpoint takes form fields, so its body must be an object")
@@ -93,10 +93,10 @@ class FormBody(BodyEncoder):
             raise TypeError(
                 f"a form cannot hold {kind}: leave out {name or 'it'}, or give it a value"
             )
-        elif isinstance(value, list) and (form == "parts" or is_flat_list(value)):
+        elif isinstance(value, list) and (form == "parts" or _is_flat_list(value)):
             # A list of texts or numbers repeats its name for each item. Inside a row REST framework
             # reads a name once, so the items are numbered.
-            is_numbered = not name or "]" in name or not is_flat_list(value)
+            is_numbered = not name or "]" in name or not _is_flat_list(value)
             for index, item in enumerate(value):
                 row = f"{name}[{index}]" if is_numbered else name
                 if item is None or item == {}:
@@ -107,7 +107,7 @@ class FormBody(BodyEncoder):
             yield name, value if isinstance(value, str) else json.dumps(value, allow_nan=False)
 
 
-def is_flat_list(items: Iterable[Any]) -> bool:
+def _is_flat_list(items: Iterable[Any]) -> bool:
     return not any(isinstance(item, (dict, list)) for item in items)
 
 
@@ -121,23 +121,23 @@ class MultiPartBody(FormBody):
         # RFC 7578
         boundary = b"--" + self.content_type.partition("=")[2].encode()
         lines: list[bytes | UploadedFile[Any]] = []
-        for name, content in self.make_pairs(value):
-            lines += [boundary, *self.make_part(name, content)]
+        for name, content in self._make_pairs(value):
+            lines += [boundary, *self._make_part(name, content)]
         lines.append(boundary + b"--")
         body = FilesBody(part for line in lines for part in (line, b"\r\n"))
         return EncodedBody(body if holds_upload(lines) else bytes(body), self.content_type)
 
-    def make_part(
+    def _make_part(
         self, name: str, content: str | UploadedFile[Any]
     ) -> list[bytes | UploadedFile[Any]]:
-        disposition = f'Content-Disposition: form-data; name="{self.escape_name(name)}"'
+        disposition = f'Content-Disposition: form-data; name="{self._escape_name(name)}"'
         if isinstance(content, str):
             return [disposition.encode(), b"", content.encode("utf-8", "surrogatepass")]
-        disposition += f'; filename="{self.escape_name(content.name or "upload")}"'
+        disposition += f'; filename="{self._escape_name(content.name or "upload")}"'
         media_type = f"Content-Type: {content.content_type}"
         return [disposition.encode(), media_type.encode(), b"", content]
 
-    def escape_name(self, name: str) -> str:
+    def _escape_name(self, name: str) -> str:
         for character, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\r", "%0D"), ("\n", "%0A")):
             name = name.replace(character, escaped)
         return name

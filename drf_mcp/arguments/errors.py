@@ -34,15 +34,15 @@ CREDENTIAL = re.compile(
 
 def mask_secrets(value: Any) -> Any:
     """Return the beginning of a value, as much as an error shows, without secrets."""
-    return mask_all(Shortener(SHOWN_VALUES, silent=True).shorten(value), mask_text)
+    return _mask_all(Shortener(SHOWN_VALUES, silent=True).shorten(value), mask_text)
 
 
-def mask_all(value: Any, mask: Callable[[str], str]) -> Any:
+def _mask_all(value: Any, mask: Callable[[str], str]) -> Any:
     if isinstance(value, Mapping):
         secret = find_secret_members(value)
-        return {n: MASK if n in secret else mask_all(member, mask) for n, member in value.items()}
+        return {n: MASK if n in secret else _mask_all(member, mask) for n, member in value.items()}
     if isinstance(value, list):
-        return [mask_all(item, mask) for item in mask_pair(value)]
+        return [_mask_all(item, mask) for item in mask_pair(value)]
     return mask(value) if isinstance(value, str) else value
 
 
@@ -53,10 +53,10 @@ def mask_member(name: str, value: Any) -> Any:
 
 def mask_body(name: str, value: Any) -> Any:
     """Return a whole member of an error's body, without secrets."""
-    return MASK if sounds_secret(name) else mask_all(value, mask_credentials)
+    return MASK if sounds_secret(name) else _mask_all(value, _mask_credentials)
 
 
-def mask_credentials(text: str) -> str:
+def _mask_credentials(text: str) -> str:
     return CREDENTIAL.sub(f" {MASK}", text)
 
 
@@ -78,7 +78,7 @@ def mask_pair(value: list[Any]) -> list[Any]:
 def mask_text(text: str) -> str:
     # An error shows the beginning alone.
     start = text[: 2 * MAX_TEXT]
-    masked = mask_credentials(start)
+    masked = _mask_credentials(start)
     return text if masked == start else masked
 
 
@@ -102,7 +102,7 @@ class Shortener:
     def shorten(self, value: Any) -> Any:
         self.room -= 1
         if isinstance(value, str) and not self.silent:
-            return self.shorten_text(value)
+            return self._shorten_text(value)
         if isinstance(value, list):
             kept = self.keep(value, self.room if self.silent else MAX_ITEMS)
             rest = len(value) - len(kept)
@@ -127,7 +127,7 @@ class Shortener:
             kept.append(self.shorten(value))
         return kept
 
-    def shorten_text(self, text: str) -> Any:
+    def _shorten_text(self, text: str) -> Any:
         if text.lstrip()[:1] in ("{", "["):
             if len(text) > MAX_JSON:
                 # What cannot be looked through may hold a secret.

@@ -64,7 +64,7 @@ class FieldsArgument(Argument):
             return None
         if known:
             enumerated = fields.names_all()
-            schema = cls.build_schema(known, enumerated=enumerated)
+            schema = cls._build_schema(known, enumerated=enumerated)
             # For one object with few fields the argument is not listed.
             listed = fields.are_many or not enumerated or len(known) > MAX_SHORT
         elif may_have_others(fields.row):
@@ -76,14 +76,14 @@ class FieldsArgument(Argument):
         return cls(FIELDS, ANSWER, parameter, output=output, is_closed=enumerated)
 
     @classmethod
-    def build_schema(cls, known: list[str], *, enumerated: bool) -> Schema:
+    def _build_schema(cls, known: list[str], *, enumerated: bool) -> Schema:
         if enumerated and len(known) <= MAX_PATHS and sum(map(len, known)) <= MAX_CHARACTERS:
             # Without a description: the names say it.
-            pattern = {"pattern": f"^{cls.join_expressions(known)}$"}
+            pattern = {"pattern": f"^{cls._join_expressions(known)}$"}
             items = {"enum": known} if len(known) <= MAX_ENUM else pattern
             return {"type": "array", "items": {"type": "string", **items}}
         nested = next((path for path in known if "." in path), None)
-        outermost = cls.join_paths([path for path in known if "." not in path])
+        outermost = cls._join_paths([path for path in known if "." not in path])
         sentences = [ONLY_THESE]
         if nested:
             sentences.append(f"Nested ones by dots, such as {nested}.")
@@ -91,20 +91,20 @@ class FieldsArgument(Argument):
         return {"type": "array", "items": {"type": "string"}, "description": " ".join(sentences)}
 
     @classmethod
-    def join_expressions(cls, known: list[str]) -> str:
+    def _join_expressions(cls, known: list[str]) -> str:
         # ``name(\.(first|last))?`` has the name of each object once.
         inner: dict[str, list[str]] = {}
         for path in known:
             name, _, rest = path.partition(".")
             inner.setdefault(name, []).extend([rest] if rest else [])
         written = (
-            re.escape(name) + (rf"(\.{cls.join_expressions(rest)})?" if rest else "")
+            re.escape(name) + (rf"(\.{cls._join_expressions(rest)})?" if rest else "")
             for name, rest in inner.items()
         )
         return f"({'|'.join(written)})"
 
     @staticmethod
-    def join_paths(known: list[str]) -> str:
+    def _join_paths(known: list[str]) -> str:
         shown: list[str] = []
         for path in known[:MAX_PATHS]:
             if sum(map(len, shown)) + len(path) > MAX_CHARACTERS:
@@ -139,7 +139,7 @@ class FieldsArgument(Argument):
         unknown = list(islice(fields.find_unknown(paths), MAX_UNKNOWN))
         if unknown:
             known = fields.find_paths()
-            raise ArgumentsRefused([self.unknown_field(p, paths[p], known) for p in unknown])
+            raise ArgumentsRefused([self._unknown_field(p, paths[p], known) for p in unknown])
         return tuple(paths)
 
     def find_unanswered(self, paths: Sequence[str], data: Any) -> list[Warning]:
@@ -150,14 +150,14 @@ class FieldsArgument(Argument):
         warnings = []
         # Text, numbers and files have no fields.
         for path in unanswered if known else ():
-            problem = self.unknown_field(path, self.pointer, known)
+            problem = self._unknown_field(path, self.pointer, known)
             facts = {"name": path, "names": problem.accepted}
             message = "The answer has no field '{name}', but {names}.".format(**facts)
             warnings.append(Warning(UNKNOWN_FIELD, message, remediation=problem.remediation))
         return warnings
 
-    def unknown_field(self, path: str, pointer: str, known: list[str]) -> Problem:
-        nearest, names = find_nearest_path(path, known), self.join_paths(known)
+    def _unknown_field(self, path: str, pointer: str, known: list[str]) -> Problem:
+        nearest, names = find_nearest_path(path, known), self._join_paths(known)
         return Problem(
             code="unknown",
             message="Unknown field.",

@@ -77,9 +77,9 @@ class ArgumentTable:
         self.read_only = frozenset(endpoint.output.get("properties", ()) if is_write else ())
         opened = {QUERY: endpoint.query_opened_by, BODY: endpoint.body.opened_by}
         self.unread = frozenset(location for location in opened if opened[location])
-        self.passes_to = find_place_to_pass(tool.endpoint.method, self.unread, endpoint.body)
+        self.passes_to = _find_place_to_pass(tool.endpoint.method, self.unread, endpoint.body)
         self.groups: Mapping[str, str] = GROUPS if mcp_settings.ARGUMENTS == "grouped" else {}
-        lay_out = self.lay_out_in_groups if self.groups else self.lay_out_side_by_side
+        lay_out = self._lay_out_in_groups if self.groups else self._lay_out_side_by_side
         self.arguments = tuple(lay_out(endpoint))
         self.by_group: dict[str, dict[str, Argument]] = {
             group: {} for group in ("", *self.groups.values())
@@ -125,13 +125,13 @@ class ArgumentTable:
     def add(self, argument: ArgumentType) -> ArgumentType:
         group = self.groups.get(argument.location, "")
         named = self.by_group[group]
-        name = find_free_name(argument, named)
+        name = _find_free_name(argument, named)
         named[name] = added = replace(argument, name=name, group=group)
         return added
 
-    def lay_out_side_by_side(self, endpoint: EndpointSchema) -> Iterable[Argument]:
+    def _lay_out_side_by_side(self, endpoint: EndpointSchema) -> Iterable[Argument]:
         body = [self.make(p, BODY) for p in endpoint.body.fields]
-        if whole := self.find_whole_body(endpoint.body):
+        if whole := self._find_whole_body(endpoint.body):
             body.append(self.make(whole, BODY, whole=True))
         path = [self.make(p, PATH) for p in endpoint.path]
         keys = {
@@ -145,7 +145,7 @@ class ArgumentTable:
                 path[place] = replace(key, name=shown)
         # The key of an object has one name in all tools, so the body names its new value.
         named_keys = {path[place].name for place in keys}
-        body = [rename_new_value(a) if a.name in named_keys else a for a in body]
+        body = [_rename_new_value(a) if a.name in named_keys else a for a in body]
         query = [self.make(p, QUERY) for p in endpoint.query]
         # Where an unknown argument is refused, an object takes what unknown code may read.
         names_place = self.unread and not self.passes_to
@@ -161,7 +161,7 @@ class ArgumentTable:
         listed, unlisted = ([a for a in body if a.listed is wanted] for wanted in (True, False))
         named: dict[str, Argument] = {}
         for argument in (*listed, *path, *query, *unlisted):
-            name, parameter = find_free_name(argument, named), argument.parameter
+            name, parameter = _find_free_name(argument, named), argument.parameter
             if argument.location == PATH and name != make_portable_name(argument.name):
                 # The argument of the body is the new value.
                 schema = explain(parameter.schema, f"The present {argument.name}")
@@ -170,16 +170,16 @@ class ArgumentTable:
         # The path and the query come first.
         return sorted(named.values(), key=lambda argument: argument.location == BODY)
 
-    def lay_out_in_groups(self, endpoint: EndpointSchema) -> Iterable[Argument]:
+    def _lay_out_in_groups(self, endpoint: EndpointSchema) -> Iterable[Argument]:
         yield from (self.make(p, PATH) for p in endpoint.path)
         yield from (self.make(p, QUERY) for p in endpoint.query)
-        if whole := self.find_whole_body(endpoint.body):
+        if whole := self._find_whole_body(endpoint.body):
             whole = replace(whole, required=False)
             yield replace(self.make(whole, BODY, whole=True), name=self.groups[BODY])
         elif endpoint.body.kind in ("object", "none"):
             yield from (self.make(p, BODY) for p in endpoint.body.fields)
 
-    def find_whole_body(self, body: Body) -> Parameter | None:
+    def _find_whole_body(self, body: Body) -> Parameter | None:
         schema, value_info = body.schema or {}, body.value_info
         if body.kind == "list":
             return Parameter("items", schema, required=True, value_info=value_info)
@@ -266,7 +266,7 @@ class ArgumentTable:
                     arguments = {own: value, **others}
         return arguments
 
-    def find_group(self, group: str, arguments: Mapping[str, Any]) -> Any:
+    def _find_group(self, group: str, arguments: Mapping[str, Any]) -> Any:
         # Some clients send an object as a string.
         return parse_json_text(arguments.get(group), dict) if group else arguments
 
@@ -302,7 +302,7 @@ class ArgumentTable:
     def find_missing(self, arguments: Mapping[str, Any]) -> list[Problem]:
         missing = []
         for argument in self.arguments:
-            group = self.find_group(argument.group, arguments) or {}
+            group = self._find_group(argument.group, arguments) or {}
             if argument.required and isinstance(group, Mapping) and argument.is_missing_in(group):
                 missing.append(missing_argument(argument.pointer))
         return missing
@@ -315,7 +315,7 @@ class ArgumentTable:
         remarks: Remarks | None,
     ) -> list[Problem]:
         """Return the problems of unknown names, which suggest known names among ``names``."""
-        named, sent = self.by_group[group], self.find_group(group, arguments)
+        named, sent = self.by_group[group], self._find_group(group, arguments)
         if sent is not None and not isinstance(sent, Mapping):
             return [not_an_object(sent, f"/{group}")]
         sent = sent or {}
@@ -338,7 +338,7 @@ class ArgumentTable:
             renamed={argument.parameter.name: name for name, argument in named.items()},
             lacking=lacking,
             passes=passes and not is_around,
-            holders=[] if self.groups else self.holders,
+            holders=[] if self.groups else self._holders,
             secret=self.write_only,
         )
         others = {name: value for name, value in sent.items() if name not in twice}
@@ -346,7 +346,7 @@ class ArgumentTable:
         return problems + [refuse_other_name(self.url_names[name], name) for name in twice]
 
     @functools.cached_property
-    def holders(self) -> list[str]:
+    def _holders(self) -> list[str]:
         """The arguments that take members with any name."""
         whole = [argument for argument in self.arguments if argument.whole]
         return [
@@ -375,14 +375,14 @@ class ArgumentTable:
         """Return the arguments of the table that a caller sent, with their values."""
         values: Values = []
         for group, named in self.by_group.items():
-            sent = self.find_group(group, arguments)
+            sent = self._find_group(group, arguments)
             for name, value in sent.items() if isinstance(sent, Mapping) else ():
-                if row := named.get(name) or self.make_further(name, group):
+                if row := named.get(name) or self._make_further(name, group):
                     is_group = bool(self.groups) and not group
                     values += [(row, value)] if value is not None or not is_group else []
         return values
 
-    def make_further(self, name: str, group: str) -> Argument | None:
+    def _make_further(self, name: str, group: str) -> Argument | None:
         # An argument that nothing describes, and that is passed on.
         location = self.passes_to
         if self.groups:
@@ -399,7 +399,7 @@ class ArgumentTable:
         for argument, value in values:
             members = changed
             if argument.group:
-                group = self.find_group(argument.group, changed)
+                group = self._find_group(argument.group, changed)
                 members = changed[argument.group] = dict(group or {})
             members.pop(argument.name, None)
             if value is not MISSING:
@@ -448,14 +448,14 @@ class ArgumentTable:
         return self.change({}, [pair for pair in found if pair[1] is not MISSING])
 
 
-def rename_new_value(argument: Argument) -> Argument:
+def _rename_new_value(argument: Argument) -> Argument:
     """Return an argument of the body that has the name of the object's key under another name."""
     schema = explain(argument.parameter.schema, f"The new {argument.name}")
     parameter = replace(argument.parameter, schema=schema)
     return replace(argument, name=f"new_{argument.name}", parameter=parameter)
 
 
-def find_place_to_pass(method: str, unread: Collection[str], body: Body) -> str:
+def _find_place_to_pass(method: str, unread: Collection[str], body: Body) -> str:
     """Return the location of unknown arguments; "" where they are refused."""
     if method == "GET":
         return QUERY if QUERY in unread else ""
@@ -464,6 +464,6 @@ def find_place_to_pass(method: str, unread: Collection[str], body: Body) -> str:
     return BODY if unread == {BODY} and has_members and method != "DELETE" else ""
 
 
-def find_free_name(argument: Argument, taken: Container[str]) -> str:
+def _find_free_name(argument: Argument, taken: Container[str]) -> str:
     names = find_possible_names(argument.name, argument.location)
     return next(name for name in names if name not in taken)

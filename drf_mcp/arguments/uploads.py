@@ -74,10 +74,10 @@ class Base64File(UploadedFile):  # type: ignore[type-arg]
         return b"".join(self.chunks())
 
     def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
-        for digits in self.find_pieces():
+        for digits in self._find_pieces():
             yield a2b_base64(digits + "=" * (-len(digits) % 4))
 
-    def find_pieces(self) -> Iterator[str]:
+    def _find_pieces(self) -> Iterator[str]:
         for place in range(self.start, self.end, PIECE):
             yield self.text[place : min(place + PIECE, self.end)]
 
@@ -86,7 +86,7 @@ class Base64File(UploadedFile):  # type: ignore[type-arg]
             return False
         try:
             # Without the digits of base64 nothing is left of a piece.
-            return not any(piece.encode().translate(None, DIGITS) for piece in self.find_pieces())
+            return not any(piece.encode().translate(None, DIGITS) for piece in self._find_pieces())
         except UnicodeEncodeError:
             return False
 
@@ -140,15 +140,15 @@ class FileReader:
 
     def read(self, value: Any) -> Any:
         if not isinstance(value, str):
-            raise self.not_base64("The file is not a string.")
+            raise self._not_base64("The file is not a string.")
         file = self.find(value)
         if file is None:
             if not self.upload.sure and DATA_URI.match(value) is None:
                 return self.read_text(value)
             file = self.parse(value)
-        media_type = file.content_type or detect_media_type(next(file.chunks(), b""))
-        name = file.name or self.make_default_name(media_type)
-        self.check_type(name, media_type)
+        media_type = file.content_type or _detect_media_type(next(file.chunks(), b""))
+        name = file.name or self._make_default_name(media_type)
+        self._check_type(name, media_type)
         guessed = mimetypes.guess_type(name)[0] or "application/octet-stream"
         file.name, file.content_type = name, media_type or guessed
         return file
@@ -186,7 +186,7 @@ class FileReader:
         else:
             content = unquote_to_bytes(value[match.end() :])
             if len(content) > self.limit:
-                raise self.too_large(len(content))
+                raise self._too_large(len(content))
             file = SimpleUploadedFile("upload", content)
         named = next((p[5:] for p in parameters if p.lower().startswith("name=")), "")
         file.name = clean_file_name(html.unescape(unquote(named))) or None
@@ -208,12 +208,12 @@ class FileReader:
         digits = "".join(lines).rstrip("=").replace("-", "+").replace("_", "/")
         file = Base64File(digits, 0, len(digits))
         if file.size > self.limit:
-            raise self.too_large(file.size)
+            raise self._too_large(file.size)
         if not file.is_valid():
-            raise self.not_base64("The file is not base64.")
+            raise self._not_base64("The file is not base64.")
         return file
 
-    def make_default_name(self, media_type: str) -> str:
+    def _make_default_name(self, media_type: str) -> str:
         extensions = self.upload.extensions
         known = [extension[1:] for extension in mimetypes.guess_all_extensions(media_type)]
         preferred = (mimetypes.guess_extension(media_type) or "")[1:]
@@ -223,14 +223,14 @@ class FileReader:
         extension = next(iter(taken), preferred)
         return f"upload.{extension}" if extension else "upload"
 
-    def check_type(self, name: str, media_type: str) -> None:
+    def _check_type(self, name: str, media_type: str) -> None:
         extension, extensions = PurePosixPath(name).suffix[1:].lower(), self.upload.extensions
         if extensions and extension not in extensions:
             accepted = "one of {names}".format(names=", ".join(extensions))
-            raise self.wrong_type(extension or media_type, accepted)
+            raise self._wrong_type(extension or media_type, accepted)
         kind = media_type or mimetypes.guess_type(name)[0] or ""
         if self.upload.image and not kind.startswith("image/"):
-            raise self.wrong_type(extension or media_type, "an image")
+            raise self._wrong_type(extension or media_type, "an image")
 
     def refuse(self, code: str, message: str, accepted: str, remediation: str) -> ArgumentsRefused:
         problem = Problem(
@@ -238,11 +238,11 @@ class FileReader:
         )
         return ArgumentsRefused([problem])
 
-    def not_base64(self, message: str) -> ArgumentsRefused:
+    def _not_base64(self, message: str) -> ArgumentsRefused:
         remediation = "Send base64, or a data URI: {form}.".format(**FORM)
         return self.refuse("invalid", message, "base64 or a data URI", remediation)
 
-    def too_large(self, size: int) -> ArgumentsRefused:
+    def _too_large(self, size: int) -> ArgumentsRefused:
         facts = {"size": size, "limit": self.limit}
         return self.refuse(
             "max_size",
@@ -251,7 +251,7 @@ class FileReader:
             "Send a file of at most {limit} bytes.".format(**facts),
         )
 
-    def wrong_type(self, found: str, accepted: str) -> ArgumentsRefused:
+    def _wrong_type(self, found: str, accepted: str) -> ArgumentsRefused:
         message = "The file does not say its type; its type must be %(accepted)s."
         if found:
             message = "The file is of type '%(found)s'; its type must be %(accepted)s."
@@ -265,7 +265,7 @@ class FileReader:
         )
 
 
-def detect_media_type(content: bytes) -> str:
+def _detect_media_type(content: bytes) -> str:
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp"
     return next((name for start, name in SIGNATURES if content.startswith(start)), "")

@@ -164,13 +164,13 @@ class ToolsCapability(Capability):
         hooks = attrgetter("get_definition", "get_envelope", "get_envelope_class")
         # Not cached where a project's hook or a test may choose another envelope in each request.
         if server.force_envelope or hooks(type(self)) != hooks(ToolsCapability):
-            return join_definitions(self.get_definition(tool, era) for tool in tools)
+            return _join_definitions(self.get_definition(tool, era) for tool in tools)
         settings = mcp_settings.OUTPUT_SCHEMA, mcp_settings.ENVELOPE_CLASS
         return _get_definitions(tuple(tools), era, server.envelope_class, settings)
 
     def get_definition(self, tool: Tool, era: Era) -> bytes:
         """Return the definition of a tool as JSON, with the members that an era has."""
-        return write_definition(tool, era, self.get_envelope(tool))
+        return _write_definition(tool, era, self.get_envelope(tool))
 
     # --- tools/call -----------------------------------------------------------------------
 
@@ -294,7 +294,7 @@ class ToolsCapability(Capability):
         return self.server.registry.narrow(tools, narrowings).get(name, tool)  # type: ignore[no-any-return]
 
 
-def write_definition(tool: Tool, era: Era, envelope: Envelope) -> bytes:
+def _write_definition(tool: Tool, era: Era, envelope: Envelope) -> bytes:
     key = era.revision, type(envelope), mcp_settings.OUTPUT_SCHEMA
     if key not in tool.definitions:
         # In the project's own language, not the first caller's.
@@ -304,7 +304,7 @@ def write_definition(tool: Tool, era: Era, envelope: Envelope) -> bytes:
     return tool.definitions[key]
 
 
-def join_definitions(definitions: Iterable[bytes]) -> bytes:
+def _join_definitions(definitions: Iterable[bytes]) -> bytes:
     return b"[%b]" % b",".join(definitions)
 
 
@@ -315,6 +315,6 @@ def _get_definitions(
 ) -> bytes:
     def write(tool: Tool) -> bytes:
         envelope = make_envelope(choose_envelope_class(tool, endpoint_class))
-        return write_definition(tool, era, envelope)
+        return _write_definition(tool, era, envelope)
 
-    return join_definitions(map(write, tools))
+    return _join_definitions(map(write, tools))

@@ -87,7 +87,7 @@ class ResultWriter:
             return failure
         if isinstance(exc, (NestedTooDeep, RecursionError)):
             # To find the place, the value would be encoded again at each level.
-            fault = self.describe_fault("The answer", "", str(NestedTooDeep(MAX_DEPTH)))
+            fault = self._describe_fault("The answer", "", str(NestedTooDeep(MAX_DEPTH)))
         else:
             fault = next(self.find_faults(outcome), "")
         if not fault:
@@ -114,9 +114,9 @@ class ResultWriter:
         for name, part in parts:
             found = self.encoder.find_fault(part)
             if found is not None:
-                yield self.describe_fault(name, *found)
+                yield self._describe_fault(name, *found)
 
-    def describe_fault(self, part: str, pointer: str, fault: str) -> str:
+    def _describe_fault(self, part: str, pointer: str, fault: str) -> str:
         whole = "%(part)s cannot be written as JSON: it is %(fault)s"
         inner = "%(part)s cannot be written as JSON: %(pointer)s is %(fault)s"
         return (inner if pointer else whole) % {"part": part, "pointer": pointer, "fault": fault}
@@ -191,25 +191,27 @@ def get_output_schema(tool: Tool, envelope: Envelope) -> Mapping[str, Any] | Non
     is_known = kind != "envelope" and not tool.takes_items
     output = tool.schema.output if is_known else {}
     if kind == "data":
-        return describe_data(envelope, output) if output else None
+        return _describe_data(envelope, output) if output else None
     return envelope.schema(output)
 
 
-def describe_data(envelope: Envelope, output: dict[str, Any]) -> Mapping[str, Any] | None:
+def _describe_data(envelope: Envelope, output: dict[str, Any]) -> Mapping[str, Any] | None:
     # The members with the view's data, without descriptions. In a failure they have another object.
     whole, around = envelope.schema(output), envelope.schema({})
     if whole is None or around is None:
         return None
-    known = find_success(around)
+    known = _find_success(around)
     data = {
         name: schema if schema.get("type") == "object" else {"anyOf": [schema, {"type": "object"}]}
-        for name, schema in without_words({"properties": find_success(whole)})["properties"].items()
+        for name, schema in without_words({"properties": _find_success(whole)})[
+            "properties"
+        ].items()
         if schema != known.get(name)
     }
     return {"type": "object", "properties": data}
 
 
-def find_success(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def _find_success(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     # An envelope describes its success before its failure.
     members: Mapping[str, Any] = schema.get("anyOf", [schema])[0].get("properties", {})
     return members

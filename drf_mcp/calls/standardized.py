@@ -35,7 +35,7 @@ ResponseT = TypeVar("ResponseT", bound=StandardMCPResponse)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def to_api_exception(exc: Exception) -> exceptions.APIException | None:
+def _to_api_exception(exc: Exception) -> exceptions.APIException | None:
     if isinstance(exc, Http404):
         return exceptions.NotFound()
     if isinstance(exc, PermissionDenied):
@@ -43,20 +43,20 @@ def to_api_exception(exc: Exception) -> exceptions.APIException | None:
     return exc if isinstance(exc, exceptions.APIException) else None
 
 
-def list_messages(detail: Any, place: str = "") -> Iterator[str]:
+def _list_messages(detail: Any, place: str = "") -> Iterator[str]:
     if isinstance(detail, Mapping):
         for name, part in detail.items():
-            yield from list_messages(part, f"{place}{name}: ")
+            yield from _list_messages(part, f"{place}{name}: ")
     elif isinstance(detail, (list, tuple)):
         for part in detail:
-            yield from list_messages(part, place)
+            yield from _list_messages(part, place)
     else:
         yield f"{place}{detail}"
 
 
 def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> ResponseError:
     """Return the error of an exception, without a message that may hold secrets."""
-    suggestion, known = "", to_api_exception(exc)
+    suggestion, known = "", _to_api_exception(exc)
     if known is None:
         # The text of an unexpected exception may hold secrets, the mapper's text does not.
         failure = mcp_settings.ERROR_MAPPER_CLASS().from_exception(exc)
@@ -71,7 +71,7 @@ def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> R
         is_framework = type(known).__module__ == exceptions.__name__
         code = codes if isinstance(codes, str) and not is_framework else ""
         code = (code or standard_code(known.status_code)).lower()
-        message = " ".join(list_messages(known.detail))
+        message = " ".join(_list_messages(known.detail))
         category = category_of_code(screaming_code(code), known.status_code)
     handling = HANDLING[category]
     return ResponseError(
@@ -96,7 +96,7 @@ class ErrorFormatter:
         return format_exception(exc, context)
 
 
-def add_errors(response: ResponseT, errors: Iterable[Any], seconds: float | None) -> ResponseT:
+def _add_errors(response: ResponseT, errors: Iterable[Any], seconds: float | None) -> ResponseT:
     response.metadata.execution_time = seconds
     for error in errors:
         if not isinstance(error, ResponseError):
@@ -128,7 +128,7 @@ class ResponseBuilder:
         formatter = error_formatter() if isinstance(error_formatter, type) else error_formatter
         error = formatter.format_exception(primary_error, context)
         errors = [error or format_exception(primary_error, context)]
-        return add_errors(response_class(success=False), errors, execution_time)
+        return _add_errors(response_class(success=False), errors, execution_time)
 
     @staticmethod
     def build_from_formatted_errors(
@@ -140,10 +140,10 @@ class ResponseBuilder:
     ) -> ResponseT:
         """Return the response for errors; a serious error makes it a failure."""
         response = response_class(success=success, data=data or {})
-        return add_errors(response, formatted_errors, execution_time)
+        return _add_errors(response, formatted_errors, execution_time)
 
 
-def read_returned(value: Any, response_class: type[ResponseT]) -> tuple[Any, Response]:
+def _read_returned(value: Any, response_class: type[ResponseT]) -> tuple[Any, Response]:
     reply = value if isinstance(value, Response) else Response()
     value = value.data if isinstance(value, Response) else value
     if not isinstance(value, (StandardMCPResponse, OwnEnvelope)):
@@ -154,7 +154,7 @@ def read_returned(value: Any, response_class: type[ResponseT]) -> tuple[Any, Res
     return value, reply
 
 
-def write_response(response: StandardMCPResponse | OwnEnvelope, seconds: float) -> OwnEnvelope:
+def _write_response(response: StandardMCPResponse | OwnEnvelope, seconds: float) -> OwnEnvelope:
     if isinstance(response, OwnEnvelope):
         return response
     if response.metadata.execution_time is None:
@@ -162,14 +162,14 @@ def write_response(response: StandardMCPResponse | OwnEnvelope, seconds: float) 
     return response.finalize()
 
 
-def read_exception(
+def _read_exception(
     response_class: type[ResponseT], error_formatter: Any, exc: Exception, name: str
 ) -> tuple[Any, Response]:
     # As REST framework's exception handler does.
     set_rollback()
     build = ResponseBuilder.build_error_response
     response = build(response_class, exc, error_formatter=error_formatter)
-    known = to_api_exception(exc)
+    known = _to_api_exception(exc)
     if known is None:
         logger.error("%s failed [%s]", name, response.metadata.request_id, exc_info=exc)
     return response, Response(status=500 if known is None else known.status_code)
@@ -194,10 +194,10 @@ def standardized_response(
         while isinstance(inner, functools.partial):
             inner = inner.func
         name = getattr(inner, "__name__", type(inner).__name__)
-        reject = functools.partial(read_exception, response_class, error_formatter)
+        reject = functools.partial(_read_exception, response_class, error_formatter)
 
         def finish(response: Any, reply: Response, args: Any, started: float) -> Any:
-            reply.data = body = write_response(response, time.perf_counter() - started)
+            reply.data = body = _write_response(response, time.perf_counter() - started)
             if isinstance(body.get("metadata"), dict) and not body["metadata"].get("tool_name"):
                 body["metadata"]["tool_name"] = name
             # A function with a request is a view.
@@ -209,7 +209,7 @@ def standardized_response(
             started = time.perf_counter()
             with catch() as caught:
                 return finish(
-                    *read_returned(function(*args, **kwargs), response_class), args, started
+                    *_read_returned(function(*args, **kwargs), response_class), args, started
                 )
             return finish(*reject(caught.exception, name), args, started)
 
@@ -218,7 +218,7 @@ def standardized_response(
             started = time.perf_counter()
             with catch() as caught:
                 value = await function(*args, **kwargs)
-                return finish(*read_returned(value, response_class), args, started)
+                return finish(*_read_returned(value, response_class), args, started)
             return finish(*reject(caught.exception, name), args, started)
 
         is_async = iscoroutinefunction(inner) or iscoroutinefunction(type(inner).__call__)

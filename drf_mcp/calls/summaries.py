@@ -85,10 +85,10 @@ def write_type(schema: Any, depth: int = 0) -> str:
         return " | ".join(dict.fromkeys(write_type(branch, depth) for branch in branches))
     types = schema.get("type") or ("object" if "properties" in schema else [])
     names = types if isinstance(types, list) else [types]
-    return " | ".join(write_one(name, schema, depth) for name in names) or UNKNOWN
+    return " | ".join(_write_one(name, schema, depth) for name in names) or UNKNOWN
 
 
-def write_one(name: Any, schema: Mapping[str, Any], depth: int) -> str:
+def _write_one(name: Any, schema: Mapping[str, Any], depth: int) -> str:
     if name == "array" and isinstance(schema.get("items"), Mapping):
         return f"[{write_type(schema['items'], depth)}]"
     properties = schema.get("properties")

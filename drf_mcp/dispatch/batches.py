@@ -50,7 +50,7 @@ class Batch:
         if all(self.is_miss(outcome) for outcome in self.outcomes):
             return self.fail()
         base = next(outcome for outcome in self.outcomes if not self.is_miss(outcome))
-        warnings = self.join_warnings()
+        warnings = self._join_warnings()
         return base.changed(
             data=[outcome.data if not self.is_miss(outcome) else None for outcome in self.outcomes],
             failure=None,
@@ -59,10 +59,10 @@ class Batch:
             warnings=(*warnings, self.make_warning()) if self.misses else warnings,
             suggestions=tuple(self.join_suggestions()),
             rate_limit=self.outcomes[-1].rate_limit or base.rate_limit,
-            telemetry=self.join_telemetry(),
-            meta=self.join_meta(),
+            telemetry=self._join_telemetry(),
+            meta=self._join_meta(),
             fidelity=next(filter(None, (outcome.fidelity for outcome in self.distinct)), None),
-            source=Source(self.find_common("version"), self.find_common("content_hash")),
+            source=Source(self._find_common("version"), self._find_common("content_hash")),
         )
 
     def fail(self) -> Outcome:
@@ -147,7 +147,7 @@ class Batch:
             problems=self.misses,
         )
 
-    def join_warnings(self) -> tuple[Warning, ...]:
+    def _join_warnings(self) -> tuple[Warning, ...]:
         # The last request has the present rest of a quota.
         warnings = (warning for outcome in self.distinct for warning in outcome.warnings)
         joined = {(w.code, "" if w.code == APPROACHING else w.message): w for w in warnings}
@@ -156,7 +156,7 @@ class Batch:
     def join_suggestions(self) -> Iterable[str]:
         return dict.fromkeys(text for outcome in self.distinct for text in outcome.suggestions)
 
-    def join_meta(self) -> dict[str, Any]:
+    def _join_meta(self) -> dict[str, Any]:
         metas = [outcome.meta for outcome in self.outcomes]
         joined = {name: value for meta in metas for name, value in meta.items()}
         for name in [name for name, value in joined.items() if value is True]:
@@ -166,7 +166,7 @@ class Batch:
         each = {name: [meta.get(name) for meta in metas] for name in OF_EACH if name in joined}
         return {**joined, **each}
 
-    def join_telemetry(self) -> dict[str, Any]:
+    def _join_telemetry(self) -> dict[str, Any]:
         # Numbers are added; of other values the last is kept.
         joined: dict[str, Any] = {}
         for outcome in self.distinct:
@@ -177,7 +177,7 @@ class Batch:
                 joined[name] = sum(both) if is_sum else value
         return joined
 
-    def find_common(self, name: str) -> str:
+    def _find_common(self, name: str) -> str:
         values = {getattr(o.source, name) for o in self.outcomes if not self.is_miss(o)}
         return values.pop() if len(values) == 1 else ""
 

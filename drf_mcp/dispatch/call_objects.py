@@ -48,8 +48,8 @@ class ShownObject:
         """The label, and a line for each member; no text of a row can end its quotation."""
         yield self.label
         for name, value in self.members.items():
-            shown = name if name.isidentifier() else quote_value(name)
-            yield f"{shown}: {quote_value(value)}"
+            shown = name if name.isidentifier() else _quote_value(name)
+            yield f"{shown}: {_quote_value(value)}"
 
     @property
     def data(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class CallObject:
         return self.bound.kwargs.get(self.tool.endpoint.key_kwarg)
 
     @cached_property
-    def reading_tool(self) -> Any:
+    def _reading_tool(self) -> Any:
         """The retrieve tool of the same view, None where the caller has no such tool."""
         related, endpoint = self.tool.related, self.tool.endpoint
         reader = related and related.find_read(endpoint.object_path)
@@ -90,7 +90,7 @@ class CallObject:
 
     def read(self) -> ViewResponse | None:
         """Return what the retrieve tool answers the caller, None where it refuses."""
-        if (tool := self.reading_tool) is None:
+        if (tool := self._reading_tool) is None:
             return None
         named = tool.endpoint.route.kwargs
         kwargs = {name: value for name, value in self.bound.kwargs.items() if name in named}
@@ -124,9 +124,9 @@ class CallObject:
         members = {}
         for member, value in list(self.read_members().items())[:most]:
             own = f"/{member}" in secret
-            members[member[:LONGEST_NAME]] = MASK if own else shorten_member(member, value)
+            members[member[:LONGEST_NAME]] = MASK if own else _shorten_member(member, value)
         cascades = model is not None and has_cascades(model)
-        return ShownObject(f"{name} {quote_value(key)}", members, cascades)
+        return ShownObject(f"{name} {_quote_value(key)}", members, cascades)
 
     def find_row(self, *, is_locked: bool = False) -> Model | None:
         """Return the present row of the object, None where the view refuses the caller the object.
@@ -180,7 +180,7 @@ def gets_object(view_class: type, handler: str, known: frozenset[str] = frozense
     for base in view_class.__mro__:
         if handler not in vars(base):
             continue
-        names = find_code_names(getattr(inspect.unwrap(vars(base)[handler]), "__code__", None))
+        names = _find_code_names(getattr(inspect.unwrap(vars(base)[handler]), "__code__", None))
         reading = known | {handler}
         others = {each for each in names - reading if callable(getattr(view_class, each, None))}
         if names & GETTERS:
@@ -193,9 +193,9 @@ def gets_object(view_class: type, handler: str, known: frozenset[str] = frozense
     return False
 
 
-def find_code_names(code: Any) -> set[str]:
+def _find_code_names(code: Any) -> set[str]:
     inner = (each for each in getattr(code, "co_consts", ()) if hasattr(each, "co_names"))
-    return set(getattr(code, "co_names", ())).union(*map(find_code_names, inner))
+    return set(getattr(code, "co_names", ())).union(*map(_find_code_names, inner))
 
 
 def hash_row(row: Model) -> str:
@@ -214,7 +214,7 @@ def has_cascades(model: Any) -> bool:
     )
 
 
-def shorten_member(name: str, value: Any) -> Any:
+def _shorten_member(name: str, value: Any) -> Any:
     masked = mask_member(name, value)
     if masked is None or isinstance(masked, (bool, int, float)):
         return masked
@@ -224,6 +224,6 @@ def shorten_member(name: str, value: Any) -> Any:
     return f"{cut}…" if len(text) > LONGEST_VALUE else cut
 
 
-def quote_value(value: Any) -> str:
+def _quote_value(value: Any) -> str:
     """Return a value of a row as JSON in one line, whose quotation no text of a row can end."""
-    return json.dumps(shorten_member("", value), ensure_ascii=False)
+    return json.dumps(_shorten_member("", value), ensure_ascii=False)

@@ -100,15 +100,15 @@ class ContentReader:
         response: Any = self.response
         try:
             if response.status_code >= 400:
-                return self.get_error(self.read_body())
-            return self.make_success()
+                return self._get_error(self._read_body())
+            return self._make_success()
         finally:
             # ``response.close()`` would send `request_finished`.
             for close in response._resource_closers:
                 close()
             response._resource_closers.clear()
 
-    def get_error(self, body: ReadBytes) -> Content:
+    def _get_error(self, body: ReadBytes) -> Content:
         # Only JSON and text: an HTML page or a file says nothing to a model.
         if not body.is_whole:
             return Content()
@@ -127,38 +127,38 @@ class ContentReader:
         is_page = "<" in text or len(text) > MAX_SENTENCE or self.response.status_code >= 500
         return Content() if self.media_type == "text/html" and is_page else Content(text)
 
-    def make_success(self) -> Content:
+    def _make_success(self) -> Content:
         response = self.response
         if response.status_code in BODILESS:
             return Content()
         if 300 <= response.status_code < 400 and (location := find_location(response)):
             return Content(location)
-        body = self.read_body()
+        body = self._read_body()
         if body.is_whole and not body.content:
             return Content(find_location(response))
         if body.is_whole and self.is_json:
             return Content(json.loads(body.content))
         if body.content and self.is_text:
-            return self.read_text_content(body)
-        return self.read_file_content(body) if body.is_whole else self.make_linked_content(body)
+            return self._read_text_content(body)
+        return self._read_file_content(body) if body.is_whole else self._make_linked_content(body)
 
-    def read_text_content(self, body: ReadBytes) -> Content:
+    def _read_text_content(self, body: ReadBytes) -> Content:
         text = self.get_text(body)
         if body.is_whole:
             return Content(text)
-        warning = self.make_warning("Only the beginning of the text is here", body, is_page=True)
-        return Content(text, (self.make_link(),), Fidelity("partial"), (warning,))
+        warning = self._make_warning("Only the beginning of the text is here", body, is_page=True)
+        return Content(text, (self._make_link(),), Fidelity("partial"), (warning,))
 
-    def read_file_content(self, body: ReadBytes) -> Content:
-        facts = self.find_facts(body)
+    def _read_file_content(self, body: ReadBytes) -> Content:
+        facts = self._find_facts(body)
         media_type = facts["media_type"]
         make = {"image": Block.image, "audio": Block.audio}.get(media_type.partition("/")[0])
         if make is not None:
             return Content(facts, (make(body.content, media_type).members,))
         return Content(facts, (Block.resource(self.uri, body.content, media_type).members,))
 
-    def make_linked_content(self, body: ReadBytes) -> Content:
-        facts = self.find_facts(body)
+    def _make_linked_content(self, body: ReadBytes) -> Content:
+        facts = self._find_facts(body)
         if body.encoding:
             facts["content_encoding"] = body.encoding
             warning = Warning(
@@ -168,21 +168,21 @@ class ContentReader:
                 {"content_encoding": body.encoding},
             )
         else:
-            warning = self.make_warning("A link replaces the content", body, is_page=self.is_json)
+            warning = self._make_warning("A link replaces the content", body, is_page=self.is_json)
         facts["uri"] = self.uri
-        return Content(facts, (self.make_link(),), Fidelity("reference_only"), (warning,))
+        return Content(facts, (self._make_link(),), Fidelity("reference_only"), (warning,))
 
-    def make_link(self) -> Mapping[str, Any]:
-        facts = self.find_facts(ReadBytes())
+    def _make_link(self) -> Mapping[str, Any]:
+        facts = self._find_facts(ReadBytes())
         return Block.link(self.uri, facts["name"], mime_type=facts["media_type"]).members
 
-    def find_facts(self, body: ReadBytes) -> dict[str, Any]:
-        name = self.file_name or urlsplit(self.uri).path.rstrip("/").rsplit("/", 1)[-1]
+    def _find_facts(self, body: ReadBytes) -> dict[str, Any]:
+        name = self._file_name or urlsplit(self.uri).path.rstrip("/").rsplit("/", 1)[-1]
         facts = {"media_type": self.media_type or UNKNOWN_TYPE, "name": name or "content"}
         return facts if body.size is None else {**facts, "size": body.size}
 
     @functools.cached_property
-    def file_name(self) -> str:
+    def _file_name(self) -> str:
         disposition = self.response.get("Content-Disposition", "")
         try:
             name = parse_header_parameters(disposition)[1].get("filename", "")
@@ -199,7 +199,7 @@ class ContentReader:
         decoder = codecs.getincrementaldecoder(self.response.charset or "utf-8")("replace")
         return decoder.decode(body.content, final=not body.cut)
 
-    def make_warning(self, summary: str, body: ReadBytes, *, is_page: bool) -> Warning:
+    def _make_warning(self, summary: str, body: ReadBytes, *, is_page: bool) -> Warning:
         remedy = LESS if is_page else ""
         limit = mcp_settings.MAX_CONTENT_BYTES
         context: dict[str, Any] = {"reason": body.cut, "bytes_read": len(body.content)}
@@ -223,7 +223,7 @@ class ContentReader:
         message = f"{why} {remedy}" if remedy else why
         return Warning(TRUNCATED, message, Severity.INFO, context)
 
-    def read_body(self) -> ReadBytes:
+    def _read_body(self) -> ReadBytes:
         # JSON that is in memory is read whole, whatever its length.
         response: Any = self.response
         limit = mcp_settings.MAX_CONTENT_BYTES
@@ -322,7 +322,7 @@ class AnswerEncoder:
         if self.can_encode(value):
             return None
         while True:
-            faulty = ((name, v) for name, v in get_members(value) if not self.can_encode(v))
+            faulty = ((name, v) for name, v in _get_members(value) if not self.can_encode(v))
             name, value = next(faulty, (None, value))
             if name is None:
                 return pointer, describe_fault(value)
@@ -332,7 +332,7 @@ class AnswerEncoder:
             parents.add(id(value))
 
 
-def get_members(value: Any) -> Iterator[tuple[Any, Any]]:
+def _get_members(value: Any) -> Iterator[tuple[Any, Any]]:
     if isinstance(value, Mapping):
         yield from ((name, item) for name, item in value.items() if isinstance(name, KEYS))
     elif isinstance(value, (list, tuple, set, frozenset)):

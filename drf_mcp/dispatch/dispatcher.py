@@ -133,7 +133,7 @@ class Dispatcher(FailureOutcomes):
             guards.sort(key=attrgetter("order"))
         return guards
 
-    def perform_requests(self, call: CallState) -> Outcome:
+    def _perform_requests(self, call: CallState) -> Outcome:
         guards = [guard for guard in call.guards if guard.is_for_each]
 
         def perform(bound: Call) -> Outcome:
@@ -218,7 +218,7 @@ class Dispatcher(FailureOutcomes):
         """
         tool, caller, bound = call.tool, call.caller, call.bound
         if callback is None and (bound.many or bound.items):
-            return add_hints(self.perform_requests(call), self.find_offered(call))
+            return add_hints(self._perform_requests(call), self.find_offered(call))
         route = tool.endpoint.route
         # The view authenticates alone, or after the endpoint.
         answer = callback or route.callback

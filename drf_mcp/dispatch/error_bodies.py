@@ -219,18 +219,18 @@ def find_error_texts(data: Any, path: Path = (), place: Place | None = None) -> 
             here = (id(data), index)
             # ``get_full_details`` of REST framework writes objects of a message and a code.
             has_code = not isinstance(item, str) and isinstance(item, OBJECTS) and "code" in item
-            is_error = has_code and isinstance(item["code"], str) and find_place(item) is None
-            if is_error and (text := read_error(item)) is not None:
-                found.append(ErrorText(path, text, here, find_more(item)))
+            is_error = has_code and isinstance(item["code"], str) and _find_place(item) is None
+            if is_error and (text := _read_error(item)) is not None:
+                found.append(ErrorText(path, text, here, _find_more(item)))
             else:
                 is_text = isinstance(item, str)
                 found += find_error_texts(item, path if is_text else (*path, index), here)
     elif isinstance(data, OBJECTS):
         whole = (api_settings.NON_FIELD_ERRORS_KEY, "__all__")
-        named = None if PLACE_KEYS.isdisjoint(data) else find_place(data)
-        if named is not None and (text := read_error(data)) is not None:
+        named = None if PLACE_KEYS.isdisjoint(data) else _find_place(data)
+        if named is not None and (text := _read_error(data)) is not None:
             names = tuple(part for part in named if part not in whole)
-            return [ErrorText(names, text, place, find_more(data), is_placed=True)]
+            return [ErrorText(names, text, place, _find_more(data), is_placed=True)]
         for key, value in data.items():
             # A field may be called "detail", but its errors are in a list.
             is_general = key in whole or (key in WRAPPERS and isinstance(value, str))
@@ -277,27 +277,27 @@ def find_own_code(data: Any) -> tuple[str, Place] | None:
         return None
     for key in OWN_CODE_KEYS:
         code = data.get(key)
-        if isinstance(code, str) and is_code(code):
+        if isinstance(code, str) and _is_code(code):
             return str(code), (id(data), key)
     return next(filter(None, (find_own_code(data.get(key)) for key in MESSAGE_KEYS)), None)
 
 
-def find_rest(data: Any, said: Collection[Place], place: Place | None = None) -> Any:
+def _find_rest(data: Any, said: Collection[Place], place: Place | None = None) -> Any:
     """Return a body without the values at some places, None where nothing is left."""
     if place in said:
         return None
     if isinstance(data, OBJECTS):
-        rest = {str(n): find_rest(value, said, (id(data), n)) for n, value in data.items()}
+        rest = {str(n): _find_rest(value, said, (id(data), n)) for n, value in data.items()}
         return {name: value for name, value in rest.items() if value is not None} or None
     if isinstance(data, (list, tuple)):
-        items = (find_rest(value, said, (id(data), n)) for n, value in enumerate(data))
+        items = (_find_rest(value, said, (id(data), n)) for n, value in enumerate(data))
         return [item for item in items if item is not None] or None
     return str(data) or None if isinstance(data, str) else data
 
 
 def name_rest(data: Any, said: Collection[Place]) -> dict[str, Any]:
     """Return the members of a body that nothing else says."""
-    rest = find_rest(data, said)
+    rest = _find_rest(data, said)
     if isinstance(rest, list):
         rest = {"errors": rest}
     if not isinstance(rest, dict):
@@ -309,7 +309,7 @@ def name_rest(data: Any, said: Collection[Place]) -> dict[str, Any]:
     return rest
 
 
-def find_place(data: Mapping[str, Any]) -> Path | None:
+def _find_place(data: Mapping[str, Any]) -> Path | None:
     """Return the path in an error object of one of the common forms, None where it has none."""
     loc, pointer, source = data.get("loc"), data.get("pointer"), data.get("source")
     if isinstance(source, OBJECTS):
@@ -332,27 +332,27 @@ def find_place(data: Mapping[str, Any]) -> Path | None:
     return tuple(int(name) if name.isdecimal() else name for name in names if name)
 
 
-def read_error(data: Mapping[str, Any]) -> ErrorDetail | None:
+def _read_error(data: Mapping[str, Any]) -> ErrorDetail | None:
     """Return the text of an error object with its code, None where it has no text."""
     texts = [data[key] for key in TEXT_KEYS if isinstance(data.get(key), str)]
     text = next((text for text in texts if text.strip()), None)
     if text is None:
         return None
     codes = [data[key] for key in CODE_KEYS if isinstance(data.get(key), str)]
-    code = next(filter(is_code, codes), str(getattr(text, "code", None) or "invalid"))
+    code = next(filter(_is_code, codes), str(getattr(text, "code", None) or "invalid"))
     return ErrorDetail(text, PYDANTIC_CODES.get(code, code))
 
 
-def find_more(data: Mapping[str, Any]) -> dict[str, Any]:
+def _find_more(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members of an error object that neither its text, its code nor its place is."""
     text = next((key for key in TEXT_KEYS if str(data.get(key) or "").strip()), None)
-    code = next((key for key in CODE_KEYS if is_code(str(data.get(key)))), None)
+    code = next((key for key in CODE_KEYS if _is_code(str(data.get(key)))), None)
     known = {text, code, ECHOED, *PLACE_KEYS}
     more = {str(name): value for name, value in data.items() if name not in known}
     return {name: value for name, value in more.items() if value not in (None, "")}
 
 
-def is_code(text: str) -> bool:
+def _is_code(text: str) -> bool:
     # A code is a word; a "type" may also be a URL or a number.
     return text.replace("-", "_").isidentifier()
 

@@ -143,27 +143,27 @@ class ErrorMapper:
 
     def from_response(self, status: int, data: Any, headers: Mapping[str, str]) -> Failure:
         """Return the failure of a response with a status of 400 or more."""
-        found = self.read_body(status, data)
-        message = self.summarize(found.problems) if found.problems else found.message
+        found = self._read_body(status, data)
+        message = self._summarize(found.problems) if found.problems else found.message
         seconds = headers.get("Retry-After", "") if status in RETRY_STATUSES else ""
         if seconds.isdigit():
             found.context["retry_after_seconds"] = int(seconds)
         error_code = self.get_error_code(status, found.cause, found.problems)
-        return self.make_failure(error_code, status, message, found.problems, found.context)
+        return self._make_failure(error_code, status, message, found.problems, found.context)
 
-    def read_body(self, status: int, data: Any) -> ReadBody:
+    def _read_body(self, status: int, data: Any) -> ReadBody:
         texts, sentence = find_error_texts(data), find_main_text(data)
         said, context = set[Place](), dict[str, Any]()
         for entry in texts:
             context.update(getattr(entry.text, "context", ()))
         main = find_cause(data, texts, status)
         cause, own = main.code if main else "", find_own_code(data)
-        if own is not None and self.is_error_code(*own, status, texts, sentence):
+        if own is not None and self._is_error_code(*own, status, texts, sentence):
             said.add(own[1])
             # It says more than the code of REST framework's exception.
             if cause in ("", *GENERAL_CODES, *CAUSES):
                 cause = own[0]
-        problems = self.get_problems(status, texts, sentence, said)
+        problems = self._get_problems(status, texts, sentence, said)
         if not problems and sentence is not None:
             main = main if main is not None and main.text == sentence.text else sentence
             if main.place:
@@ -174,7 +174,7 @@ class ErrorMapper:
         context = {name: mask_body(name, value) for name, value in context.items()}
         return ReadBody(tuple(problems), message, cause, context)
 
-    def is_error_code(
+    def _is_error_code(
         self,
         code: str,
         place: Place,
@@ -206,7 +206,7 @@ class ErrorMapper:
             return missing
         status = find_exception_status(exc)
         message = InternalError.describe(request_id) if status >= 500 else ""
-        return self.make_failure(self.get_error_code(status, exc=exc), status, message)
+        return self._make_failure(self.get_error_code(status, exc=exc), status, message)
 
     def find_missing_argument(self, exc: BaseException) -> Failure | None:
         """Return the failure of an exception for want of a value in the call, None for others."""
@@ -215,9 +215,9 @@ class ErrorMapper:
             path, text = (), ErrorDetail("This has to be a JSON object.", "not_a_dict")
         elif path is None or self.arguments.received(self.arguments.pointer(path)) is not MISSING:
             return None
-        problem = self.make_problem(ErrorText(path, text, is_placed=True))
+        problem = self._make_problem(ErrorText(path, text, is_placed=True))
         code = self.get_error_code(400, "", [problem])
-        return self.make_failure(code, 400, self.summarize([problem]), [problem])
+        return self._make_failure(code, 400, self._summarize([problem]), [problem])
 
     def from_redirect(self, location: str, *, is_login: bool) -> Failure:
         """Return the failure of a redirect that did not make the call.
@@ -229,12 +229,12 @@ class ErrorMapper:
         if is_login:
             status, text = 401, "The API answers with its login page: %(location)s"
         message, context = text % {"location": location}, {"location": location}
-        failure = self.make_failure(self.get_error_code(status), status, message, (), context)
+        failure = self._make_failure(self.get_error_code(status), status, message, (), context)
         return failure if is_login else replace(failure, remediation=ELSEWHERE, recoverable=False)
 
     def from_soft_failure(self, detail: SoftDetail) -> Failure:
         """Return the failure of a call that worked and whose answer is no."""
-        found = self.read_body(200, detail.errors)
+        found = self._read_body(200, detail.errors)
         problems = found.problems
         if len(problems) == 1 and not problems[0].pointer:
             problems = ()
@@ -246,7 +246,7 @@ class ErrorMapper:
         cause = found.cause or SoftFailure.default_code
         message = found.message or str(SoftFailure.default_detail)
         code = self.get_error_code(200, cause)
-        failure = self.make_failure(code, 200, message, problems, found.context)
+        failure = self._make_failure(code, 200, message, problems, found.context)
         remediation = detail.remediation or failure.remediation
         return replace(failure, soft=True, remediation=remediation)
 
@@ -254,7 +254,7 @@ class ErrorMapper:
         """Return the failure of arguments that never became a request."""
         is_malformed = {problem.code for problem in problems} == {"invalid"}
         error_code = "INVALID_FORMAT" if is_malformed else self.get_error_code(400, "", problems)
-        return self.make_failure(error_code, 400, self.summarize(problems), problems)
+        return self._make_failure(error_code, 400, self._summarize(problems), problems)
 
     def get_error_code(
         self,
@@ -326,7 +326,7 @@ class ErrorMapper:
             text = PROBLEM_REMEDIES.get(code, CORRECT)
         return text
 
-    def make_failure(
+    def _make_failure(
         self,
         error_code: str,
         status: int,
@@ -349,7 +349,7 @@ class ErrorMapper:
             recoverable=None if advice is None or problems else advice.recoverable,
         )
 
-    def get_problems(
+    def _get_problems(
         self,
         status: int,
         texts: Sequence[ErrorText],
@@ -371,7 +371,7 @@ class ErrorMapper:
                 is_plain = is_member or not isinstance(text.text, ErrorDetail)
                 if (is_general and is_plain) or (is_member and text.is_word and has_sentence):
                     continue
-            problem = self.make_problem(entry)
+            problem = self._make_problem(entry)
             if text.place is not None:
                 said.add(text.place)
             # A text that only repeats the argument is no problem.
@@ -379,7 +379,7 @@ class ErrorMapper:
                 problems.append(problem)
         return problems
 
-    def make_problem(self, entry: ErrorText) -> Problem:
+    def _make_problem(self, entry: ErrorText) -> Problem:
         arguments, code = self.arguments, entry.code
         pointer = arguments.pointer(entry.path)
         is_argument = bool(entry.path and pointer)
@@ -414,7 +414,7 @@ class ErrorMapper:
         named = f"{'.'.join(map(str, rest))}: {entry.text}"
         return entry._replace(path=(), text=ErrorDetail(named, entry.code))
 
-    def summarize(self, problems: Sequence[Problem]) -> str:
+    def _summarize(self, problems: Sequence[Problem]) -> str:
         problem, more = problems[0], len(problems) - 1
         text = problem.message
         if problem.path:

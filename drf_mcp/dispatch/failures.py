@@ -155,12 +155,12 @@ class FailureOutcomes:
         return None
 
     def report_crash(self, call: CallState, request: HttpRequest, exc: Exception) -> None:
-        advice = attempt(lambda: advise_middleware(exc), "")
+        advice = attempt(lambda: _advise_middleware(exc), "")
         logger.error("Tool %s failed [%s]%s", call.tool.name, call.request_id, advice, exc_info=exc)
-        send_exception(exc, request)
+        _send_exception(exc, request)
 
 
-def advise_middleware(exc: Exception) -> str:
+def _advise_middleware(exc: Exception) -> str:
     """Return a sentence about the middleware that sets what the request lacks, "" for none."""
     if not isinstance(exc, AttributeError) or not isinstance(exc.obj, (HttpRequest, Request)):
         return ""
@@ -172,11 +172,11 @@ def advise_middleware(exc: Exception) -> str:
 def report_unexpected(exc: Exception, request: HttpRequest | None) -> InternalError:
     request_id = new_request_id()
     logger.error("A message could not be answered [%s]", request_id, exc_info=exc)
-    send_exception(exc, request)
+    _send_exception(exc, request)
     return InternalError(InternalError.describe(request_id), data={"request_id": request_id})
 
 
-def send_exception(exc: Exception, request: HttpRequest | None) -> None:
+def _send_exception(exc: Exception, request: HttpRequest | None) -> None:
     # Error trackers read the exception from ``sys.exc_info()``.
     try:
         raise exc

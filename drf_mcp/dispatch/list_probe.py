@@ -47,16 +47,16 @@ class ListProbe(Probe):
         Args:
             column: the column that chooses a row. Only rows count whose column the list shows.
         """
-        found = self.ask_listed_rows(take, column)
+        found = self._ask_listed_rows(take, column)
         if found is not None:
             return found
-        shown = self.read_rows(column)
+        shown = self._read_rows(column)
         if not shown or len({type(row) for row in shown}) > 1:
             return None
         rows = type(shown[0])._base_manager.filter(pk__in=[row.pk for row in shown])
         return self.ask_middleware(lambda: take(rows))
 
-    def ask_listed_rows(self, take: Callable[[QuerySet[Any]], Found], column: str) -> Found | None:
+    def _ask_listed_rows(self, take: Callable[[QuerySet[Any]], Found], column: str) -> Found | None:
         # None where the list may show other rows than its filtered queryset.
         if not is_stock_list(self.endpoint) or self.is_altered():
             return None
@@ -66,9 +66,9 @@ class ListProbe(Probe):
             if find_list_fault(view, rows, self.handler):
                 return None
             row = view.get_serializer([], many=True).child
-            if not shows_column(row, rows.model, column):
+            if not _shows_column(row, rows.model, column):
                 return None
-            return take(make_filterable(rows))
+            return take(_make_filterable(rows))
 
         return self.ask(look)
 
@@ -81,22 +81,22 @@ class ListProbe(Probe):
         if not mcp_settings.CALL_MIDDLEWARE:
             return False
         with self.undoing():
-            response = self.run_list()
+            response = self._run_list()
         return bool(self.request.middleware_call.is_altered(response))
 
-    def run_list(self) -> HttpResponseBase:
+    def _run_list(self) -> HttpResponseBase:
         response = self.run()
         if response.status_code >= 300:
             raise self.describe_refusal(response)
         return response
 
-    def read_rows(self, column: str) -> list[Model]:
+    def _read_rows(self, column: str) -> list[Model]:
         """Return the rows whose column the first pages show."""
         rows: list[Model] = []
         for _ in range(MOST_PAGES):
             with self.undoing():
-                data = ViewResponse.read(self.run_list(), self.request).content.data
-            rows += find_shown_rows(data, column)
+                data = ViewResponse.read(self._run_list(), self.request).content.data
+            rows += _find_shown_rows(data, column)
             following = data.get("next") if isinstance(data, Mapping) else None
             if not following or not isinstance(following, str):
                 break
@@ -135,7 +135,7 @@ def ask_about_rows(
     return attempt(lambda: probe.take_rows(take, column), otherwise=log_failure)
 
 
-def make_filterable(rows: QuerySet[Any]) -> QuerySet[Any]:
+def _make_filterable(rows: QuerySet[Any]) -> QuerySet[Any]:
     """Return a queryset of the same rows that can be filtered and ordered."""
     if rows.query.is_sliced or rows.query.distinct_fields:
         every: QuerySet[Any] = QuerySet(rows.model, using=rows.db)
@@ -143,23 +143,23 @@ def make_filterable(rows: QuerySet[Any]) -> QuerySet[Any]:
     return rows
 
 
-def find_shown_rows(data: Any, column: str) -> list[Model]:
+def _find_shown_rows(data: Any, column: str) -> list[Model]:
     """Return the objects of a list's answer whose items show the value of their column.
 
     No rows where code other than REST framework's serializers may have written items.
     """
-    found = list(find_return_lists(data))
+    found = list(_find_return_lists(data))
     pairs = [
         (row, item, shown.serializer.child)
-        for shown in (found if all(map(is_complete, found)) else ())
+        for shown in (found if all(map(_is_complete, found)) else ())
         for row, item in zip(shown.serializer.instance, shown, strict=True)
     ]
     if not all(isinstance(row, Model) for row, _, _ in pairs):
         return []
-    return [row for row, item, serializer in pairs if shows(item, serializer, row, column)]
+    return [row for row, item, serializer in pairs if _shows(item, serializer, row, column)]
 
 
-def find_showing(serializer: Any, model: type[Model], column: str) -> dict[str, Any]:
+def _find_showing(serializer: Any, model: type[Model], column: str) -> dict[str, Any]:
     """Return the fields of a serializer that show a column of a model, by name.
 
     A link to an object shows the column that it is looked up by.
@@ -178,12 +178,12 @@ def find_showing(serializer: Any, model: type[Model], column: str) -> dict[str, 
     }
 
 
-def shows(item: Any, serializer: Any, row: Model, column: str) -> bool:
+def _shows(item: Any, serializer: Any, row: Model, column: str) -> bool:
     """Return whether what a serializer wrote for a row has the row's value of a column."""
     value = getattr(row, column, None)
     if value is None or not isinstance(item, Mapping):
         return False
-    for name, field in find_showing(serializer, type(row), column).items():
+    for name, field in _find_showing(serializer, type(row), column).items():
         shown = str(item.get(name))
         if isinstance(field, HyperlinkedIdentityField):
             shown = unquote(shown.partition("?")[0].rstrip("/").rpartition("/")[2])
@@ -192,24 +192,24 @@ def shows(item: Any, serializer: Any, row: Model, column: str) -> bool:
     return False
 
 
-def shows_column(serializer: Any, model: type[Model], column: str) -> bool:
+def _shows_column(serializer: Any, model: type[Model], column: str) -> bool:
     """Return whether a serializer shows a column in every row, by REST framework's own code."""
     members = ("to_representation", "get_attribute")
     return is_stock_row(serializer) and any(
         is_stock(field, Field, *members, *(["get_url"] if hasattr(field, "get_url") else ()))
-        for field in find_showing(serializer, model, column).values()
+        for field in _find_showing(serializer, model, column).values()
     )
 
 
-def find_return_lists(data: Any, depth: int = 0) -> Iterator[Any]:
+def _find_return_lists(data: Any, depth: int = 0) -> Iterator[Any]:
     if isinstance(data, ReturnList):
         yield data
     elif isinstance(data, Mapping) and depth < DEEPEST:
         for value in data.values():
-            yield from find_return_lists(value, depth + 1)
+            yield from _find_return_lists(value, depth + 1)
 
 
-def is_complete(shown: Any) -> bool:
+def _is_complete(shown: Any) -> bool:
     # A serializer may write fewer rows than it was given.
     instance = getattr(shown.serializer, "instance", None)
     return isinstance(instance, Iterable) and len(list(instance)) == len(shown)

@@ -35,7 +35,7 @@ WORD = re.compile(r"\w+")
 EXISTING = "Use %(tool)s to find existing ids, then call again with one of them."
 
 
-def quote_names(arguments: Iterable[Argument]) -> str:
+def _quote_names(arguments: Iterable[Argument]) -> str:
     return join_values(f"'{argument.name}'" for argument in arguments)
 
 
@@ -53,10 +53,10 @@ def explain_empty_list(tool: Any, call: Call) -> Iterator[Warning]:
     values = [(argument, value) for argument, value in sent if value not in (None, "", [])]
     queries = [pair for pair in values if pair[0].location == QUERY]
     sentences = []
-    for problem in find_reversed(queries):
+    for problem in _find_reversed(queries):
         text = f"{problem.path}: {problem.message} {problem.remediation}"
         sentences.append(f"No rows: {text}")
-    if names := quote_names(argument for argument, _ in values if argument.location == PATH):
+    if names := _quote_names(argument for argument, _ in values if argument.location == PATH):
         text = "No rows, and nothing says that the object of %(names)s exists."
         if tool.list_tool:
             text = (
@@ -64,11 +64,11 @@ def explain_empty_list(tool: Any, call: Call) -> Iterator[Warning]:
                 " those that exist."
             )
         sentences.append(text % {"names": names, "tool": tool.list_tool})
-    if sentences := sentences or [*explain_filters([argument for argument, _ in queries])]:
+    if sentences := sentences or [*_explain_filters([argument for argument, _ in queries])]:
         yield Warning(EMPTY, " ".join(sentences), Severity.INFO)
 
 
-def find_reversed(values: Values) -> Iterator[Problem]:
+def _find_reversed(values: Values) -> Iterator[Problem]:
     """Yield a problem for each range that ends before it begins."""
     bounds = [(argument, value) for argument, value in values if argument.parameter.part]
     for (lower, low), (upper, high) in product(bounds, bounds):
@@ -94,11 +94,11 @@ def find_reversed(values: Values) -> Iterator[Problem]:
             )
 
 
-def explain_filters(arguments: Sequence[Argument]) -> Iterator[str]:
+def _explain_filters(arguments: Sequence[Argument]) -> Iterator[str]:
     chosen = [a for a in arguments if a.whole or a.parameter.role in CHOOSING]
     if chosen:
         yield (
-            f"No rows fit {quote_names(chosen)}. Leave out one at a time to see rows, and how "
+            f"No rows fit {_quote_names(chosen)}. Leave out one at a time to see rows, and how "
             "their values are written."
         )
 
@@ -120,7 +120,7 @@ def advise_looking(failure: Failure, tool: Any) -> Failure:
     return replace(failure, remediation=advice)
 
 
-def find_list_of_missing(message: str, tool: Any) -> str | None:
+def _find_list_of_missing(message: str, tool: Any) -> str | None:
     """Return the list of the object that was not found, None where no tool lists it."""
     own, named = tool.endpoint.model, MISSING_ROW.match(message)
     is_own = named is not None and own is not None and own._meta.object_name == named[1]
@@ -132,12 +132,12 @@ def find_list_of_missing(message: str, tool: Any) -> str | None:
         return lists[found[0]] if len(found) == 1 else None
     # A message of the project's own may name one model.
     words = f" {' '.join(WORD.findall(message.casefold()))} "
-    found = [each for each in {*lists, own} - {None} if names_model(words, each)]
+    found = [each for each in {*lists, own} - {None} if _names_model(words, each)]
     is_other = len(found) == 1 and found[0] is not own
     return lists[found[0]] if is_other else tool.list_tool
 
 
-def names_model(words: str, model: Any) -> bool:
+def _names_model(words: str, model: Any) -> bool:
     names = (model._meta.object_name, model._meta.verbose_name)
     return any(f" {str(name).casefold()} " in words for name in names)
 
@@ -160,7 +160,7 @@ def add_hints(outcome: Outcome, tool: Any) -> Outcome:
     texts = [getattr(paginator, name, "") for name in MISSING_PAGES]
     if is_paged and (tool.list_tool is None or failure.message in map(str, texts)):
         hint = "Start at the first page, and go on with the arguments of the next."
-    elif listing := find_list_of_missing(failure.message, tool):
+    elif listing := _find_list_of_missing(failure.message, tool):
         hint = EXISTING % {"tool": listing}
     else:
         return outcome

@@ -176,7 +176,7 @@ class Probe:
 
     def check_permissions(self) -> None:
         """Ask the view's permissions, but no object's permissions."""
-        if self.is_routed:
+        if self._is_routed:
             self.ask(lambda view, request, *args, **kwargs: None)
         else:
             self.check_permissions_alone()
@@ -254,7 +254,7 @@ class Probe:
             found.append(ask())
             return HttpResponse(status=204)
 
-        self.respond(answer, with_kwargs=self.is_routed)
+        self.respond(answer, with_kwargs=self._is_routed)
         return found[0] if found else None
 
     def read(self) -> ViewResponse:
@@ -266,14 +266,14 @@ class Probe:
         callback = self.endpoint.route.callback
         if not needs_callback(callback):
             return self.respond(self.make_callback())
-        self.refuse_write()
+        self._refuse_write()
         return self.respond(prepare_callback(callback))
 
     @property
     def writes(self) -> bool:
         return self.endpoint.method not in SAFE_METHODS
 
-    def refuse_write(self) -> None:
+    def _refuse_write(self) -> None:
         if self.writes and not self.is_call:
             raise MethodNotAllowed(self.endpoint.method)
 
@@ -296,7 +296,7 @@ class Probe:
         return match
 
     @property
-    def is_routed(self) -> bool:
+    def _is_routed(self) -> bool:
         """Whether the kwargs lead to the route; otherwise only the permissions can be asked."""
         return self.match is not None
 
@@ -308,7 +308,7 @@ class Probe:
         """
         callback, method = self.endpoint.route.callback, self.endpoint.method.lower()
         if look is None:
-            self.refuse_write()
+            self._refuse_write()
 
         def answer(request: ToolRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             self.view = view = self.endpoint.view()
@@ -327,7 +327,7 @@ class Probe:
                 self.handler = getattr(view, method, None)
                 if look is not None:
                     # After the view's own steps, which may wrap the handler.
-                    self.replace_handler(view, handle)
+                    self._replace_handler(view, handle)
                 return begun
 
             def handle(*args: Any, **kwargs: Any) -> Response:
@@ -344,7 +344,7 @@ class Probe:
             view.initial, view.handle_exception = begin, keep
             if look is not None and self.writes:
                 # The view's own dispatch() may call the handler by itself.
-                self.replace_handler(view, handle)
+                self._replace_handler(view, handle)
             with suppress(Answered):
                 response: Any = view.dispatch(request, *args, **kwargs)
                 return async_to_sync(wait_for)(response) if isawaitable(response) else response
@@ -354,11 +354,11 @@ class Probe:
         atomic: Callable[..., HttpResponseBase] = transactions.make_view_atomic(answer)
         return atomic
 
-    def replace_handler(self, view: Any, handle: Callable[..., Response]) -> None:
+    def _replace_handler(self, view: Any, handle: Callable[..., Response]) -> None:
         endpoint = self.endpoint
         method, is_async = endpoint.method.lower(), is_asynchronous(endpoint.handler)
         for name in {method, endpoint.handler_name} if self.writes else {method}:
-            setattr(view, name, make_coroutine(handle) if is_async else handle)
+            setattr(view, name, _make_coroutine(handle) if is_async else handle)
 
     def respond(
         self,
@@ -417,10 +417,10 @@ def can_be_asked(endpoint: Any) -> bool:
     around = [layer for layer, is_wrapper in unwrap_function(endpoint.handler) if is_wrapper]
     if not is_plain:
         around += [layer for layer in layers if not is_undecorated(layer)]
-    return (is_plain or bool(layers)) and all(map(is_harmless, find_modules(around)))
+    return (is_plain or bool(layers)) and all(map(_is_harmless, _find_modules(around)))
 
 
-def find_modules(layers: Sequence[Any]) -> Iterator[str]:
+def _find_modules(layers: Sequence[Any]) -> Iterator[str]:
     for layer in layers:
         yield str(layer.__globals__["__name__"])
         # What ``method_decorator`` was given.
@@ -429,7 +429,7 @@ def find_modules(layers: Sequence[Any]) -> Iterator[str]:
             yield str(getattr(each, "__module__", ""))
 
 
-def is_harmless(module: str) -> bool:
+def _is_harmless(module: str) -> bool:
     is_known = module.partition(".")[0] in PACKAGES
     return is_known and not module.startswith("django.contrib.auth")
 
@@ -447,7 +447,7 @@ def is_taken_away(caller: Caller, tool: Any) -> bool:
     return caller.find_narrowing(tool) is not None or attempt(is_refused, otherwise=log_failure)
 
 
-def make_coroutine(handle: Callable[..., Response]) -> Callable[..., Awaitable[Response]]:
+def _make_coroutine(handle: Callable[..., Response]) -> Callable[..., Awaitable[Response]]:
     # A real coroutine function: before Python 3.12, inspect knows no object of `sync_to_async`.
     async def handle_awaited(*args: Any, **kwargs: Any) -> Response:
         return await sync_to_async(handle)(*args, **kwargs)

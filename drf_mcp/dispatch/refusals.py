@@ -41,7 +41,7 @@ READ_OF_CALL = frozenset(
 
 def find_refusal(view: Any, request: AskedRequest) -> Exception | None:
     """Return why a view refuses a caller whatever the call sends, None where the call decides."""
-    is_open, before = reads_call_before(type(view)), request.notes.reads
+    is_open, before = _reads_call_before(type(view)), request.notes.reads
     if STEPS(type(view)) != STEPS(APIView):
         raised = _catch(lambda: view.check_permissions(request))
         is_certain = is_refusal(raised) and request.notes.reads == before and not is_open
@@ -92,7 +92,7 @@ def is_refusal(exc: Exception | None) -> bool:
     return isinstance(exc, PermissionDenied) or getattr(exc, "status_code", None) in (401, 403)
 
 
-def reads_call_before(view_class: type) -> bool:
+def _reads_call_before(view_class: type) -> bool:
     """Return whether code of the project reads the call before the permissions of a view."""
     own = [name for name in EARLIER if not is_drf_code(view_class, name)]
     functions = [vars(base)[n] for n in own for base in view_class.__mro__ if n in vars(base)]

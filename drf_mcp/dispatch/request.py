@@ -189,13 +189,13 @@ class ToolRequest(HttpRequest):
         self.__dict__["auth"] = value
         self.caller.request.auth = value
         if self.mcp_call is not None and self.throttles is None:
-            view = find_authenticating_view()
+            view = _find_authenticating_view()
             self.throttles = note_throttles(view) if view is not None else None
         if not self.caller.admitted:
             self.caller.admit(self.user, value, self.mcp_call and self.mcp_call.tool)
 
 
-def find_authenticating_view() -> Any:
+def _find_authenticating_view() -> Any:
     """Return the view that authenticates a `ToolRequest`, called by the setter of its ``auth``.
 
     A view makes its throttles, asks them and forgets them, so they have to be noted before. No code
@@ -257,7 +257,7 @@ class CallHandler(BaseHandler):
         self._view_middleware: list[Any] = []
         self._template_response_middleware: list[Any] = []
         self._exception_middleware: list[Any] = []
-        chain: GetResponse = self.contain_exceptions(self._get_response)
+        chain: GetResponse = self._contain_exceptions(self._get_response)
         for factory in reversed(middleware):
             chain = self.load(factory, chain)
         self._middleware_chain: GetResponse = chain
@@ -289,9 +289,9 @@ class CallHandler(BaseHandler):
         if hasattr(middleware, "process_view"):
             hook = self.adapt_method_mode(False, middleware.process_view)
             self._view_middleware.insert(0, hook)
-        return self.contain_exceptions(self.adapt_method_mode(False, middleware, is_async))
+        return self._contain_exceptions(self.adapt_method_mode(False, middleware, is_async))
 
-    def contain_exceptions(self, get_response: GetResponse) -> GetResponse:
+    def _contain_exceptions(self, get_response: GetResponse) -> GetResponse:
         # As `convert_exception_to_response` around each middleware of Django's own chain.
 
         def respond(request: ToolRequest) -> Any:
@@ -323,13 +323,13 @@ lock = threading.Lock()
 
 
 @functools.lru_cache(maxsize=8)
-def make_call_handler(middleware: tuple[Any, ...]) -> CallHandler:
+def _make_call_handler(middleware: tuple[Any, ...]) -> CallHandler:
     return CallHandler(middleware)
 
 
 def find_call_handler() -> CallHandler:
     with lock:
-        return make_call_handler(tuple(mcp_settings.CALL_MIDDLEWARE))
+        return _make_call_handler(tuple(mcp_settings.CALL_MIDDLEWARE))
 
 
 @contextmanager
@@ -346,12 +346,12 @@ def keep_thread_state() -> Iterator[None]:
             set_urlconf(urlconf)
 
 
-def forget_call_handlers(**kwargs: Any) -> None:
+def _forget_call_handlers(**kwargs: Any) -> None:
     # Middleware may read any setting when it is made.
-    make_call_handler.cache_clear()
+    _make_call_handler.cache_clear()
 
 
-setting_changed.connect(forget_call_handlers)
+setting_changed.connect(_forget_call_handlers)
 transactions = BaseHandler()
 
 
@@ -396,7 +396,7 @@ def set_up_view(callback: Any, view: Any, request: Any, *args: Any, **kwargs: An
 # --- The object of a URL ------------------------------------------------------------------------
 
 
-def names_an_object(view: Any) -> bool:
+def _names_an_object(view: Any) -> bool:
     """Return whether the URL of a view has the key of an object of its queryset."""
     if not isinstance(view, GenericAPIView):
         return False
@@ -408,4 +408,4 @@ def names_an_object(view: Any) -> bool:
 
 def get_named_object(view: Any) -> Any:
     """Return the object that a view's URL names, None for a view of no object."""
-    return view.get_object() if names_an_object(view) else None
+    return view.get_object() if _names_an_object(view) else None

@@ -46,7 +46,7 @@ SPECIAL = frozenset({"__init__", "__new__", "__call__", "__getattr__", "__getatt
 def is_stock_list(endpoint: Any) -> bool:
     """Return whether only REST framework's own code runs between a queryset and its answer.
 
-    What only an instance has, `find_view_fault` sees.
+    What only an instance has, `_find_view_fault` sees.
     """
     return not find_obstacle(endpoint)
 
@@ -59,19 +59,19 @@ def find_obstacle(endpoint: Any) -> str:
     if not is_undecorated(callback):
         return "its callback has a decorator, which would not be run"
     own = "is code of its own, which would not be run as for the list"
-    if not is_list_handler(find_member(view_class, endpoint.handler_name)[0]):
+    if not _is_list_handler(find_member(view_class, endpoint.handler_name)[0]):
         return f"{endpoint.handler_name}() {own}"
     for name in STEPS:
         if not is_stock_member(view_class, name):
             return f"{name}() {own}"
     chosen = endpoint.route.initkwargs.get("pagination_class")
     pagination_class = chosen or getattr(view_class, "pagination_class", None)
-    if isinstance(pagination_class, type) and not is_stock_paginator(pagination_class):
+    if isinstance(pagination_class, type) and not _is_stock_paginator(pagination_class):
         return f"{pagination_class.__name__} {own}"
     renderers = find_view_classes(callback, "renderer_classes") or ()
     # The request accepts JSON before anything else.
     found = [each for each in renderers if each.media_type == "application/json"] or renderers
-    if found and not is_stock_class(found[0], RENDERING):
+    if found and not _is_stock_class(found[0], RENDERING):
         return f"{found[0].__name__} {own}"
     return ""
 
@@ -81,12 +81,12 @@ def find_list_fault(view: Any, rows: Any, handler: Any = None) -> str:
 
     Args:
         rows: the filtered queryset of the view.
-        handler: as of `find_view_fault`.
+        handler: as of `_find_view_fault`.
     """
-    return find_queryset_fault(rows) or find_view_fault(view, handler)
+    return _find_queryset_fault(rows) or _find_view_fault(view, handler)
 
 
-def find_view_fault(view: Any, handler: Any = None) -> str:
+def _find_view_fault(view: Any, handler: Any = None) -> str:
     """Return what of a view instance may change the answer of its list, "" for nothing.
 
     Args:
@@ -95,14 +95,14 @@ def find_view_fault(view: Any, handler: Any = None) -> str:
     """
     own = "%(name)s is code of its own."
     changed = [name for name in STEPS if name in vars(view)]
-    if handler is not None and not is_list_handler(handler):
+    if handler is not None and not _is_list_handler(handler):
         changed.append("list")
     if changed:
         return own % {"name": f"{changed[0]}()"}
     paginator, renderer = view.paginator, view.request.accepted_renderer
-    if paginator is not None and not is_stock_paginator(paginator):
+    if paginator is not None and not _is_stock_paginator(paginator):
         return own % {"name": type(paginator).__name__}
-    if not is_stock_class(renderer, RENDERING):
+    if not _is_stock_class(renderer, RENDERING):
         return own % {"name": type(renderer).__name__}
     made_by = view.get_serializer_class()
     makes = isinstance(made_by, type) and all(
@@ -117,7 +117,7 @@ def find_view_fault(view: Any, handler: Any = None) -> str:
     return ""
 
 
-def find_queryset_fault(rows: Any) -> str:
+def _find_queryset_fault(rows: Any) -> str:
     """Return why the rows of a list cannot be found by primary key, "" if they can."""
     if not isinstance(rows, QuerySet):
         return f"The list is no queryset but {type(rows).__name__}."
@@ -141,14 +141,14 @@ def is_stock_row(serializer: Any) -> bool:
 # --- Whose code it is ---------------------------------------------------------------------------
 
 
-def is_list_handler(handler: Any) -> bool:
-    layers = find_layers(handler)
-    return is_of(layers, PACKAGES) and layers[-1][0].__code__ in HANDLERS
+def _is_list_handler(handler: Any) -> bool:
+    layers = _find_layers(handler)
+    return _is_of(layers, PACKAGES) and layers[-1][0].__code__ in HANDLERS
 
 
 def is_stock_member(owner: type, name: str, packages: Collection[str] = PACKAGES) -> bool:
     """Return whether a member of a class is a function of these packages."""
-    return is_of(find_layers(find_member(owner, name)[0]), packages)
+    return _is_of(_find_layers(find_member(owner, name)[0]), packages)
 
 
 def is_stock(instance: Any, base: type | tuple[type, ...], *names: str) -> bool:
@@ -158,11 +158,11 @@ def is_stock(instance: Any, base: type | tuple[type, ...], *names: str) -> bool:
     )
 
 
-def is_stock_paginator(paginator: Any) -> bool:
-    return is_stock_class(paginator, PAGINATING, DESCRIBING)
+def _is_stock_paginator(paginator: Any) -> bool:
+    return _is_stock_class(paginator, PAGINATING, DESCRIBING)
 
 
-def is_stock_class(given: Any, packages: Collection[str], ignored: Collection[str] = ()) -> bool:
+def _is_stock_class(given: Any, packages: Collection[str], ignored: Collection[str] = ()) -> bool:
     """Return whether a class, or the class of an instance, has only code of these packages.
 
     A project's subclass may set values.
@@ -173,27 +173,27 @@ def is_stock_class(given: Any, packages: Collection[str], ignored: Collection[st
         item for each in (bases if is_class else [given, *bases]) for item in vars(each).items()
     ]
     return not any(
-        is_code_of_others(member, packages)
+        _is_code_of_others(member, packages)
         for name, member in members
         if name not in ignored and (name in SPECIAL or not name.startswith("__"))
     )
 
 
-def is_code_of_others(member: Any, packages: Collection[str]) -> bool:
+def _is_code_of_others(member: Any, packages: Collection[str]) -> bool:
     inner = unwrap_member(member)
     if isinstance(inner, type):
         return inner.__module__.partition(".")[0] not in packages
     if inspect.isfunction(inner):
-        return not is_of(find_layers(inner), packages)
+        return not _is_of(_find_layers(inner), packages)
     is_data = not callable(inner) and not hasattr(type(inner), "__get__")
     return not is_data and not isinstance(inner, GetSetDescriptorType)
 
 
-def find_layers(member: Any) -> list[tuple[Any, bool]]:
+def _find_layers(member: Any) -> list[tuple[Any, bool]]:
     return list(unwrap_function(unwrap_member(member)))
 
 
-def is_of(layers: list[tuple[Any, bool]], packages: Collection[str]) -> bool:
+def _is_of(layers: list[tuple[Any, bool]], packages: Collection[str]) -> bool:
     # By the globals, not by __module__: a decorator copies the __module__ of what it wraps, and a
     # class that is made at run time has the __module__ of its metaclass.
     found = {layer.__globals__["__name__"].partition(".")[0] for layer, _ in layers}

@@ -52,7 +52,7 @@ def find_violation(exc: BaseException) -> Failure | None:
             "Delete the other objects first or let them refer to something else, if that is wanted;"
             " then call again."
         )
-        if names := join_values(map(find_plural_name, find_blockers(exc))):
+        if names := join_values(map(find_plural_name, _find_blockers(exc))):
             message = f"The deletion was refused: {names} depend on what would be deleted."
             remediation = (
                 f"Delete the {names} first or let them refer to something else, if that is wanted;"
@@ -65,7 +65,7 @@ def find_violation(exc: BaseException) -> Failure | None:
     return Failure("CONFLICT", Category.CONFLICT, message, remediation)
 
 
-def find_blockers(exc: ProtectedError | RestrictedError) -> list[type[Model]]:
+def _find_blockers(exc: ProtectedError | RestrictedError) -> list[type[Model]]:
     """Return the models of the rows that prevent a deletion."""
     objects = getattr(exc, "protected_objects", None) or getattr(exc, "restricted_objects", ())
     # A project may raise the exception with any value, such as a queryset.

@@ -95,7 +95,7 @@ class Alternatives:
         findings = self.inspection.findings
         known = len(findings)
         usual = self.reader.get_serializer()
-        if self.reader.is_unread or not self.may_choose(usual):
+        if self.reader.is_unread or not self._may_choose(usual):
             self.found = [] if usual is None else [Alternative(self.inspection, usual)]
             return self.found
         reported = findings[known:]
@@ -105,33 +105,33 @@ class Alternatives:
             self.found = [Alternative(self.inspection, usual)]
         elif usual is not None and (self.places or first is None):
             self.add(Alternative(self.inspection, usual))
-        if self.by_call or self.failure is not None:
-            self.ask_again()
+        if self._by_call or self.failure is not None:
+            self._ask_again()
         elif "caller" in self.places:
-            self.ask(EMPTY, make_sample_superuser())
-        self.has_failed = self.succeeded < self.asked and not self.by_call
-        named = self.add_named()
+            self.ask(EMPTY, _make_sample_superuser())
+        self.has_failed = self.succeeded < self.asked and not self._by_call
+        named = self._add_named()
         if not self.found and not self.has_failed:
             self.has_failed = True
-            named = self.add_named()
-        self.set_opened(named)
+            named = self._add_named()
+        self._set_opened(named)
         if not self.found:
             findings += reported
         return self.found
 
     @property
-    def by_call(self) -> set[str]:
+    def _by_call(self) -> set[str]:
         """What the choice depends on besides the caller."""
         return self.places - {"caller"}
 
-    def may_choose(self, usual: Any) -> bool:
+    def _may_choose(self, usual: Any) -> bool:
         """Return whether the project wrote code that chooses the serializer or its fields."""
         call = self.reader.call
         view_class: Any = type(self.inspection.view)
         is_views_own = usual is None or call is None or call.serializer_class is None
         if is_views_own and has_own(view_class, VIEW_HOOKS):
             return True
-        return isinstance(usual, BaseSerializer) and not has_fixed_fields(usual)
+        return isinstance(usual, BaseSerializer) and not _has_fixed_fields(usual)
 
     # --- Asking
 
@@ -140,7 +140,7 @@ class Alternatives:
         is_first = answer is EMPTY and user is None
         notes = Notes(answer, keeps_line=is_first)
         failures: list[Exception] = []
-        asked = start_asking(self.inspection, notes, user)
+        asked = _start_asking(self.inspection, notes, user)
         reader = InputSerializer(asked, self.reader.call, UnknownMapping(notes))
         database = nullcontext() if is_first else without_database(notes)
 
@@ -162,8 +162,8 @@ class Alternatives:
         self.succeeded += 1
         return made if self.add(made) else None
 
-    def ask_again(self) -> None:
-        users = [None, make_sample_superuser()] if "caller" in self.places else [None]
+    def _ask_again(self) -> None:
+        users = [None, _make_sample_superuser()] if "caller" in self.places else [None]
         for user in users[1:]:
             self.ask(EMPTY, user)
         values = [*self.read().values, ANY_VALUE]
@@ -173,13 +173,13 @@ class Alternatives:
 
     def add(self, made: Alternative) -> bool:
         signed = attempt(lambda: sign(made.serializer), None)
-        if signed is None or signed in self.signs or self.only_takes_away(made):
+        if signed is None or signed in self.signs or self._only_takes_away(made):
             return False
         self.signs.add(signed)
         self.found.append(made)
         return True
 
-    def only_takes_away(self, made: Alternative) -> bool:
+    def _only_takes_away(self, made: Alternative) -> bool:
         # As a mixin for ``?fields=`` does: what is left can always be sent.
         if not self.found or not self.places <= {"query", "caller", "headers"}:
             return False
@@ -200,10 +200,10 @@ class Alternatives:
         members += [(part, hook) for part in known for hook in FIELD_HOOKS]
         return read_choice(owner, members, facts)
 
-    def add_named(self) -> set[type]:
+    def _add_named(self) -> set[type]:
         """Add the serializers that the source names, where asking shows too few; return them."""
         is_unclear = self.places & {"object", "rows", "caller"}
-        if not is_unclear and not self.has_failed and (not self.by_call or len(self.found) > 1):
+        if not is_unclear and not self.has_failed and (not self._by_call or len(self.found) > 1):
             return set()
         own: list[Any] = [*self.read().classes]
         if self.has_failed:
@@ -217,20 +217,20 @@ class Alternatives:
                 self.add(Alternative(self.inspection, made))
         return named
 
-    def set_opened(self, named: set[type]) -> None:
+    def _set_opened(self, named: set[type]) -> None:
         has_one = len(self.found) == 1
-        if self.by_call == {"query"} and has_one and not self.has_failed:
+        if self._by_call == {"query"} and has_one and not self.has_failed:
             return
         is_unsure = self.asked > self.succeeded or self.read().is_unreadable
-        by_call = bool(self.by_call) and (not has_one or is_unsure)
+        by_call = bool(self._by_call) and (not has_one or is_unsure)
         if self.has_failed or by_call or named:
-            place = min(self.by_call or self.places or {""}, key=[*READS, ""].index)
-            line = self.line or self.place_of_failure
+            place = min(self._by_call or self.places or {""}, key=[*READS, ""].index)
+            line = self.line or self._place_of_failure
             what = READS.get(place, "what this call does not have")
             self.opened_by = f"{line} chooses the serializer by {what}"
 
     @property
-    def place_of_failure(self) -> str:
+    def _place_of_failure(self) -> str:
         if self.failure is None:
             return self.inspection.place
         return make_finding(self.inspection.place, self.failure, "").source or self.inspection.place
@@ -242,14 +242,14 @@ class Alternatives:
             self.inspection.findings.append(finding)
 
 
-def make_sample_superuser() -> Any:
+def _make_sample_superuser() -> Any:
     user = make_superuser()
     # What belongs to the user is asked of the database, which refuses.
     user.pk = 0
     return user
 
 
-def start_asking(inspection: Inspection, notes: Notes, user: Any = None) -> Inspection:
+def _start_asking(inspection: Inspection, notes: Notes, user: Any = None) -> Inspection:
     """Return an inspection of the view in which what only a call knows is unknown."""
     view, usual = copy.copy(inspection.new_view), inspection.new_view.request
     vars(view).pop("swagger_fake_view", None)
@@ -269,7 +269,7 @@ def start_asking(inspection: Inspection, notes: Notes, user: Any = None) -> Insp
     return Inspection(view, inspection.method, write_schema=inspection.write_schema)
 
 
-def has_fixed_fields(serializer: Any) -> bool:
+def _has_fixed_fields(serializer: Any) -> bool:
     row = serializer.child if isinstance(serializer, ListSerializer) else serializer
     if not isinstance(row, Serializer):
         return True

@@ -64,7 +64,7 @@ class Describer:
         try:
             # A project's code that chooses serializers or querysets must not write.
             with kept_transactions(), wrapped_queries(refuse_writing):
-                schema = self.call_hook("get_schema", EndpointSchema(self.any_path))
+                schema = self._call_hook("get_schema", EndpointSchema(self._any_path))
         finally:
             CURRENT.reset(token)
         findings = (*self.inspection.findings, *self.find_open_places(schema))
@@ -83,13 +83,13 @@ class Describer:
     def get_schema(self) -> EndpointSchema:
         """Return the description, made of what the other methods return."""
         return EndpointSchema(
-            path=self.add_examples(self.call_hook("get_path_parameters", self.any_path), "path"),
-            query=self.add_examples(
-                self.call_hook("get_query_parameters", self.query.pages), "query"
+            path=self._add_examples(self._call_hook("get_path_parameters", self._any_path), "path"),
+            query=self._add_examples(
+                self._call_hook("get_query_parameters", self.query.pages), "query"
             ),
-            body=self.call_hook("get_request_body", Body("open", schema={})),
-            output=self.call_hook("get_response_schema", {}),
-            examples=self.call_hook("get_request_examples", ()),
+            body=self._call_hook("get_request_body", Body("open", schema={})),
+            output=self._call_hook("get_response_schema", {}),
+            examples=self._call_hook("get_request_examples", ()),
             paginated=bool(self.query.pages),
             computed_query=tuple(self.query.reading.computed),
             query_opened_by=self.query.reading.opened_by,
@@ -116,7 +116,7 @@ class Describer:
         annotations = self.inspection.annotations
         return () if annotations is None else tuple(annotations.request_examples())
 
-    def add_examples(self, parameters: Parameters, location: str) -> Parameters:
+    def _add_examples(self, parameters: Parameters, location: str) -> Parameters:
         annotations = self.inspection.annotations
         if annotations is None:
             return parameters
@@ -139,10 +139,10 @@ class Describer:
         return QueryParameters(self.inspection)
 
     @property
-    def any_path(self) -> Parameters:
+    def _any_path(self) -> Parameters:
         return tuple(Parameter(name, {"type": "string"}, True) for name in self.path_kwargs)
 
-    def call_hook(self, hook: str, default: Part) -> Part:
+    def _call_hook(self, hook: str, default: Part) -> Part:
         # A hook that a project overrides is to be mended, not the view.
         own = type(self)
         remedy = RETURN_EARLY
@@ -174,19 +174,19 @@ class ResponseSchema:
             return {}
         hooks = ("dispatch", "finalize_response", "get_serializer")
         renames = renaming.only_renames
-        if not is_drf_code(view_class, *hooks) or not self.has_one_serializer():
+        if not is_drf_code(view_class, *hooks) or not self._has_one_serializer():
             return {}
-        if not renames and not self.renders_data():
+        if not renames and not self._renders_data():
             return {}
 
         def describe() -> Schema:
             is_list = used[0] == "list"
-            schema = self.describe_list() if is_list else self.describe(self.view.get_serializer())
+            schema = self._describe_list() if is_list else self.describe(self.view.get_serializer())
             return renaming.render_schema(schema)
 
         return inspection.attempt(describe, RETURN_EARLY, {})
 
-    def has_one_serializer(self) -> bool:
+    def _has_one_serializer(self) -> bool:
         # A get_serializer_class() that reads the request, or calls further methods of the view, may
         # return another class for the next caller.
         view_class, name = type(self.view), "get_serializer_class"
@@ -197,7 +197,7 @@ class ResponseSchema:
         own = map(find_mentioned, find_own(view_class, name))
         return is_alone and all(map(CALLER.isdisjoint, own))
 
-    def renders_data(self) -> bool:
+    def _renders_data(self) -> bool:
         # Another renderer may rename or wrap the data.
         for renderer_class in self.view.renderer_classes:
             if renderer_class.media_type == "application/json":
@@ -208,7 +208,7 @@ class ResponseSchema:
                 )
         return False
 
-    def describe_list(self) -> Schema:
+    def _describe_list(self) -> Schema:
         rows = self.describe(self.view.get_serializer(many=True))
         if not is_drf_code(type(self.view), "paginate_queryset", "get_paginated_response"):
             return {}
@@ -219,10 +219,10 @@ class ResponseSchema:
         if not is_drf_code(type(serializer), "data"):
             return {}
         if type(serializer) is ListSerializer:
-            return {"type": "array", "items": self.describe_row(serializer.child)}
-        return self.describe_row(serializer)
+            return {"type": "array", "items": self._describe_row(serializer.child)}
+        return self._describe_row(serializer)
 
-    def describe_row(self, serializer: Any) -> Schema:
+    def _describe_row(self, serializer: Any) -> Schema:
         def describe() -> Schema:
             return DescribedField(serializer).represented_schema
 

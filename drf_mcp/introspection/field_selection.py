@@ -24,16 +24,16 @@ class SelectableFields:
         self.row = find_row(rows)
 
     def find_paths(self) -> list[str]:
-        return list(walk_members(self.row, ""))
+        return list(_walk_members(self.row, ""))
 
     def names_all(self) -> bool:
         return is_closed(self.row)
 
     def find_unknown(self, paths: Iterable[str]) -> Iterator[str]:
         """Yield the paths that lead to no field. An open schema may have any field."""
-        return (path for path in paths if not self.leads_somewhere(path))
+        return (path for path in paths if not self._leads_somewhere(path))
 
-    def leads_somewhere(self, path: str) -> bool:
+    def _leads_somewhere(self, path: str) -> bool:
         schema = self.row
         for name in path.split("."):
             schema = find_row(schema)
@@ -60,12 +60,12 @@ def may_have_others(schema: Schema) -> bool:
     return "object" in types or "array" in types
 
 
-def walk_members(schema: Schema, prefix: str) -> Iterator[str]:
+def _walk_members(schema: Schema, prefix: str) -> Iterator[str]:
     for name, member in schema.get("properties", {}).items():
         # A name with a dot or comma would be read as a path, or as several names.
         if name == name.strip() != "" and "." not in name and "," not in name:
             yield f"{prefix}{name}"
-            yield from walk_members(find_row(member), f"{prefix}{name}.")
+            yield from _walk_members(find_row(member), f"{prefix}{name}.")
 
 
 def is_closed(schema: Schema) -> bool:
@@ -90,26 +90,26 @@ class FieldSelection:
 
     def select(self, data: Any) -> Any:
         if isinstance(data, Mapping) and is_page(data):
-            return {**data, "results": self.pick(data["results"], self.tree or None)}
-        return self.pick(data, self.tree or None)
+            return {**data, "results": self._pick(data["results"], self.tree or None)}
+        return self._pick(data, self.tree or None)
 
     def find_unanswered(self, data: Any) -> list[str]:
         """Return the paths that no row of an answer has; none where there is no row."""
         rows = data["results"] if isinstance(data, Mapping) and is_page(data) else data
-        return [".".join(names) for names in walk_tree(self.tree) if not has_member(rows, names)]
+        return [".".join(names) for names in _walk_tree(self.tree) if not _has_member(rows, names)]
 
     @classmethod
-    def pick(cls, value: Any, tree: FieldTree | None) -> Any:
+    def _pick(cls, value: Any, tree: FieldTree | None) -> Any:
         if tree is None:
             return value
         if isinstance(value, Mapping):
             return {
-                name: cls.pick(member, tree[str(name)])
+                name: cls._pick(member, tree[str(name)])
                 for name, member in value.items()
                 if str(name) in tree
             }
         if isinstance(value, (list, tuple)):
-            picked = [cls.pick(item, tree) for item in value]
+            picked = [cls._pick(item, tree) for item in value]
             # The archive keeps the keys of the objects that the rows were made of.
             if isinstance(value, ReturnList):
                 return ReturnList(picked, serializer=value.serializer)
@@ -117,23 +117,23 @@ class FieldSelection:
         return value
 
 
-def walk_tree(tree: FieldTree) -> Iterator[tuple[str, ...]]:
+def _walk_tree(tree: FieldTree) -> Iterator[tuple[str, ...]]:
     for name, inside in tree.items():
         if inside is None:
             yield (name,)
         else:
-            yield from ((name, *rest) for rest in walk_tree(inside))
+            yield from ((name, *rest) for rest in _walk_tree(inside))
 
 
-def has_member(value: Any, names: Sequence[str]) -> bool:
+def _has_member(value: Any, names: Sequence[str]) -> bool:
     # An empty list or null does not show which members there are.
     if not names or value is None:
         return True
     if isinstance(value, (list, tuple)):
-        return not value or any(has_member(item, names) for item in value)
+        return not value or any(_has_member(item, names) for item in value)
     if not isinstance(value, Mapping):
         return False
-    return names[0] in value and has_member(value[names[0]], names[1:])
+    return names[0] in value and _has_member(value[names[0]], names[1:])
 
 
 def infer_schema(value: Any, deepest: int = 4) -> Schema:

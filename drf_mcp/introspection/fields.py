@@ -73,7 +73,7 @@ class FieldDescriber:
         self.field = field
         self.describe = describe
 
-    def find_nearest_describer(self, table: Mapping[type, str]) -> str:
+    def _find_nearest_describer(self, table: Mapping[type, str]) -> str:
         return next(table[base] for base in type(self.field).__mro__ if base in table)
 
     def get_input_schema(self) -> Schema:
@@ -94,7 +94,7 @@ class NumberDescriber(FieldDescriber):
     field_classes = tuple(json_types)
 
     def get_input_schema(self) -> Schema:
-        return {"type": self.find_nearest_describer(self.json_types)}
+        return {"type": self._find_nearest_describer(self.json_types)}
 
     get_output_schema = get_input_schema
 
@@ -175,7 +175,7 @@ class TextDescriber(FieldDescriber):
     field_classes = tuple(formats)
 
     def get_input_schema(self) -> Schema:
-        field, name = self.field, self.find_nearest_describer(self.formats)
+        field, name = self.field, self._find_nearest_describer(self.formats)
         if name in DATE_FORMATS:
             setting, humanize = DATE_FORMATS[name]
             formats = getattr(field, "input_formats", getattr(api_settings, setting))

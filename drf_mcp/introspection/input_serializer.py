@@ -36,11 +36,11 @@ class InputSerializer:
         self.inspection = inspection
         self.view: Any = inspection.view
         self.reading = inspection.reading
-        self.calls = tuple(self.find_calls()) if call is None else (call,)
+        self.calls = tuple(self._find_calls()) if call is None else (call,)
         self.call = self.calls[0] if len(self.calls) == 1 else None
         self.options: dict[str, Any] = {} if data is None else {"data": data}
 
-    def find_calls(self) -> Iterator[SerializerCall]:
+    def _find_calls(self) -> Iterator[SerializerCall]:
         """Yield the serializers that the handler makes of the body, each class once."""
         alike: dict[Any, list[SerializerCall]] = {}
         for call in self.reading.serializer_calls if self.reading is not None else ():
@@ -99,7 +99,7 @@ class InputSerializer:
             if self.reading is None or not (self.reading.ignores_body or self.reading.is_known):
                 inspection.add_finding(UNKNOWN, DECLARE)
             return None
-        serializer = self.make_view_serializer()
+        serializer = self._make_view_serializer()
         # A serializer without fields does not describe a body that the handler reads as a whole.
         reads_whole = self.reading is not None and self.reading.reads_whole
         if call is not None or not reads_whole or not isinstance(serializer, Serializer):
@@ -114,7 +114,7 @@ class InputSerializer:
             return self.view.get_serializer(**self.options)
         return self.view.serializer_class(context=self.context, **self.options)
 
-    def make_view_serializer(self) -> Any:
+    def _make_view_serializer(self) -> Any:
         view = self.view
         ways = (
             lambda: view.get_serializer(),

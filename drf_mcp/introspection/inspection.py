@@ -136,7 +136,7 @@ class Inspection:
         none: dict[tuple[str, str], Any] = {}
         parameters = self.attempt(self.annotations.parameters, CHECK_ANNOTATION, none)
         return {
-            name: declared and read_openapi_parameter(declared)
+            name: declared and _read_openapi_parameter(declared)
             for (name, at), declared in parameters.items()
             if at == location
         }
@@ -165,15 +165,15 @@ class Inspection:
     def queryset(self) -> Any:
         """The view's queryset, else all rows of its model, None without a model."""
         known = len(self.findings)
-        found = self.find_queryset()
+        found = self._find_queryset()
         if found is None:
-            found = attempt(self.find_rows, None)
+            found = attempt(self._find_rows, None)
         if found is not None:
             # Why get_queryset() failed is of no interest then.
             del self.findings[known:]
         return found
 
-    def find_queryset(self) -> Any:
+    def _find_queryset(self) -> Any:
         view = self.view
         if not hasattr(view, "get_queryset"):
             return None
@@ -188,11 +188,11 @@ class Inspection:
                 found = attempt(lambda: self.privileged.view.get_queryset(), None)
         return found if hasattr(found, "model") else None
 
-    def find_rows(self) -> Any:
+    def _find_rows(self) -> Any:
         declared = getattr(self.view, "queryset", None)
         if hasattr(declared, "model"):
             return declared
-        model = find_declared_model(self.view) or find_serializer_model(self.serializer_class)
+        model = find_declared_model(self.view) or _find_serializer_model(self.serializer_class)
         return None if model is None else model._default_manager.all()
 
     @cached_property
@@ -392,10 +392,10 @@ def find_declared_model(view: Any) -> Any:
     declared = getattr(getattr(view, "queryset", None), "model", None)
     # An action may have a serializer of its own, which has no model.
     own = (getattr(each, "serializer_class", None) for each in (view, type(view)))
-    return declared or next(filter(None, map(find_serializer_model, own)), None)
+    return declared or next(filter(None, map(_find_serializer_model, own)), None)
 
 
-def find_serializer_model(serializer_class: Any) -> Any:
+def _find_serializer_model(serializer_class: Any) -> Any:
     return getattr(getattr(serializer_class, "Meta", None), "model", None)
 
 
@@ -413,10 +413,10 @@ def find_declared_parameters(source: Any, view: Any) -> Parameters:
         declare = getattr(source, "get_schema_operation_parameters", None)
         declared = () if declare is None else declare(view)
     in_query = (each for each in declared if each.get("in", "query") == "query")
-    return tuple(map(read_openapi_parameter, in_query))
+    return tuple(map(_read_openapi_parameter, in_query))
 
 
-def read_openapi_parameter(declared: Mapping[str, Any]) -> Parameter:
+def _read_openapi_parameter(declared: Mapping[str, Any]) -> Parameter:
     inline = {name: declared[name] for name in INLINE if name in declared}
     schema: Schema = declared.get("schema") or inline
     description = clean_text(declared.get("description")) or clean_text(schema.get("description"))
@@ -433,7 +433,7 @@ def read_openapi_parameter(declared: Mapping[str, Any]) -> Parameter:
             FieldSchema(bare).with_example(examples[0]) if examples else bare, description
         ),
         required=bool(declared.get("required")),
-        multiple=find_style(declared, schema.get("type")),
+        multiple=_find_style(declared, schema.get("type")),
     )
 
 
@@ -441,7 +441,7 @@ def read_openapi_parameter(declared: Mapping[str, Any]) -> Parameter:
 JOINED = {"spaceDelimited": "space", "pipeDelimited": "pipe"}
 
 
-def find_style(declared: Mapping[str, Any], kind: Any) -> str | None:
+def _find_style(declared: Mapping[str, Any], kind: Any) -> str | None:
     """Return the `Parameter.multiple` of a parameter that is declared as OpenAPI has it."""
     style = declared.get("style") or "form"
     # The key of an array is repeated by default.

@@ -47,7 +47,7 @@ def find_model_field(model: Any, path: str | None) -> Any:
     return field
 
 
-def find_key(field: Any) -> Any:
+def _find_key(field: Any) -> Any:
     """Return the field that holds the value: a foreign key's target, else the field itself."""
     seen: list[Any] = []
     while getattr(field, "remote_field", None) is not None and field not in seen:
@@ -57,7 +57,7 @@ def find_key(field: Any) -> Any:
 
 
 def describe_input(field: Any) -> Schema:
-    owner = type(find_key(field))
+    owner = type(_find_key(field))
     known = (FieldSchema.of(SCHEMAS[base]) for base in owner.__mro__ if base in SCHEMAS)
     schema: Schema = next(known, FieldSchema()) | {}
     if all(find_package(owner, name) == "django" for name in ("to_python", "get_prep_value")):
@@ -67,7 +67,7 @@ def describe_input(field: Any) -> Schema:
 
 
 def describe_stored(field: Any) -> Schema:
-    if not type(find_key(field)).__module__.startswith("django."):
+    if not type(_find_key(field)).__module__.startswith("django."):
         return {}
     schema = describe_input(field)
     return {"type": schema["type"]} if schema else {}

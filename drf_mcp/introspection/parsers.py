@@ -30,7 +30,7 @@ class ViewParsers:
 
     @functools.cached_property
     def json_parser(self) -> Any:
-        return next((parser for parser in self.classes if is_json_parser(parser)), None)
+        return next((parser for parser in self.classes if _is_json_parser(parser)), None)
 
     @functools.cached_property
     def text_parser(self) -> Any:
@@ -92,7 +92,7 @@ class ViewParsers:
         return Body("open", schema=schema)
 
 
-def is_json_parser(parser: Any) -> bool:
+def _is_json_parser(parser: Any) -> bool:
     media_type = str(parser.media_type)
     return issubclass(parser, JSONParser) or media_type.endswith(("/json", "+json"))
 
@@ -109,12 +109,12 @@ class Renaming:
 
     def __init__(self, view: Any) -> None:
         self.view = view
-        self.parser_class = self.find_class(getattr(view, "parser_classes", ()), JSONParser)
-        self.renderer_class = self.find_class(getattr(view, "renderer_classes", ()), JSONRenderer)
-        self.rename_key = functools.cache(self.find_client_key)
+        self.parser_class = self._find_class(getattr(view, "parser_classes", ()), JSONParser)
+        self.renderer_class = self._find_class(getattr(view, "renderer_classes", ()), JSONRenderer)
+        self.rename_key = functools.cache(self._find_client_key)
 
     @staticmethod
-    def find_class(classes: Any, base: type) -> Any:
+    def _find_class(classes: Any, base: type) -> Any:
         return next((c for c in classes if issubclass(c, base) or c.media_type == JSON), None)
 
     @property
@@ -131,9 +131,9 @@ class Renaming:
 
     def render_schema(self, schema: Schema) -> Schema:
         """Return the schema of an answer with the names of the view's renderer."""
-        return rename_schema(schema, self.render_key) if self.only_renames else schema
+        return _rename_schema(schema, self.render_key) if self.only_renames else schema
 
-    def find_client_key(self, key: str) -> str:
+    def _find_client_key(self, key: str) -> str:
         rendered = key if key == ANY else self.render_key(key)
         if rendered == key:
             return key
@@ -142,11 +142,11 @@ class Renaming:
         read = self.parser_class().parse(body, media_type=JSON, parser_context=context)
         return rendered if read == {key: 1} else key
 
-    def rename_place(self, place: Place) -> Place:
+    def _rename_place(self, place: Place) -> Place:
         return tuple(map(self.rename_key, place))
 
-    def rename_places(self, value_info: ValueInfos) -> ValueInfos:
-        return {self.rename_place(place): info for place, info in value_info.items()}
+    def _rename_places(self, value_info: ValueInfos) -> ValueInfos:
+        return {self._rename_place(place): info for place, info in value_info.items()}
 
     def rename_body(self, body: Body) -> Body:
         if self.parser_class is None or is_drf_code(self.parser_class, "parse"):
@@ -158,25 +158,25 @@ class Renaming:
             replace(
                 each,
                 name=self.rename_key(each.name),
-                schema=rename_schema(each.schema, self.rename_key),
-                value_info=self.rename_places(each.value_info),
+                schema=_rename_schema(each.schema, self.rename_key),
+                value_info=self._rename_places(each.value_info),
             )
             for each in body.fields
         ]
-        schema = None if body.schema is None else rename_schema(body.schema, self.rename_key)
-        renamed = {place: self.rename_place(place) for place in places}
+        schema = None if body.schema is None else _rename_schema(body.schema, self.rename_key)
+        renamed = {place: self._rename_place(place) for place in places}
         keys = {place: other for place, other in renamed.items() if place != other}
-        info = self.rename_places(body.value_info)
+        info = self._rename_places(body.value_info)
         return replace(body, fields=tuple(fields), schema=schema, value_info=info, keys=keys)
 
 
-def rename_schema(schema: Schema, rename: Callable[[str], str]) -> Schema:
+def _rename_schema(schema: Schema, rename: Callable[[str], str]) -> Schema:
     renamed: Schema = FieldSchema.of(schema) | {}
     if isinstance(schema.get("items"), dict):
-        renamed["items"] = rename_schema(schema["items"], rename)
+        renamed["items"] = _rename_schema(schema["items"], rename)
     if schema.get("properties"):
         renamed["properties"] = {
-            rename(name): rename_schema(member, rename)
+            rename(name): _rename_schema(member, rename)
             for name, member in schema["properties"].items()
         }
     if "required" in schema:

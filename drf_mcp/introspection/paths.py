@@ -121,10 +121,10 @@ def find_version_parameters(view: Any) -> Parameters:
     versioning: Any = getattr(view, "versioning_class", None)
     if not isinstance(versioning, type) or not issubclass(versioning, QueryParameterVersioning):
         return ()
-    return (Parameter(versioning.version_param, describe_version(versioning)),)
+    return (Parameter(versioning.version_param, _describe_version(versioning)),)
 
 
-def describe_version(versioning: Any) -> Schema:
+def _describe_version(versioning: Any) -> Schema:
     allowed, default = versioning.allowed_versions or (), versioning.default_version
     schema: Schema = {"type": "string"}
     if allowed:
@@ -178,8 +178,8 @@ class PathParameters:
                     attempt(schema, RETURN_EARLY, dict(STRING)),
                     required=kwarg.required,
                     multiple=None if declared.get(name) is None else declared[name].multiple,
-                    value_info=attempt(partial(self.make_value_info, named), RETURN_EARLY, {}),
-                    shown_as=attempt(partial(self.make_shown_name, named), RETURN_EARLY, ""),
+                    value_info=attempt(partial(self._make_value_info, named), RETURN_EARLY, {}),
+                    shown_as=attempt(partial(self._make_shown_name, named), RETURN_EARLY, ""),
                 )
             )
         return tuple(parameters)
@@ -189,8 +189,8 @@ class PathParameters:
         if declared is not None:
             return self.inspection.write_schema(declared.schema)
         if named.is_version:
-            return self.inspection.write_schema(describe_version(view.versioning_class))
-        by_route, by_model = describe_route(named.kwarg), self.describe_field(named)
+            return self.inspection.write_schema(_describe_version(view.versioning_class))
+        by_route, by_model = _describe_route(named.kwarg), self._describe_field(named)
         words = by_model.pop("description", "")
         # A route of digits or a model with a numeric key decides the type.
         if by_route.get("type") == "integer":
@@ -201,25 +201,25 @@ class PathParameters:
             schema = FieldSchema.of(by_model) | {**STRING, **by_model, **by_route}
         return self.inspection.write_schema(explain(schema, words))
 
-    def make_value_info(self, named: NamedKwarg) -> ValueInfos:
+    def _make_value_info(self, named: NamedKwarg) -> ValueInfos:
         relation = named.parent_relation
         if relation is None or named.names_own_row:
             return {}
         key = named.parent_path.partition("__")[2] or "pk"
         return {(): ValueInfo(relation=Relation(relation.related_model, key))}
 
-    def make_shown_name(self, named: NamedKwarg) -> str:
-        if not named.names_own_row or not self.looks_up_row():
+    def _make_shown_name(self, named: NamedKwarg) -> str:
+        if not named.names_own_row or not self._looks_up_row():
             return ""
         name = named.kwarg.name
         found = find_shown_name(self.inspection.view, named.model, name)
         return found or (drop_comparison(name) if drop_comparison(name) != name else "")
 
-    def describe_field(self, named: NamedKwarg) -> Schema:
+    def _describe_field(self, named: NamedKwarg) -> Schema:
         field = named.field
         model = getattr(field, "related_model", None) or getattr(field, "model", None)
         if named.names_own_row:
-            model = named.model if self.looks_up_row() else None
+            model = named.model if self._looks_up_row() else None
         if field is None or model is None:
             return {}
         relation = getattr(field, "remote_field", None) is not None
@@ -232,7 +232,7 @@ class PathParameters:
             words = "{key} of the {model}".format(**facts)
         return explain(describe_input(field) or STRING, words)
 
-    def looks_up_row(self) -> bool:
+    def _looks_up_row(self) -> bool:
         # In a list route the lookup kwarg may be the key of another model. A get_object() of the
         # project's may do anything with it, unless it calls the inherited one.
         view, calls = self.inspection.view, self.inspection.calls
@@ -244,7 +244,7 @@ class PathParameters:
         return own is not None and "get_object" in own.calls
 
 
-def describe_route(kwarg: PathKwarg) -> Schema:
+def _describe_route(kwarg: PathKwarg) -> Schema:
     if known := CONVERTERS.get(type(kwarg.converter)):
         words = known.get("description")
         return {**known, "description": words} if words else dict(known)

@@ -95,7 +95,7 @@ class RequestBody:
     def get_body(self) -> Body:
         # drf-spectacular gives a DELETE no body, so a body that is declared there does not count.
         if self.method not in METHODS or (self.method == "DELETE" and self.ignores_body):
-            return add_form_fields(self.inspection, NONE)
+            return _add_form_fields(self.inspection, NONE)
         inspection, declared = self.inspection, UNDECLARED
         if inspection.annotations is not None:
             declared = inspection.attempt(
@@ -107,17 +107,17 @@ class RequestBody:
         if declared is UNDECLARED:
             return body
         own = RequestBody(inspection.start_over(), keeps_keys=True)
-        return complete_body(body, attempt(lambda: own.describe_renamed(UNDECLARED), NONE))
+        return _complete_body(body, attempt(lambda: own.describe_renamed(UNDECLARED), NONE))
 
     def describe_renamed(self, declared: Any) -> Body:
-        body = add_form_fields(self.inspection, self.describe(declared))
+        body = _add_form_fields(self.inspection, self.describe(declared))
         rename = Renaming(self.view).rename_body
         return self.inspection.attempt(lambda: rename(body), RENAMED, body)
 
     def describe(self, declared: Any) -> Body:
         inspection = self.inspection
         if declared is UNDECLARED:
-            body = self.describe_undeclared_body()
+            body = self._describe_undeclared_body()
         elif isinstance(declared, BaseSerializer):
             # A copy, but not of the view and the request in its context.
             made_with = [getattr(declared, "_kwargs", {}).get("context")]
@@ -126,18 +126,18 @@ class RequestBody:
             own._context = self.serializer.context
             body = self.describe_serializer_body(own)
         else:
-            body = NONE if declared is None else describe_declared(inspection, declared)
+            body = NONE if declared is None else _describe_declared(inspection, declared)
         if body.is_file and self.parsers.reads_whole_file:
-            body = self.find_whole_file()
+            body = self._find_whole_file()
         if self.method == "DELETE":  # the serializer may be for the other methods
             body = replace(body, fields=tuple(replace(f, required=False) for f in body.fields))
-        return self.get_document(self.keep_readable_files(body))
+        return self.get_document(self._keep_readable_files(body))
 
     @cached_property
     def keys(self) -> KeyParameters:
         return KeyParameters(self.inspection)
 
-    def describe_undeclared_body(self) -> Body:
+    def _describe_undeclared_body(self) -> Body:
         serializer = self.serializer
         # An extra action takes no body if no code in it can read one: the view's serializer may
         # write its answer alone.
@@ -149,30 +149,30 @@ class RequestBody:
         if takes_nothing:
             return NONE
         if self.parsers.reads_whole_file:
-            return self.find_whole_file()
+            return self._find_whole_file()
         if serializer.call is None and self.keys.are_files and not serializer.is_inherited:
             return Body("object", fields=tuple(map(self.keys.get_parameter, self.keys.names)))
-        chosen = [self.describe_choice(reader) for reader in serializer.each]
+        chosen = [self._describe_choice(reader) for reader in serializer.each]
         body = join_bodies([body for body, _ in chosen if body is not None])
         if body is None:
-            return self.describe_unknown_body()
+            return self._describe_unknown_body()
         opened_by = next((line for _, line in chosen if line), "")
         if len(chosen) > 1:
             opened_by = opened_by or f"{self.inspection.place} makes several serializers"
         return body.open(opened_by)
 
-    def describe_choice(self, reader: InputSerializer) -> tuple[Body | None, str]:
+    def _describe_choice(self, reader: InputSerializer) -> tuple[Body | None, str]:
         """Return the body for all serializers that the view may choose, and what opens it."""
         choice = Alternatives(self.inspection, reader)
-        bodies = [self.describe_alternative(each, choice) for each in choice.find()]
+        bodies = [self._describe_alternative(each, choice) for each in choice.find()]
         choice.report()
         if choice.has_failed and bodies:
             # What the view chooses for a call is not known, nor what that requires.
             joined = join_bodies([*bodies, OPEN])
             return joined, choice.opened_by
-        return explain_requirements(join_bodies(bodies), bodies, choice), choice.opened_by
+        return _explain_requirements(join_bodies(bodies), bodies, choice), choice.opened_by
 
-    def describe_alternative(self, chosen: Alternative, choice: Alternatives) -> Body:
+    def _describe_alternative(self, chosen: Alternative, choice: Alternatives) -> Body:
         reader = InputSerializer(chosen.inspection, choice.reader.call)
         described = RequestBody(chosen.inspection, keeps_keys=self.keeps_keys)
         rows = reader.find_row_serializer(chosen.serializer)
@@ -187,7 +187,7 @@ class RequestBody:
             return body
         return body.with_rows(several)
 
-    def describe_unknown_body(self) -> Body:
+    def _describe_unknown_body(self) -> Body:
         """Return a body that no serializer reads: none, or an open one with the keys in words."""
         if self.ignores_body:
             return NONE
@@ -217,11 +217,11 @@ class RequestBody:
         body = SerializerBody(self.inspection, serializer)
         return self.inspection.attempt(body.get_body, RETURN_EARLY, OPEN)
 
-    def find_whole_file(self) -> Body:
+    def _find_whole_file(self) -> Body:
         # REST framework's FileUploadParser gives the file this name.
         return Body("object", fields=(make_file_parameter("file", Upload(), required=True),))
 
-    def keep_readable_files(self, body: Body) -> Body:
+    def _keep_readable_files(self, body: Body) -> Body:
         # Without a parser of files the value is sent as it is, and refused as over HTTP.
         if body.is_file or self.parsers.reads_files or not find_uploads(body.all_value_info):
             return body
@@ -249,7 +249,7 @@ class RequestBody:
         return parsers.get_document(parsers.json_parser, body)
 
 
-def explain_requirements(joined: Body | None, bodies: list[Body], choice: Alternatives) -> Any:
+def _explain_requirements(joined: Body | None, bodies: list[Body], choice: Alternatives) -> Any:
     """Return a joined body whose words say for which value of the key a field is required."""
     values: dict[str, list[Any]] = {}
     for chosen, body in zip(choice.found, bodies, strict=True):
@@ -305,7 +305,7 @@ class SerializerBody:
         # Any view with this serializer has these findings.
         findings, keys = self.inspection.findings, list[str]()
         before = len(findings)
-        body = self.describe_fields()
+        body = self._describe_fields()
         if body.kind == "object":
             for name, field in find_writable_fields(self.serializer).items():
                 if not is_drf_code(type(field), "get_value"):
@@ -317,13 +317,13 @@ class SerializerBody:
         del findings[before:]
         return described
 
-    def describe_fields(self) -> Body:
+    def _describe_fields(self) -> Body:
         serializer, inspection = self.serializer, self.inspection
         if isinstance(serializer, ListSerializer):
             schema = inspection.write_schema(
                 {"type": "array", **DescribedField(serializer).input_schema}
             )
-            return Body("list", schema=schema, value_info=self.make_value_info(serializer))
+            return Body("list", schema=schema, value_info=self._make_value_info(serializer))
         if not isinstance(serializer, Serializer):
             words = "The serializer declares no fields."
             inspection.add_finding(words, "Derive it from Serializer.")
@@ -334,11 +334,11 @@ class SerializerBody:
             inspection.add_finding(
                 "{serializer} reads its input itself.".format(**facts), HANDED_ON_ADVICE
             )
-            if not self.is_built_on_fields():
+            if not self._is_built_on_fields():
                 return OPEN
         return Body("object", fields=tuple(self.get_fields(is_closed=is_closed)))
 
-    def is_built_on_fields(self) -> bool:
+    def _is_built_on_fields(self) -> bool:
         """Return whether the serializer's own conversions call REST framework's somewhere."""
         serializer_class = type(self.serializer)
         for method in CONVERSIONS:
@@ -356,17 +356,17 @@ class SerializerBody:
             )
         listed = find_listed(self.serializer)
         for name, field in find_writable_fields(self.serializer).items():
-            describe = partial(self.describe_field, field, rules.get(name, ""), is_closed)
+            describe = partial(self._describe_field, field, rules.get(name, ""), is_closed)
             let = f"Let the field '{name}' be built without a caller."
             yield Parameter(
                 name,
                 inspection.attempt(describe, f"{let} {RETURN_EARLY}", {}),
                 is_closed and is_required(field),
-                value_info=self.make_value_info(field),
+                value_info=self._make_value_info(field),
                 listed=name in listed,
             )
 
-    def describe_field(self, field: AnyField, rule: str, is_closed: bool) -> Schema:
+    def _describe_field(self, field: AnyField, rule: str, is_closed: bool) -> Schema:
         if is_closed:
             schema = explain(DescribedField(field).input_schema, rule)
         else:
@@ -375,7 +375,7 @@ class SerializerBody:
             schema = explain(DescribedField(field).intended_schema, needed)
         return self.inspection.write_schema(schema)
 
-    def make_value_info(self, field: AnyField) -> ValueInfos:
+    def _make_value_info(self, field: AnyField) -> ValueInfos:
         find = partial(find_value_info, field, takes_json=self.takes_json)
         return self.inspection.attempt(find, RETURN_EARLY, {})
 
@@ -383,7 +383,7 @@ class SerializerBody:
 # --- Fields that a view asks its user for ---------------------------------------------------------
 
 
-def add_form_fields(inspection: Inspection, body: Body) -> Body:
+def _add_form_fields(inspection: Inspection, body: Body) -> Body:
     # A client that cannot show a form sends the answers to `call_context(request).ask()` at once.
     reading = inspection.reading
     if reading is None or not reading.asked:
@@ -407,12 +407,12 @@ def add_form_fields(inspection: Inspection, body: Body) -> Body:
 # --- Bodies that people wrote down ----------------------------------------------------------------
 
 
-def describe_declared(inspection: Inspection, schema: Schema) -> Body:
+def _describe_declared(inspection: Inspection, schema: Schema) -> Body:
     if "allOf" in schema:
         schema = combine(schema)
     choices: list[Schema] = schema.get("oneOf") or schema.get("anyOf") or []
     if len(choices) == 1:
-        return describe_declared(inspection, choices[0])
+        return _describe_declared(inspection, choices[0])
     if choices:
         inspection.add_finding("The body is declared as one of several schemas.", NAME_MEMBERS)
         value_info = reduce(join_value_info, map(read_value_info, choices))
@@ -439,7 +439,7 @@ def describe_declared(inspection: Inspection, schema: Schema) -> Body:
     return Body("object", fields=tuple(fields), opened_by=opened_by)
 
 
-def complete_body(body: Body, own: Body) -> Body:
+def _complete_body(body: Body, own: Body) -> Body:
     """Return a body that people declared, with what the code reads besides, unlisted.
 
     Args:

@@ -125,7 +125,7 @@ def find_related_model(field: Any) -> Any:
 
 
 class RelationDescriber(FieldDescriber):
-    def identify(self, schema: Schema, key: str) -> Schema:
+    def _identify(self, schema: Schema, key: str) -> Schema:
         # REST framework reads a blank text as null.
         if schema.get("type") == "string" and not self.field.allow_null:
             schema = FieldSchema.of(schema) | {"minLength": 1}
@@ -146,7 +146,7 @@ class PrimaryKeyDescriber(RelationDescriber):
         model = find_related_model(self.field) if key is None else None
         described = describe_input(find_model_field(model, "pk"))
         schema = described if key is None else self.describe(key).input_schema
-        return self.identify(schema, "Primary key")
+        return self._identify(schema, "Primary key")
 
     def get_output_schema(self) -> Schema:
         if self.field.pk_field is not None:
@@ -165,7 +165,7 @@ class SlugDescriber(RelationDescriber):
     def get_input_schema(self) -> Schema:
         name = self.field.slug_field
         slug = find_model_field(find_related_model(self.field), name)
-        return self.identify(describe_input(slug), str(name).capitalize())
+        return self._identify(describe_input(slug), str(name).capitalize())
 
     def get_output_schema(self) -> Schema:
         return describe_stored(
@@ -184,7 +184,7 @@ class HyperlinkDescriber(StringRelationDescriber):
     field_classes = (relations.HyperlinkedRelatedField,)
 
     def get_input_schema(self) -> Schema:
-        return self.identify({"type": "string"}, "URL")
+        return self._identify({"type": "string"}, "URL")
 
 
 class ManyRelatedDescriber(FieldDescriber):

@@ -51,7 +51,7 @@ def describe_once(serializer: Any, around: Hashable, describe: Callable[[], Valu
     Args:
         around: what the description depends on besides the serializer and the language.
     """
-    shared, arguments = SharedFields.of(serializer), freeze_arguments(serializer)
+    shared, arguments = SharedFields.of(serializer), _freeze_arguments(serializer)
     if shared is None or arguments is None:
         return describe()
     key = type(serializer), arguments, get_language(), around
@@ -81,7 +81,7 @@ class SharedFields:
         row: Any = serializer.child if isinstance(serializer, ListSerializer) else serializer
         if not isinstance(row, Serializer):
             return None
-        key = type(row), freeze_arguments(row)
+        key = type(row), _freeze_arguments(row)
         if key[1] is None or (key not in cls.known and "fields" in vars(row)):
             return None
         if key not in cls.known:
@@ -89,27 +89,27 @@ class SharedFields:
                 cls.known.clear()
             cls.known[key] = None  # until it is known, for a serializer that has itself as a field
             with noted_queries() as queries:
-                found = cls(row) if cls.are_shared(row) else None
+                found = cls(row) if cls._are_shared(row) else None
             cls.known[key] = None if queries else found
         return cls.known[key]
 
     @classmethod
-    def are_shared(cls, serializer: Any) -> bool:
+    def _are_shared(cls, serializer: Any) -> bool:
         serializer_class: Any = type(serializer)
         if depends_on_request(serializer_class, MEMBERS):
             return False
         # A project's plain property builds the fields at every read.
         if serializer.fields is not vars(serializer).get("fields"):
             return False
-        return all(map(cls.is_shared, find_inner_fields(serializer)))
+        return all(map(cls.is_shared, _find_inner_fields(serializer)))
 
     @classmethod
     def is_shared(cls, field: Any) -> bool:
         field_class: Any = type(field)
-        return not depends_on_request(field_class, MEMBERS) and cls.give_nested(field)
+        return not depends_on_request(field_class, MEMBERS) and cls._give_nested(field)
 
     @classmethod
-    def give_nested(cls, field: Any) -> bool:
+    def _give_nested(cls, field: Any) -> bool:
         """Give a field that is a serializer its shared fields; return False if it has none."""
         if not isinstance(field, Serializer) or is_recursive(field):
             return True
@@ -124,12 +124,12 @@ class SharedFields:
         if "fields" not in vars(row):
             fields = vars(row)["fields"] = BindingDict(row)
             for name, field in self.fields.items():
-                fields.fields[name] = copy_field(field, row)
-            for field in find_inner_fields(row):
-                self.give_nested(field)
+                fields.fields[name] = _copy_field(field, row)
+            for field in _find_inner_fields(row):
+                self._give_nested(field)
 
 
-def find_inner_fields(serializer: Any) -> Iterator[Any]:
+def _find_inner_fields(serializer: Any) -> Iterator[Any]:
     for field in find_writable_fields(serializer).values():
         yield field
         inner = getattr(field, "child_relation", None) or getattr(field, "child", None)
@@ -137,28 +137,28 @@ def find_inner_fields(serializer: Any) -> Iterator[Any]:
             yield inner
 
 
-def copy_field(field: Any, parent: Any) -> Any:
+def _copy_field(field: Any, parent: Any) -> Any:
     own = copy.copy(field)
     own.parent = parent
     vars(own).pop("fields", None)
     for name in ("child", "child_relation"):
         if name in vars(own):
-            setattr(own, name, copy_field(vars(own)[name], own))
+            setattr(own, name, _copy_field(vars(own)[name], own))
     return own
 
 
-def forget_shared_fields(**kwargs: Any) -> None:
+def _forget_shared_fields(**kwargs: Any) -> None:
     """Free the fields; they are built again for what is described later."""
     SharedFields.known.clear()
 
 
-setting_changed.connect(forget_shared_fields)
+setting_changed.connect(_forget_shared_fields)
 
 
-def freeze_arguments(serializer: Any) -> Any:
+def _freeze_arguments(serializer: Any) -> Any:
     # None for arguments that cannot be compared.
     own = {name: v for name, v in serializer._kwargs.items() if name not in UNSHARED}
-    frozen = tuple(sorted((name, freeze(value)) for name, value in own.items()))
+    frozen = tuple(sorted((name, _freeze(value)) for name, value in own.items()))
     try:
         hash(frozen)
     except TypeError:
@@ -166,5 +166,5 @@ def freeze_arguments(serializer: Any) -> Any:
     return None if any(value is not None for value in serializer._args) else frozen
 
 
-def freeze(value: Any) -> Any:
+def _freeze(value: Any) -> Any:
     return tuple(value) if isinstance(value, (list, set)) else value

@@ -45,13 +45,13 @@ class SharedRegistry(ComponentRegistry):
     def __contains__(self, component: ResolvedComponent) -> bool:
         name, number = component.name, 2
         while component.key in self._components:
-            if identify(self._components[component.key].object) == identify(component.object):
+            if _identify(self._components[component.key].object) == _identify(component.object):
                 return True
             component.name, number = f"{name}{number}", number + 1
         return False
 
 
-def identify(target: Any) -> Any:
+def _identify(target: Any) -> Any:
     # Instances of one serializer class are one component.
     if not isinstance(target, Field) or isinstance(target, PolymorphicProxySerializer):
         return target
@@ -107,9 +107,9 @@ class SpectacularAnnotations:
         """Return OpenAPI parameters by (name, location), None for one that is taken out."""
         with LOCK:
             found = self.schema._process_override_parameters()
-        return {key: found[key] and self.convert_parameter(found[key]) for key in found}
+        return {key: found[key] and self._convert_parameter(found[key]) for key in found}
 
-    def convert_parameter(self, declared: Mapping[str, Any]) -> dict[str, Any]:
+    def _convert_parameter(self, declared: Mapping[str, Any]) -> dict[str, Any]:
         return {**declared, "schema": self.convert(declared.get("schema") or {})}
 
     def filter_parameters(self, backend: Any) -> list[dict[str, Any]] | None:
@@ -119,7 +119,7 @@ class SpectacularAnnotations:
             return None
         with LOCK:
             declared = extension.get_schema_operation_parameters(self.schema)
-            return [self.convert_parameter(parameter) for parameter in declared]
+            return [self._convert_parameter(parameter) for parameter in declared]
 
     def request(self) -> Any:
         """Return a serializer, a schema, None for no body, or `UNDECLARED`."""
@@ -148,7 +148,7 @@ class SpectacularAnnotations:
                 return declared
             return {"type": "array", "items": written} if target is not declared else written
         if OpenApiSerializerExtension.get_match(declared) is not None:
-            return self.serializer_schema(declared)
+            return self._serializer_schema(declared)
         if is_basic_type(declared):
             return self.convert(build_basic_type(declared) or {})
         if is_higher_order_type_hint(declared):
@@ -181,7 +181,7 @@ class SpectacularAnnotations:
     def field_schema(self, field: AnyField) -> Schema | None:
         if isinstance(field, BaseSerializer):
             matched = OpenApiSerializerExtension.get_match(field) is not None
-            return self.serializer_schema(field) if matched else None
+            return self._serializer_schema(field) if matched else None
         if has_override(field, "field"):
             if get_override(field, "field") is None:
                 return None
@@ -190,7 +190,7 @@ class SpectacularAnnotations:
         with LOCK:
             return self.convert(self.schema._map_serializer_field(field, "request") or {})
 
-    def serializer_schema(self, serializer: Any) -> Schema:
+    def _serializer_schema(self, serializer: Any) -> Schema:
         with LOCK:
             component = self.schema.resolve_serializer(serializer, "request")
             return self.convert(component.ref if component else {})
@@ -200,7 +200,7 @@ class SpectacularAnnotations:
             components = REGISTRY._components.items()
             schemas = {name: component.schema for (name, _), component in components}
             document = {"components": {"schemas": schemas}}
-            return to_json_schema(resolve_references(schema, document))
+            return _to_json_schema(resolve_references(schema, document))
 
 
 # --- Schemas of OpenAPI 3.0 as JSON Schema --------------------------------------------------------
@@ -213,7 +213,7 @@ NESTED = ("items", "additionalProperties", "not")
 COMBINED = ("allOf", "anyOf", "oneOf")
 
 
-def to_json_schema(schema: Any) -> Schema:
+def _to_json_schema(schema: Any) -> Schema:
     """Return a schema of OpenAPI 3.0 as JSON Schema, without members that are read-only."""
     schema = schema if isinstance(schema, dict) else {}
     made: Schema = {
@@ -227,13 +227,13 @@ def to_json_schema(schema: Any) -> Schema:
             made[flag] = made.pop(bound)
     for name in COMBINED:
         if isinstance(made.get(name), list):
-            made[name] = list(map(to_json_schema, made[name]))
+            made[name] = list(map(_to_json_schema, made[name]))
     for name in NESTED:
         if isinstance(made.get(name), dict):
-            made[name] = to_json_schema(made[name])
+            made[name] = _to_json_schema(made[name])
     if isinstance(made.get("properties"), dict):
         made["properties"] = {
-            name: to_json_schema(member)
+            name: _to_json_schema(member)
             for name, member in made["properties"].items()
             if not (isinstance(member, dict) and member.get("readOnly") is True)
         }

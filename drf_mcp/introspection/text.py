@@ -115,7 +115,7 @@ def describe_accepted(schema: Any, near: Any = None) -> str | None:
     choices, kind = schema.get("enum"), next(iter(schema.types), None)
     if schema.meaning.choices:
         others = [pair for pair in schema.meaning.choices if str(pair[0]) != str(near)]
-        alike = join_values(find_alike(others, near))
+        alike = join_values(_find_alike(others, near))
         return f"one of {alike}, …"
     if choices:
         choices = [choice for choice in choices if str(choice) != str(near)]
@@ -125,7 +125,7 @@ def describe_accepted(schema: Any, near: Any = None) -> str | None:
         is_cut = len(choices) > MOST_CHOICES
         return ("one of %(values)s, …" if is_cut else "one of %(values)s") % facts
     if kind == "array":
-        return describe_array(describe_accepted(schema.get("items"), near))
+        return _describe_array(describe_accepted(schema.get("items"), near))
     if kind is None:
         return None
     name = name_kind(schema) if kind in ("string", "number") else ""
@@ -150,11 +150,11 @@ def describe_accepted(schema: Any, near: Any = None) -> str | None:
     return words
 
 
-def describe_array(item: str | None) -> str:
+def _describe_array(item: str | None) -> str:
     return f"an array, each item {item}" if item else "an array"
 
 
-def find_alike(labelled: Iterable[tuple[Any, Any]], near: Any) -> list[str]:
+def _find_alike(labelled: Iterable[tuple[Any, Any]], near: Any) -> list[str]:
     # By value or by label: models know the name of a country better than its code.
     choices = [(value, clean_text(label)) for value, label in labelled]
     spelled = {text.casefold(): pair for pair in choices for text in map(str, pair) if text}
@@ -186,7 +186,7 @@ def describe_intention(schema: Any) -> str:
     """Return the values that a schema allows, with the members of an object."""
     schema = FieldSchema.of(schema)
     if schema.get("type") == "array":
-        return describe_array(describe_intention(schema.get("items")))
+        return _describe_array(describe_intention(schema.get("items")))
     names = join_values(schema.get("properties", ()))
     if names and schema.types[:1] in ([], ["object"]):
         return f"an object with {names}"

@@ -132,7 +132,7 @@ def read_value_info(schema: Any) -> ValueInfos:
             upload=Upload() if part.get("format") == "binary" else None,
             form="parts" if part.get("type") in ("array", "object") else "",
             is_secret=part.get("format") == "password"
-            or (place in write_only and may_be_text(part)),
+            or (place in write_only and _may_be_text(part)),
         )
         if info != NO_INFO:
             infos[place] = info
@@ -148,7 +148,7 @@ def walk_schema(schema: Any, place: Place = ()) -> Iterator[tuple[Place, Schema]
     yield from walk_schema(schema.get("items"), (*place, ANY))
 
 
-def may_be_text(schema: Schema) -> bool:
+def _may_be_text(schema: Schema) -> bool:
     if "enum" in schema or str(schema.get("format", "")).startswith(("date", "time")):
         return False
     if schema.get("type") in ("array", "object"):

@@ -290,7 +290,7 @@ class UnknownRequest(AskedRequest):
 
     def __getattr__(self, name: str) -> Any:
         is_unknown = (
-            (name in VERSION and chooses_version(self.__dict__.get("view")))
+            (name in VERSION and _chooses_version(self.__dict__.get("view")))
             or (name in BODY and self.method not in SAFE_METHODS)
             or (name in PATH and self.has_placeholders)
         )
@@ -299,7 +299,7 @@ class UnknownRequest(AskedRequest):
         return super().__getattr__(name)
 
 
-def chooses_version(view: Any) -> bool:
+def _chooses_version(view: Any) -> bool:
     """Return whether the path or the query of a call names the version."""
     versioning = getattr(view, "versioning_class", None)
     chosen = (URLPathVersioning, QueryParameterVersioning)

@@ -72,11 +72,11 @@ def find_value_info(field: AnyField, *, takes_json: bool) -> ValueInfos:
     Args:
         takes_json: whether the view has a parser of JSON, in which a file can be a text.
     """
-    found = {place: describe_value(part, takes_json) for place, part in walk_fields(field)}
+    found = {place: _describe_value(part, takes_json) for place, part in _walk_fields(field)}
     return {place: info for place, info in found.items() if info != NO_INFO}
 
 
-def describe_value(field: Any, takes_json: bool) -> ValueInfo:
+def _describe_value(field: Any, takes_json: bool) -> ValueInfo:
     # An empty text is null for a field, unless the field takes an empty text.
     form = "null" if field.allow_null and not getattr(field, "allow_blank", False) else ""
     if isinstance(field, COMPOSITES):
@@ -95,14 +95,14 @@ def describe_value(field: Any, takes_json: bool) -> ValueInfo:
         # around this one has its own conversion, that may read any member.
         enclosing = find_enclosing(field)
         is_nested = any(isinstance(each, serializers.Serializer) for each in enclosing)
-        if is_nested and all(map(has_known_parts, (field, *enclosing))):
-            members = find_members(field)
+        if is_nested and all(map(_has_known_parts, (field, *enclosing))):
+            members = _find_members(field)
     return ValueInfo(
-        upload, form, is_secret(field), find_relation(field), find_type_member(field), members
+        upload, form, is_secret(field), _find_relation(field), _find_type_member(field), members
     )
 
 
-def find_members(serializer: Any) -> MemberNames:
+def _find_members(serializer: Any) -> MemberNames:
     writable = find_writable_fields(serializer)
     read_only = frozenset(name for name in serializer.fields if name not in writable)
     return MemberNames((*writable, *find_further_keys(serializer)), read_only)
@@ -115,16 +115,16 @@ def is_secret(field: Any) -> bool:
     if field.style.get("input_type") == "password" or sounds_secret(slug or ""):
         return True
     written_only = any(part.write_only for part in (field, *find_enclosing(field)))
-    return written_only and not isinstance(field, NEVER_SECRET) and not has_known_parts(field)
+    return written_only and not isinstance(field, NEVER_SECRET) and not _has_known_parts(field)
 
 
-def has_known_parts(field: Any) -> bool:
+def _has_known_parts(field: Any) -> bool:
     if isinstance(field, serializers.Serializer):
         return converts_like_drf(field) and not is_recursive(field)
     return isinstance(field, WITH_ITEMS) and converts_like_drf(field)
 
 
-def find_relation(field: Any) -> Relation | None:
+def _find_relation(field: Any) -> Relation | None:
     if isinstance(field, KEYS):
         # A foreign key by its column: "owner_id".
         source = find_source_field(field)
@@ -139,7 +139,7 @@ def find_relation(field: Any) -> Relation | None:
     return None if model is None else Relation(model, key)
 
 
-def find_type_member(field: Any) -> str:
+def _find_type_member(field: Any) -> str:
     # The member of the content type, for the field of a generic foreign key's object id.
     model = getattr(getattr(field.parent, "Meta", None), "model", None)
     for foreign_key in getattr(getattr(model, "_meta", None), "private_fields", ()):
@@ -150,15 +150,15 @@ def find_type_member(field: Any) -> str:
     return ""
 
 
-def walk_fields(field: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+def _walk_fields(field: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
     yield place, field
     if isinstance(field, serializers.Serializer):
         for name, member in () if is_recursive(field) else find_writable_fields(field).items():
-            yield from walk_fields(member, (*place, name))
+            yield from _walk_fields(member, (*place, name))
         return
     child = getattr(field, "child_relation", None) or getattr(field, "child", None)
     if isinstance(child, fields.Field):
-        yield from walk_fields(child, (*place, ANY))
+        yield from _walk_fields(child, (*place, ANY))
 
 
 ANY_FILE = "A file is sent as a data URI: data:TYPE;name=FILE_NAME;base64,CONTENT"
@@ -207,7 +207,7 @@ class KeyParameters:
         """Return the parameter of a key: a file, or any value with these words."""
         read = self.files.get(key)
         if read is not None and read.several:
-            return make_files_parameter(key)
+            return _make_files_parameter(key)
         if read is not None or (self.takes_forms and FILE_NAME.search(key)):
             return make_file_parameter(key, Upload(by_name=read is None))
         if self.takes_forms:
@@ -220,7 +220,7 @@ class KeyParameters:
         return Parameter(key, explain(schema, words), shown.is_needed, value_info=infos)
 
 
-def make_files_parameter(name: str) -> Parameter:
+def _make_files_parameter(name: str) -> Parameter:
     items = DescribedField(fields.FileField()).input_schema
     # One file may be sent without a list.
     infos = {(): ValueInfo(Upload(sure=False)), (ANY,): ValueInfo(Upload())}

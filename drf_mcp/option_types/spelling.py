@@ -87,10 +87,10 @@ def is_slip(name: str, other: str) -> bool:
     if min(len(name), len(other)) < SHORTEST:
         return False
     most = 2 if min(len(name), len(other)) >= LONG else 1
-    return count_edits(name, other, most) <= most
+    return _count_edits(name, other, most) <= most
 
 
-def count_edits(first: str, second: str, most: int) -> int:
+def _count_edits(first: str, second: str, most: int) -> int:
     """Return how many letters differ, counted up to one more than ``most``."""
     if abs(len(first) - len(second)) > most:
         return most + 1

@@ -128,7 +128,7 @@ class RepeatedArguments:
         return isinstance(argument, (int, float)) and Decimal(text) == Decimal(str(argument))
 
 
-def check_header(
+def _check_header(
     headers: Mapping[str, str], name: str, expected: Any, *, is_encoded: bool = False
 ) -> None:
     """Compare a header with the value that it repeats."""
@@ -361,14 +361,14 @@ class StatelessEra(Era):
         self, headers: Mapping[str, str], message: Message, version: str, parameter: str | None
     ) -> None:
         # "Server Validation". Mcp-Name repeats the member `parameter` of ``params``.
-        check_header(headers, PROTOCOL_VERSION_HEADER, version)
+        _check_header(headers, PROTOCOL_VERSION_HEADER, version)
         # The specification leaves the other headers of a notification undefined.
         if message.id is not None:
-            check_header(headers, constants.METHOD_HEADER, message.method)
+            _check_header(headers, constants.METHOD_HEADER, message.method)
             if parameter is not None:
                 # The method refuses a body without a name.
                 name = message.params.get(parameter)
-                check_header(headers, constants.NAME_HEADER, name, is_encoded=True)
+                _check_header(headers, constants.NAME_HEADER, name, is_encoded=True)
 
     def finish(
         self, members: Members, defined: frozenset[str], server_info: Members

@@ -33,14 +33,14 @@ class DeclaredArguments:
 
     def add_to(self, endpoint: EndpointSchema) -> EndpointSchema:
         options, body = self.options, endpoint.body
-        endpoint = replace(endpoint, query=self.get_query(endpoint.query))
+        endpoint = replace(endpoint, query=self._get_query(endpoint.query))
         if options.body is not None and body.kind != "list":
             endpoint = replace(endpoint, body=self.get_body(body, options.body))
         if options.input_schema is None:
             return endpoint
-        return replace(endpoint, body=self.add_unknown_names(endpoint, options.input_schema))
+        return replace(endpoint, body=self._add_unknown_names(endpoint, options.input_schema))
 
-    def get_query(self, query: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+    def _get_query(self, query: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
         parameters = {parameter.name: parameter for parameter in query}
         for name, schema in (self.options.query or {}).items():
             described = parameters.pop(name, None)
@@ -61,13 +61,13 @@ class DeclaredArguments:
         fields = {parameter.name: parameter for parameter in body.fields}
         for name, schema in schemas.items():
             declared = self.get_parameter(name, schema)
-            value_info = self.make_value_info(fields.get(name, declared).value_info, schema)
+            value_info = self._make_value_info(fields.get(name, declared).value_info, schema)
             fields[name] = replace(declared, multiple=None, value_info=value_info)
         if body.kind == "either":
             return replace(body, fields=tuple(fields.values()))
         return Body("object", fields=tuple(fields.values()), keys=body.keys)
 
-    def make_value_info(self, known: ValueInfos, schema: Mapping[str, Any]) -> ValueInfos:
+    def _make_value_info(self, known: ValueInfos, schema: Mapping[str, Any]) -> ValueInfos:
         kind = schema.get("type")
 
         # A member that was read as a file is none where the declared type excludes it.
@@ -87,7 +87,7 @@ class DeclaredArguments:
             )
         return value_info
 
-    def add_unknown_names(self, endpoint: EndpointSchema, input_schema: Mapping[str, Any]) -> Body:
+    def _add_unknown_names(self, endpoint: EndpointSchema, input_schema: Mapping[str, Any]) -> Body:
         body, properties = endpoint.body, input_schema.get("properties", {})
         if body.kind == "list" or (body.kind == "open" and "body" in properties):
             return body

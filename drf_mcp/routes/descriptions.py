@@ -79,7 +79,7 @@ class Subject:
 
     @property
     def one(self) -> str:
-        return with_article(self.single)
+        return _with_article(self.single)
 
     @property
     def nouns(self) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ class Subject:
             named = NamedKwarg(self.view, kwarg, self.model)
             if not named.names_own_row:
                 parent = getattr(named.parent_relation, "related_model", None) or parent
-        return "" if parent is None else with_article(find_model_name(parent))
+        return "" if parent is None else _with_article(find_model_name(parent))
 
     def of_owner(self, noun: str) -> str:
         return f"{noun} of {self.owner}" if self.owner else noun
@@ -144,7 +144,7 @@ class Subject:
         return f"{title[:1].upper()}{title[1:]}"
 
 
-def with_article(noun: str) -> str:
+def _with_article(noun: str) -> str:
     text = "an {noun}" if noun[:1].lower() in "aeio" else "a {noun}"
     return text.format(noun=noun)
 
@@ -230,7 +230,7 @@ class Docstrings:
         if docstring and endpoint.action_has_other_methods:
             return f"{endpoint.method.capitalize()}: {docstring}"
         own = endpoint.route.initkwargs.get("description") if endpoint.extra_path else None
-        sections = self.split_sections(endpoint.find_docstring(endpoint.view_class))
+        sections = self._split_sections(endpoint.find_docstring(endpoint.view_class))
         docstring = docstring or inspect.cleandoc(str(own or ""))
         return docstring or sections.get(endpoint.handler_name, "")
 
@@ -243,7 +243,7 @@ class Docstrings:
     def read_about(self, nouns: Collection[str]) -> str:
         """Return the sentences of the view's text that have words of their own."""
         about = ""
-        for paragraph in self.split_sections(self.read_view_description())[""].split("\n\n"):
+        for paragraph in self._split_sections(self.read_view_description())[""].split("\n\n"):
             sentences = SENTENCE.split(" ".join(paragraph.split()))
             kept = " ".join(each for each in sentences if self.says_more(each, nouns))
             if about and kept and len(about) + len(kept) > MAX_ABOUT:
@@ -251,7 +251,7 @@ class Docstrings:
             about = f"{about} {kept}".strip()
         return about
 
-    def split_sections(self, text: str) -> dict[str, str]:
+    def _split_sections(self, text: str) -> dict[str, str]:
         """Return the sections of the view's text by action; the rest is under ""."""
         sections, name = {"": ""}, ""
         for line in text.splitlines():
@@ -264,8 +264,8 @@ class Docstrings:
     def says_more(self, text: str, nouns: Collection[str]) -> bool:
         """Return whether a text has other words than the model's, the actions' and stock words."""
         names = (*nouns, *self.endpoint.route.actions.values())
-        known = {*STOCK_WORDS, *(word for name in names for word in split_text(name))}
-        return not known.issuperset(split_text(CODE.sub("", text)))
+        known = {*STOCK_WORDS, *(word for name in names for word in _split_text(name))}
+        return not known.issuperset(_split_text(CODE.sub("", text)))
 
 
 def describe_tool(tool: Tool) -> str:
@@ -281,7 +281,7 @@ def describe_tool(tool: Tool) -> str:
             is_first = tool.name in tool.related.describing_tools
             if subject.model is not None:
                 about = texts.read_about(subject.nouns) if is_first else ""
-            description = f"{make_sentence(tool, subject, is_first)} {about}".strip()
+            description = f"{_make_sentence(tool, subject, is_first)} {about}".strip()
             if subject.model is not None and tool.related.has_namesake(endpoint):
                 # Else two tools would differ in their names alone.
                 words = [word for word in endpoint.route.path.split("/") if "{" not in word]
@@ -291,12 +291,12 @@ def describe_tool(tool: Tool) -> str:
     return description
 
 
-def make_sentence(tool: Tool, subject: Subject, is_first: bool) -> str:
+def _make_sentence(tool: Tool, subject: Subject, is_first: bool) -> str:
     endpoint, title, schema = tool.endpoint, tool.title, tool.schema
     action = None if endpoint.part else endpoint.standard_action
     if subject.model is not None and action in SENTENCES:
         sentence = SENTENCES["retrieve_many" if endpoint.many else action]
-        if action == "list" and not counts_rows(endpoint):
+        if action == "list" and not _counts_rows(endpoint):
             sentence = UNCOUNTED
         title = subject.fill(sentence)
     if action == "retrieve":
@@ -305,12 +305,12 @@ def make_sentence(tool: Tool, subject: Subject, is_first: bool) -> str:
         row = SelectableFields(schema.output).row.get("properties", {}) if is_first else ()
         if names := join_names(speak(name) for name in row if name not in looked_up):
             return f"{title}: {names}."
-    elif endpoint.method == "GET" and (filters := join_names(name_filters(schema.query))):
+    elif endpoint.method == "GET" and (filters := join_names(_name_filters(schema.query))):
         return f"{title} by {filters}."
     return f"{title}."
 
 
-def counts_rows(endpoint: Any) -> bool:
+def _counts_rows(endpoint: Any) -> bool:
     """Return whether the answers of a list say how many rows there are."""
     own = getattr(endpoint.view_class, "pagination_class", None)
     chosen = endpoint.route.initkwargs.get("pagination_class", own)
@@ -318,7 +318,7 @@ def counts_rows(endpoint: Any) -> bool:
     return chosen is None or (isinstance(chosen, type) and issubclass(chosen, counting))
 
 
-def name_filters(query: Iterable[Parameter]) -> Iterator[str]:
+def _name_filters(query: Iterable[Parameter]) -> Iterator[str]:
     # Only filters: the arguments for search and ordering have descriptions of their own.
     room = MAX_CHOICES_LENGTH
     for parameter in query:
@@ -344,5 +344,5 @@ def speak(name: str) -> str:
     return " ".join(name.replace("_", " ").split())
 
 
-def split_text(text: str) -> list[str]:
+def _split_text(text: str) -> list[str]:
     return WORD.findall(text.lower().replace("_", " "))

@@ -83,8 +83,8 @@ class Exposure:
         """
         return (
             any(endpoint.decorations)
-            or any(self.find_view_options(endpoint))
-            or self.is_taken_from_urlconf(endpoint)
+            or any(self._find_view_options(endpoint))
+            or self._is_taken_from_urlconf(endpoint)
         )
 
     def is_named(self, endpoint: Endpoint) -> bool:
@@ -93,7 +93,7 @@ class Exposure:
         A PUT that is not named is no tool where PATCH at the same route is one.
         """
         names = {endpoint.action_or_method, endpoint.method.lower()}
-        by_options = any(names & (o.actions or set()) for o in self.find_view_options(endpoint))
+        by_options = any(names & (o.actions or set()) for o in self._find_view_options(endpoint))
         return by_options or hasattr(endpoint.handler, "mcp_tool")
 
     def get_variant(self) -> Hashable:
@@ -121,7 +121,7 @@ class Exposure:
 
     def merge_view_options(self, endpoint: Endpoint, action: str | None) -> ToolOptions:
         options = ToolOptions()
-        for view_options in reversed(list(self.find_view_options(endpoint))):
+        for view_options in reversed(list(self._find_view_options(endpoint))):
             own = view_options.tool
             # In the options of a view, ``many`` is about `retrieve`.
             if own.many and action != "retrieve":
@@ -130,12 +130,12 @@ class Exposure:
         return options
 
     def find_choice(self, endpoint: Endpoint) -> ToolChoice | None:
-        if self.renders_only_html(endpoint) or not endpoint.route.templates[0][0]:
+        if self._renders_only_html(endpoint) or not endpoint.route.templates[0][0]:
             return None
         if not self.is_exposed(endpoint):
             return None
         options = self.merge_view_options(endpoint, endpoint.standard_action)
-        noun = next((own.name for own in self.find_view_options(endpoint) if own.name), None)
+        noun = next((own.name for own in self._find_view_options(endpoint) if own.name), None)
         for tool_options in reversed(endpoint.decorations):
             options = tool_options.over(options)
         if options.condition is not None and not options.condition():
@@ -169,7 +169,7 @@ class Exposure:
                 kept.append(choice)
         return kept
 
-    def renders_only_html(self, endpoint: Endpoint) -> bool:
+    def _renders_only_html(self, endpoint: Endpoint) -> bool:
         renderers = find_view_classes(endpoint.route.callback, "renderer_classes") or ()
         pages = (TemplateHTMLRenderer, BrowsableAPIRenderer)
         return bool(renderers) and all(
@@ -177,30 +177,30 @@ class Exposure:
             for renderer in renderers
         )
 
-    def find_view_options(self, endpoint: Endpoint) -> Iterator[ViewOptions]:
+    def _find_view_options(self, endpoint: Endpoint) -> Iterator[ViewOptions]:
         options: ViewOptions | None = vars(endpoint.view_class).get("mcp_viewset")
         if options is not None and options.selects(endpoint.action_or_method):
             yield options
-        for registration in self.find_registrations(endpoint):
+        for registration in self._find_registrations(endpoint):
             if registration.options.selects(endpoint.action_or_method):
                 yield registration.options
 
-    def find_registrations(self, endpoint: Endpoint) -> Sequence[Registration]:
+    def _find_registrations(self, endpoint: Endpoint) -> Sequence[Registration]:
         # A cache: all endpoints of a route have the same registrations.
         key = id(endpoint.route.callback)
         if key not in self._known:
             self._known[key] = [each for each in self.registrations if each.is_for(endpoint)]
         return self._known[key]
 
-    def is_taken_from_urlconf(self, endpoint: Endpoint) -> bool:
+    def _is_taken_from_urlconf(self, endpoint: Endpoint) -> bool:
         # A view with ``schema = None``, such as the root view of a router, is not taken.
         if mcp_settings.EXPOSE == "explicit" or not endpoint.is_described:
             return False
         include = mcp_settings.INCLUDE
         included = not include or ToolChoice(endpoint, ToolOptions()).matches(include)
-        return included and not self.is_excluded_by_annotation(endpoint)
+        return included and not self._is_excluded_by_annotation(endpoint)
 
-    def is_excluded_by_annotation(self, endpoint: Endpoint) -> bool:
+    def _is_excluded_by_annotation(self, endpoint: Endpoint) -> bool:
         annotations = endpoint.find_annotations()
         # Where the annotation cannot be read, the endpoint is not exposed.
         return annotations is not None and bool(attempt(annotations.schema.is_excluded, True))

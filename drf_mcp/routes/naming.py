@@ -59,8 +59,8 @@ class Naming:
         """
         name = self.get_name(endpoint)
         parameters = "_and_".join(snake_case(kwarg) for kwarg in endpoint.route.kwargs)
-        by_path = shorten_name(f"{name}_by_{parameters}") if parameters else name
-        by_method = shorten_name(f"{name}_{endpoint.method.lower()}")
+        by_path = _shorten_name(f"{name}_by_{parameters}") if parameters else name
+        by_method = _shorten_name(f"{name}_{endpoint.method.lower()}")
         whole = self.build_name(endpoint, versioned=True, whole=True)
         return name, self.get_versioned_name(endpoint), whole, by_path, by_method
 
@@ -99,9 +99,9 @@ class Naming:
             versioned: whether the name keeps the version that the path begins with.
             whole: whether it has all words of the path; a hash replaces words that do not fit.
         """
-        words = find_fixed_segments(endpoint.route.path)
-        words = words if whole else drop_prefix(words, versioned=versioned)
-        own = find_fixed_segments(re.sub(r"\(.*\)|<.*>", "{}", endpoint.extra_path))
+        words = _find_fixed_segments(endpoint.route.path)
+        words = words if whole else _drop_prefix(words, versioned=versioned)
+        own = _find_fixed_segments(re.sub(r"\(.*\)|<.*>", "{}", endpoint.extra_path))
         if endpoint.action and own and words[-len(own) :] == own:
             words = words[: -len(own)]
         nouns = [endpoint.noun] if endpoint.noun else list(filter(None, map(snake_case, words)))
@@ -116,11 +116,11 @@ class Naming:
             nouns.insert(0, "tool")
         ending = [snake_case(action)] if action else []
         if whole:
-            return shorten_name("_".join([*nouns, *ending]), ending="".join(ending))
-        return join_words(nouns, ending, self.shared_words)
+            return _shorten_name("_".join([*nouns, *ending]), ending="".join(ending))
+        return _join_words(nouns, ending, self.shared_words)
 
     def choose_names(self, endpoints: Sequence[Endpoint], taken: set[str]) -> list[str]:
-        self.shared_words = find_shared_words(endpoints)
+        self.shared_words = _find_shared_words(endpoints)
         candidates = [tuple(self.get_candidates(endpoint)) for endpoint in endpoints]
         groups: dict[str, list[tuple[str, ...]]] = {}
         for options in candidates:
@@ -148,11 +148,11 @@ class Naming:
         return found
 
 
-def find_fixed_segments(path: str) -> list[str]:
+def _find_fixed_segments(path: str) -> list[str]:
     return [segment for segment in path.split("/") if segment and "{" not in segment]
 
 
-def drop_prefix(segments: list[str], *, versioned: bool = False) -> list[str]:
+def _drop_prefix(segments: list[str], *, versioned: bool = False) -> list[str]:
     """Return the segments of a path without ``api/v1`` and all that precedes it."""
     start = 0
     for place, segment in enumerate(segments):
@@ -166,15 +166,15 @@ def drop_prefix(segments: list[str], *, versioned: bool = False) -> list[str]:
     return segments[start:]
 
 
-def find_shared_words(endpoints: Sequence[Endpoint]) -> tuple[str, ...]:
-    paths = [drop_prefix(find_fixed_segments(endpoint.route.path)) for endpoint in endpoints]
+def _find_shared_words(endpoints: Sequence[Endpoint]) -> tuple[str, ...]:
+    paths = [_drop_prefix(_find_fixed_segments(endpoint.route.path)) for endpoint in endpoints]
     if len(paths) < 2:
         return ()
     shared = itertools.takewhile(lambda column: len(set(column)) == 1, zip(*paths, strict=False))
     return tuple(snake_case(column[0]) for column in shared)
 
 
-def join_words(nouns: list[str], ending: list[str], shared: Sequence[str]) -> str:
+def _join_words(nouns: list[str], ending: list[str], shared: Sequence[str]) -> str:
     """Return a name of the words that fit, the last noun and the action first of all.
 
     A name that is too long leaves out the words that all tools share, then words from the middle.
@@ -186,10 +186,10 @@ def join_words(nouns: list[str], ending: list[str], shared: Sequence[str]) -> st
         name = "_".join([nouns[0], *nouns[1 + dropped :], *ending])
         if len(name) <= DEFAULT_MAX_LENGTH and NAME.match(name):
             return name
-    return shorten_name(whole, ending="".join(ending))
+    return _shorten_name(whole, ending="".join(ending))
 
 
-def shorten_name(name: str, ending: str = "") -> str:
+def _shorten_name(name: str, ending: str = "") -> str:
     # Long names with the same beginning differ in a hash of the whole name.
     if len(name) <= DEFAULT_MAX_LENGTH:
         return name

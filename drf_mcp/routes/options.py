@@ -314,7 +314,7 @@ def find_header_parameters(schema: Mapping[str, Any]) -> dict[Path, str]:
         ImproperlyConfigured: on a header for which clients refuse the tool, or that shows a secret.
     """
     found: dict[Path, str] = {}
-    for path, member in find_schemas(schema, ()):
+    for path, member in _find_schemas(schema, ()):
         if KEYWORD not in member:
             continue
         name, fault = member[KEYWORD], ""
@@ -337,7 +337,9 @@ def find_header_parameters(schema: Mapping[str, Any]) -> dict[Path, str]:
     return found
 
 
-def find_schemas(schema: Any, path: Path | None) -> Iterator[tuple[Path | None, Mapping[str, Any]]]:
+def _find_schemas(
+    schema: Any, path: Path | None
+) -> Iterator[tuple[Path | None, Mapping[str, Any]]]:
     # The path is None where more than properties leads to a schema.
     if not isinstance(schema, Mapping):
         return
@@ -346,7 +348,7 @@ def find_schemas(schema: Any, path: Path | None) -> Iterator[tuple[Path | None, 
         if keyword in SCHEMAS_BY_NAME and isinstance(value, Mapping):
             on_path = path is not None and keyword == "properties"
             for name, member in value.items():
-                yield from find_schemas(member, (*(path or ()), name) if on_path else None)
+                yield from _find_schemas(member, (*(path or ()), name) if on_path else None)
         elif keyword not in DATA:
             for member in value if isinstance(value, (list, tuple)) else (value,):
-                yield from find_schemas(member, None)
+                yield from _find_schemas(member, None)

@@ -123,7 +123,7 @@ class Registry:
             return narrowed
         left = {n: t for n, t in tools.items() if all(each.allows(t) for each in narrowings)}
         # Two narrowings that leave the same tools share them, and their descriptions.
-        narrowed = self.keep("narrowed", left, relate)
+        narrowed = self.keep("narrowed", left, _relate)
         # A server with a get_tools() of its own may pass a new dict in each request.
         if any(tools is index for index in self._indexes.values()):
             with self._lock:
@@ -250,7 +250,7 @@ class Registry:
             self.reload()
 
 
-def relate(tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
+def _relate(tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
     """Return tools whose descriptions name these alone."""
     related = RelatedTools({name: tool.endpoint for name, tool in tools.items()})
     return {name: replace(tool, related=related, origin=tool) for name, tool in tools.items()}

@@ -79,13 +79,13 @@ class RelatedTools:
         return frozenset(name for _, name in found.values())
 
     @functools.cached_property
-    def namesakes(self) -> Counter[Any]:
+    def _namesakes(self) -> Counter[Any]:
         """How many tools do the same with the objects of the same view or model."""
-        return Counter(map(find_deed, self.endpoints.values()))
+        return Counter(map(_find_deed, self.endpoints.values()))
 
     def has_namesake(self, endpoint: Any) -> bool:
         """Return whether another tool does the same with such objects, under another path."""
-        return self.namesakes[find_deed(endpoint)] > 1
+        return self._namesakes[_find_deed(endpoint)] > 1
 
     def find_list(self, model: Any) -> str | None:
         return self.by_model.get(model._meta.concrete_model)
@@ -120,7 +120,7 @@ class RelatedTools:
         )
 
 
-def find_deed(endpoint: Any) -> Any:
+def _find_deed(endpoint: Any) -> Any:
     # Not `endpoint.model`, since to ask each view for its queryset is costly.
     queryset = getattr(endpoint.view_class, "queryset", None)
     objects = getattr(queryset, "model", None) or endpoint.view_class
@@ -141,15 +141,15 @@ class ArgumentSources:
         self.endpoint = endpoint
 
     def explain(self, schema: EndpointSchema) -> EndpointSchema:
-        body, query = schema.body, tuple(map(self.explain_parameter, schema.query))
+        body, query = schema.body, tuple(map(self._explain_parameter, schema.query))
         return replace(
             schema,
-            path=tuple(map(self.explain_kwarg, schema.path)),
-            query=shorten_lookups(query),
-            body=replace(body, fields=tuple(map(self.explain_parameter, body.fields))),
+            path=tuple(map(self._explain_kwarg, schema.path)),
+            query=_shorten_lookups(query),
+            body=replace(body, fields=tuple(map(self._explain_parameter, body.fields))),
         )
 
-    def explain_kwarg(self, kwarg: Parameter) -> Parameter:
+    def _explain_kwarg(self, kwarg: Parameter) -> Parameter:
         # Mostly the path before a kwarg is the path of a list.
         related, endpoint = self.related, self.endpoint
         before = endpoint.route.path.partition(f"{{{kwarg.name}}}")[0].rstrip("/")
@@ -163,22 +163,22 @@ class ArgumentSources:
         elif related.endpoints[finder].view_class is endpoint.view_class:
             return kwarg
         if finder is None:
-            return self.explain_parameter(kwarg)
-        return replace(kwarg, schema=self.explain_value(kwarg.schema, (), finder, name=kwarg.name))
+            return self._explain_parameter(kwarg)
+        return replace(kwarg, schema=self._explain_value(kwarg.schema, (), finder, name=kwarg.name))
 
-    def explain_parameter(self, parameter: Parameter) -> Parameter:
+    def _explain_parameter(self, parameter: Parameter) -> Parameter:
         schema = parameter.schema
         for place, info in parameter.value_info.items():
             relation = info.relation
             finder = None if relation is None else self.related.find_list(relation.model)
             if relation is not None and finder is not None:
                 name = next((part for part in reversed(place) if part != ANY), parameter.name)
-                schema = self.explain_value(schema, place, finder, relation.key, name)
+                schema = self._explain_value(schema, place, finder, relation.key, name)
             if info.type_member:
-                schema = self.explain_object_id(schema, place, info.type_member)
+                schema = self._explain_object_id(schema, place, info.type_member)
         return parameter if schema is parameter.schema else replace(parameter, schema=schema)
 
-    def explain_object_id(self, schema: Schema, place: Place, type_member: str) -> Schema:
+    def _explain_object_id(self, schema: Schema, place: Place, type_member: str) -> Schema:
         lists = list(self.related.by_model.values())
         words = "Key of an object of the type in %(argument)s"
         if lists:
@@ -189,9 +189,9 @@ class ArgumentSources:
         more = ", …" if len(lists) > MOST_LISTS else ""
         tools = f"{join_values(lists[:MOST_LISTS])}{more}"
         words %= {"argument": make_portable_name(type_member), "tools": tools}
-        return explain_place(schema, place, lambda found: explain(found, words))
+        return _explain_place(schema, place, lambda found: explain(found, words))
 
-    def explain_value(
+    def _explain_value(
         self, schema: dict[str, Any], place: Place, finder: str, key: str = "pk", name: str = ""
     ) -> dict[str, Any]:
         listing = self.related.endpoints[finder]
@@ -221,24 +221,24 @@ class ArgumentSources:
                 text = "From %(tool)s by %(arguments)s" if further else "From %(tool)s"
             return FieldSchema.of(explain(known, text % facts)).with_meaning(finder=finder)
 
-        return explain_place(schema, place, explain_one)
+        return _explain_place(schema, place, explain_one)
 
 
-def explain_place(
+def _explain_place(
     schema: dict[str, Any], place: Place, explain_one: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> dict[str, Any]:
     if not place:
         return explain_one(schema)
     if place[0] == ANY and isinstance(schema.get("items"), dict):
-        return schema | {"items": explain_place(schema["items"], place[1:], explain_one)}
+        return schema | {"items": _explain_place(schema["items"], place[1:], explain_one)}
     members = schema.get("properties", {})
     if place[0] in members:
-        member = explain_place(members[place[0]], place[1:], explain_one)
+        member = _explain_place(members[place[0]], place[1:], explain_one)
         return schema | {"properties": {**members, place[0]: member}}
     return schema
 
 
-def shorten_lookups(query: Parameters) -> Parameters:
+def _shorten_lookups(query: Parameters) -> Parameters:
     """Return query parameters where ``owner__in`` does not repeat the words of ``owner``."""
     filters = {each.name: each for each in query if each.role == "filter"}
 
@@ -248,19 +248,19 @@ def shorten_lookups(query: Parameters) -> Parameters:
             name = name.rpartition("__")[0]
             if name in filters:
                 return replace(
-                    parameter, schema=leave_out_said(parameter.schema, filters[name].schema)
+                    parameter, schema=_leave_out_said(parameter.schema, filters[name].schema)
                 )
         return parameter
 
     return tuple(map(shorten, query))
 
 
-def leave_out_said(schema: Schema, said: Mapping[str, object]) -> Schema:
+def _leave_out_said(schema: Schema, said: Mapping[str, object]) -> Schema:
     """Return a schema without the descriptions that another schema has, in items too."""
     left = FieldSchema.of(schema)
     if left.get("description") == said.get("description"):
         left = FieldSchema({k: v for k, v in left.items() if k != "description"}, left.meaning)
     items, others = left.get("items"), said.get("items")
     if isinstance(items, dict) and isinstance(others, dict):
-        left = left | {"items": leave_out_said(items, others)}
+        left = left | {"items": _leave_out_said(items, others)}
     return left

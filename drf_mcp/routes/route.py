@@ -59,23 +59,23 @@ class Route:
     @property
     def match_route(self) -> str:
         # In the active language.
-        return (self.constant_spelling or self.find_spelling())[0]
+        return (self._constant_spelling or self._find_spelling())[0]
 
     @property
     def templates(self) -> Templates:
-        return (self.constant_spelling or self.find_spelling())[1]
+        return (self._constant_spelling or self._find_spelling())[1]
 
     @functools.cached_property
-    def constant_spelling(self) -> tuple[str, Templates] | None:
+    def _constant_spelling(self) -> tuple[str, Templates] | None:
         """``match_route`` and ``templates``, None where a pattern is translated."""
-        return self.find_spelling() if all(map(is_constant_pattern, self.chain)) else None
+        return self._find_spelling() if all(map(_is_constant_pattern, self.chain)) else None
 
-    def find_spelling(self) -> tuple[str, Templates]:
+    def _find_spelling(self) -> tuple[str, Templates]:
         route = str(self.chain[-1])
         for pattern in reversed(self.chain[1:-1]):
             if parent := str(pattern):
                 route = parent + route.removeprefix("^")
-        return route, find_templates(join_regexes(self.chain))
+        return route, _find_templates(_join_regexes(self.chain))
 
     @functools.cached_property
     def kwargs(self) -> dict[str, PathKwarg]:
@@ -87,7 +87,7 @@ class Route:
         required = {name for name in names if all(name in each for _, each in self.templates)}
         return {
             name: PathKwarg(
-                name, converters.get(name), find_group_pattern(groups, name), name in required
+                name, converters.get(name), _find_group_pattern(groups, name), name in required
             )
             for name in names
         }
@@ -153,15 +153,15 @@ class Route:
 
 
 @functools.lru_cache(maxsize=4096)
-def find_templates(regex: str) -> Templates:
+def _find_templates(regex: str) -> Templates:
     return tuple((template, tuple(names)) for template, names in normalize(regex))
 
 
-def join_regexes(chain: Chain) -> str:
+def _join_regexes(chain: Chain) -> str:
     return "".join(pattern.regex.pattern.removeprefix("^") for pattern in chain)
 
 
-def find_group_pattern(regex: str, name: str) -> str | None:
+def _find_group_pattern(regex: str, name: str) -> str | None:
     start = regex.find(f"(?P<{name}>")
     if start < 0:
         return None
@@ -181,24 +181,24 @@ def find_group_pattern(regex: str, name: str) -> str | None:
 def find_routes(urlconf: Any) -> Iterator[Route]:
     # Of two patterns with the same regular expression Django uses the first.
     patterns: dict[str, tuple[Any, Any]] = {}
-    for chain, callback in walk_patterns(get_resolver(urlconf), ()):
-        patterns.setdefault(join_regexes(chain), (chain, callback))
+    for chain, callback in _walk_patterns(get_resolver(urlconf), ()):
+        patterns.setdefault(_join_regexes(chain), (chain, callback))
     for chain, callback in patterns.values():
         view_class = getattr(callback, "cls", None)
         if isinstance(view_class, type) and issubclass(view_class, APIView):
             yield Route(urlconf, chain, callback)
 
 
-def is_constant_pattern(pattern: Any) -> bool:
+def _is_constant_pattern(pattern: Any) -> bool:
     # A subclass may compute its regular expression, and a translated one differs by language.
     name = {RoutePattern: "_route", RegexPattern: "_regex"}.get(type(pattern))
     return name is not None and isinstance(getattr(pattern, name), str)
 
 
-def walk_patterns(resolver: URLResolver, parents: Chain) -> Iterator[tuple[Any, Any]]:
+def _walk_patterns(resolver: URLResolver, parents: Chain) -> Iterator[tuple[Any, Any]]:
     chain = (*parents, resolver.pattern)
     for entry in resolver.url_patterns:
         if isinstance(entry, URLResolver):
-            yield from walk_patterns(entry, chain)
+            yield from _walk_patterns(entry, chain)
         else:
             yield (*chain, entry.pattern), entry.callback

@@ -90,7 +90,7 @@ MUTANTS = (
     Mutant("mask_member", never(1), "tools/test_refusals.py", "observability/test_log.py"),
     Mutant("mask_body", never(1), "envelopes/test_error_members.py"),
     Mutant("Dispatcher.find_offered", never(3), "access/test_narrowed_endpoints.py"),
-    Mutant("CallObject.reading_tool", never(3), "contrib/rules/test_lists.py"),
+    Mutant("CallObject._reading_tool", never(3), "contrib/rules/test_lists.py"),
     Mutant("_may_compare", returns("True"), "contrib/operators/test_comparison.py"),
     Mutant("is_stock_list", returns("True"), "dispatch/test_narrowing_lists.py"),
     Mutant("ListProbe.ask_listed_rows.look", never(2), "dispatch/test_narrowing_lists.py"),
@@ -98,7 +98,7 @@ MUTANTS = (
     Mutant("_announce_row", never(1, 2), "contrib/subscriptions/test_notices.py"),
     Mutant("Listener._find_messages", always(6), "contrib/subscriptions/test_listening.py"),
     # To ask is never to act.
-    Mutant("Probe.refuse_write", never(1), "dispatch/test_probe.py"),
+    Mutant("Probe._refuse_write", never(1), "dispatch/test_probe.py"),
     Mutant("Probe.make_callback.answer.handle", never(2), "dispatch/test_probe.py"),
     Mutant("Probe.respond", always(6), "dispatch/test_probe.py"),
     Mutant("Probe.undoing", always(1), "dispatch/test_probe_rollback.py"),

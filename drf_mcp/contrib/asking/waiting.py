@@ -321,7 +321,7 @@ class WaitingGuard(Guard):
                 input_requests.add(questions, self.ask(call, questions, input_requests.exchange))
             except NoAnswer as exc:
                 if asked is None:
-                    return explain_silence(outcome, str(exc))
+                    return _explain_silence(outcome, str(exc))
                 asked.failure = _say_first(str(exc), asked.failure)
                 raise asked from None
             self.renew(call)
@@ -408,7 +408,7 @@ def _say_first(sentence: str, failure: Failure) -> Failure:
     return replace(failure, message=f"{sentence} {failure.message}".strip())
 
 
-def explain_silence(outcome: Outcome, sentence: str) -> Outcome:
+def _explain_silence(outcome: Outcome, sentence: str) -> Outcome:
     """Return the outcome of a call that could not ask, with the reason before its message."""
     if not sentence or outcome.failure is None:
         return outcome

@@ -361,7 +361,7 @@ class IdempotencyKeyMixin:
                     # The first answer has the data that all others have, and knows its objects.
                     answer.data = keep_serializers(answer.data, json.loads(text)["data"])
                     return answer
-                return read_response(json.loads(text))
+                return _read_response(json.loads(text))
             return answer
 
         def replay(text: str, rights: str, made: datetime) -> Any:
@@ -374,7 +374,7 @@ class IdempotencyKeyMixin:
                 notes.blocks += map(Block, members["blocks"])
                 notes.telemetry.update(members["telemetry"])
                 notes.content_version, notes.content_hash = members["version"]
-                response = read_response(members)
+                response = _read_response(members)
                 # Only calls learn how to take it back, and the version of their object.
                 if find_call(request) is not None and isinstance(response, Response):
                     response.data = _name_object(response.data, members.get("object"))
@@ -471,7 +471,7 @@ def _write_answer(response: Any, notes: Any) -> str:
     )
 
 
-def read_response(members: Mapping[str, Any]) -> HttpResponseBase:
+def _read_response(members: Mapping[str, Any]) -> HttpResponseBase:
     status = members["status"]
     response: HttpResponseBase = (
         Response(members["data"], status)

@@ -55,14 +55,14 @@ class FilterBackends:
     def get_parameters(self) -> Parameters:
         found: list[Parameter] = []
         for backend_class in self.attempt("", lambda: tuple(self.view.filter_backends or ()), ()):
-            step = functools.partial(self.find_backend_parameters, backend_class)
+            step = functools.partial(self._find_backend_parameters, backend_class)
             found += self.attempt(f"{backend_class.__name__}: ", step, ())
         view_class: Any = type(self.view)
         if any(asks_who_calls(view_class, name) for name in VIEW_HOOKS):
             self.inspection.add_finding("The filters are those of an anonymous caller.", OTHERS)
         return tuple(found)
 
-    def find_backend_parameters(self, backend_class: Any) -> Parameters:
+    def _find_backend_parameters(self, backend_class: Any) -> Parameters:
         backend = backend_class()
         kind: type[BackendParameters] = BackendParameters
         if hasattr(backend, "get_filterset_class"):
@@ -108,7 +108,7 @@ class SearchParameters(BackendParameters):
 
 class OrderingParameters(BackendParameters):
     @property
-    def declared(self) -> Any:
+    def _declared(self) -> Any:
         return getattr(self.view, "ordering_fields", self.backend.ordering_fields)
 
     def get_parameters(self) -> Parameters:
@@ -122,7 +122,7 @@ class OrderingParameters(BackendParameters):
             if names is not None:
                 terms = OrderingTerms(tuple(names))
                 items["pattern"] = terms.pattern
-                closed = terms if self.has_fixed_terms() else None
+                closed = terms if self._has_fixed_terms() else None
         default = self.backend.get_default_ordering(self.view)
         schema = explain(
             {"type": "array", "items": items},
@@ -137,14 +137,14 @@ class OrderingParameters(BackendParameters):
         valid = self.backend.get_valid_fields(self.inspection.queryset, self.view, context)
         return list(dict.fromkeys(str(name) for name, _ in valid))
 
-    def has_fixed_terms(self) -> bool:
+    def _has_fixed_terms(self) -> bool:
         # A term is refused only if it is valid for no request.
         owner = type(self.view)
         if not is_drf_code(type(self.backend), *TERM_HOOKS):
             return False
-        if isinstance(self.declared, (list, tuple)):
+        if isinstance(self._declared, (list, tuple)):
             return not isinstance(find_class_attribute(owner, "ordering_fields"), property)
-        if self.declared == "__all__":
+        if self._declared == "__all__":
             return is_drf_code(owner, "get_queryset")
         return is_drf_code(owner, "get_serializer_class") and is_drf_code(
             self.view.get_serializer_class(), "__init__", "get_fields", "fields"
@@ -160,15 +160,15 @@ class FilterSetParameters(BackendParameters):
                 lost = LostFilters(inspection.place, NO_MODEL, RETURN_EARLY)
                 inspection.findings.append(lost)
             return ()
-        items = inspection.attempt(self.find_filters, RETURN_EARLY, filterset_class.base_filters)
+        items = inspection.attempt(self._find_filters, RETURN_EARLY, filterset_class.base_filters)
         found: list[Parameter] = []
         for name, item in items.items():
             facts = {"filter": name, "class": filterset_class.__qualname__}
             remedy = "Check the filter '{filter}' of {class}.".format(**facts)
-            found += self.describe_filter(name, item, remedy)
+            found += self._describe_filter(name, item, remedy)
         return tuple(found)
 
-    def describe_filter(self, name: str, item: Any, remedy: str) -> Parameters:
+    def _describe_filter(self, name: str, item: Any, remedy: str) -> Parameters:
         is_lenient = not getattr(self.backend, "raise_exception", True)
         described = import_string(FILTER)(name, item, is_lenient=is_lenient)
         failures: list[Exception] = []
@@ -180,7 +180,7 @@ class FilterSetParameters(BackendParameters):
             )
         return found or (Parameter(name, {"type": "string"}),)
 
-    def find_filters(self) -> dict[str, Any]:
+    def _find_filters(self) -> dict[str, Any]:
         # From an instance, since a filter set may add filters or change form fields while it is
         # made.
         request, queryset = self.view.request, self.inspection.queryset

@@ -89,20 +89,20 @@ class FilterParameters:
         return not own and find_package(type(item), "filter") in PACKAGES
 
     @property
-    def sorts(self) -> bool:
+    def _sorts(self) -> bool:
         return isinstance(self.item, filters.OrderingFilter)
 
     def get_parameters(self) -> Parameters:
         if isinstance(self.item, (filters.AllValuesFilter, filters.AllValuesMultipleFilter)):
-            return (self.describe_column(self.column, "One of the values in use"),)
+            return (self._describe_column(self.column, "One of the values in use"),)
         field = self.item.field
         if isinstance(field, forms.MultiValueField):
-            return self.find_parts(field)
-        value, multiple = self.get_schema(field), find_separator(field)
+            return self._find_parts(field)
+        value, multiple = self.get_schema(field), _find_separator(field)
         schema: Schema = {"type": "array", "items": value} if multiple else value
         if isinstance(field, fields.BaseRangeField):
             schema |= {"minItems": 2, "maxItems": 2}
-        closed = self.find_closed(field, value, multiple)
+        closed = self._find_closed(field, value, multiple)
         if isinstance(closed, LongestTexts):
             longest = FieldSchema.of(value) | {"maxLength": closed.max_length}
             schema = {**schema, "items": longest} if multiple else longest
@@ -112,12 +112,12 @@ class FilterParameters:
                 self.explain(schema, field),
                 field.required,
                 multiple,
-                self.make_value_info(field, multiple),
+                self._make_value_info(field, multiple),
                 closed=closed,
-                part=None if multiple else self.find_bound(field),
-                listed=not refuses_all(field),
-                role="sort" if self.sorts else "filter",
-                terms=tuple(map(str, self.item.param_map.values())) if self.sorts else (),
+                part=None if multiple else self._find_bound(field),
+                listed=not _refuses_all(field),
+                role="sort" if self._sorts else "filter",
+                terms=tuple(map(str, self.item.param_map.values())) if self._sorts else (),
             ),
         )
 
@@ -129,12 +129,12 @@ class FilterParameters:
         key = self.item.extra.get("to_field_name") or "pk"
         several = isinstance(self.item, filters.MultipleChoiceFilter)
         info = ValueInfo(relation=Relation(model, key))
-        found = self.describe_column(find_model_field(model, key))
+        found = self._describe_column(find_model_field(model, key))
         return (replace(found, value_info={(ANY,) if several else (): info}),)
 
-    def describe_column(self, column: Any, sentence: str = "") -> Parameter:
+    def _describe_column(self, column: Any, sentence: str = "") -> Parameter:
         extra = self.item.extra
-        words = self.name_purpose(self.item.label, {})
+        words = self._name_purpose(self.item.label, {})
         purpose = clean_text(extra.get("help_text")) or words
         schema = explain(describe_input(column) or STRING, purpose, sentence)
         several = isinstance(self.item, filters.MultipleChoiceFilter)
@@ -142,7 +142,7 @@ class FilterParameters:
         required = bool(extra.get("required"))
         return Parameter(self.name, schema, required, "repeat" if several else None)
 
-    def find_parts(self, field: forms.MultiValueField) -> Parameters:
+    def _find_parts(self, field: forms.MultiValueField) -> Parameters:
         name, widget = self.name, field.widget
         numbered = [part.lstrip("_") for part in getattr(widget, "widgets_names", ())]
         suffixes = getattr(widget, "suffixes", numbered)
@@ -162,10 +162,10 @@ class FilterParameters:
 
     def get_schema(self, field: Any) -> Schema:
         if isinstance(field, forms.ModelChoiceField):
-            chosen = find_chosen(field)
+            chosen = _find_chosen(field)
             return describe_input(find_model_field(chosen.model, chosen.key)) or dict(STRING)
         if isinstance(field, forms.ChoiceField):
-            return self.make_choice_schema(field)
+            return self._make_choice_schema(field)
         if any(find_package(type(field), name) not in PACKAGES for name in READERS):
             return dict(STRING)
         base = next(base for base in type(field).__mro__ if base in SCALARS)
@@ -173,25 +173,25 @@ class FilterParameters:
         numbers = {name: n for name, n in limits.items() if isinstance(n, (int, float))}
         return FieldSchema.of(SCALARS[base]) | numbers  # type: ignore[no-any-return]
 
-    def make_choice_schema(self, field: Any) -> Schema:
+    def _make_choice_schema(self, field: Any) -> Schema:
         if callable(self.item.extra.get("choices")):
             return dict(STRING)
         choices = flatten_choices(field.choices)
-        if self.sorts and (terms := OrderingTerms.among(choices)):
+        if self._sorts and (terms := OrderingTerms.among(choices)):
             return {**STRING, "pattern": terms.pattern}
         # The form compares text: a boolean choice is spelled the way Python does.
         return describe_choices(
             {
-                str(value) if isinstance(value, bool) else value: "" if self.sorts else label
+                str(value) if isinstance(value, bool) else value: "" if self._sorts else label
                 for value, label in choices.items()
             }
         )
 
-    def make_value_info(self, field: Any, multiple: str | None) -> ValueInfos:
+    def _make_value_info(self, field: Any, multiple: str | None) -> ValueInfos:
         column, several, relation = self.column, bool(multiple), None
         if isinstance(field, forms.ModelChoiceField):
             several = isinstance(field, forms.ModelMultipleChoiceField)
-            relation = find_chosen(field)
+            relation = _find_chosen(field)
         elif self.item.lookup_expr not in ("exact", "in"):
             return {}
         # What identifies another model's object: "owner_id", "owner__username".
@@ -201,7 +201,7 @@ class FilterParameters:
             relation = Relation(column.model, column.name)
         return {(ANY,) if several else (): ValueInfo(relation=relation)} if relation else {}
 
-    def find_closed(self, field: Any, value: Schema, multiple: str | None) -> ClosedSet | None:
+    def _find_closed(self, field: Any, value: Schema, multiple: str | None) -> ClosedSet | None:
         """Return the values that the filter uses, None where it ignores no value."""
         item, column = self.item, self.column
         longest = getattr(column, "max_length", None)
@@ -226,7 +226,7 @@ class FilterParameters:
             return None
         return FormValues(field, value, self.is_lenient)
 
-    def find_bound(self, field: forms.Field) -> FilterPart | None:
+    def _find_bound(self, field: forms.Field) -> FilterPart | None:
         # Not over a relation to many rows: one row may meet one bound, and another row the other.
         item, column = self.item, self.column
         end = ENDS.get(item.lookup_expr)
@@ -236,29 +236,29 @@ class FilterParameters:
         return None if to_many else FilterPart(self.name, field, item.field_name, end)
 
     def explain(self, schema: Schema, field: Any) -> Schema:
-        purpose = self.find_purpose(field, schema)
+        purpose = self._find_purpose(field, schema)
         words = explain({}, purpose, schema.get("description", ""))
         return FieldSchema.of(schema) | words  # type: ignore[no-any-return]
 
     # --- What the description says ------------------------------------------------------------
 
-    def find_purpose(self, field: Any, schema: Schema) -> str:
+    def _find_purpose(self, field: Any, schema: Schema) -> str:
         help_text = clean_text(field.help_text)
         if help_text == COMMAS:  # django-filter's own, and an array here
             help_text = ""
-        return help_text or self.name_purpose(field.label, schema)
+        return help_text or self._name_purpose(field.label, schema)
 
-    def name_purpose(self, label: Any, schema: Schema) -> str:
+    def _name_purpose(self, label: Any, schema: Schema) -> str:
         named = clean_text(label)
         if not says_more(named, self.name) or UNNAMED in named:
-            return self.get_help_text()
-        if not self.has_generated_label(named):
+            return self._get_help_text()
+        if not self._has_generated_label(named):
             return named
         # The filter's name says the rest of what django-filter's label says.
         is_number = schema.get("type") in ("integer", "number")
         return BOUND_WORDS.get(self.item.lookup_expr, "") if is_number else ""
 
-    def has_generated_label(self, label: str) -> bool:
+    def _has_generated_label(self, label: str) -> bool:
         """Whether django-filter gave the filter both its label and its name."""
         item = self.item
         names = (item.field_name, f"{item.field_name}__{item.lookup_expr}")
@@ -266,7 +266,7 @@ class FilterParameters:
             return False
         return bool(label == label_for_filter(self.model, item.field_name, item.lookup_expr))
 
-    def get_help_text(self) -> str:
+    def _get_help_text(self) -> str:
         # The help text of the model field. Django's own models have texts for people who fill in
         # a form ("Required. 150 characters or fewer.").
         field = self.column
@@ -275,17 +275,17 @@ class FilterParameters:
         return clean_text(getattr(field, "help_text", ""))
 
 
-def find_separator(field: Any) -> str | None:
+def _find_separator(field: Any) -> str | None:
     if isinstance(field, fields.BaseCSVField) or isinstance(field.widget, BaseCSVWidget):
         return "comma"
     return "repeat" if getattr(field.widget, "allow_multiple_selected", False) else None
 
 
-def find_chosen(field: Any) -> Relation:
+def _find_chosen(field: Any) -> Relation:
     return Relation(field.queryset.model, field.to_field_name or "pk")
 
 
-def refuses_all(field: Any) -> bool:
+def _refuses_all(field: Any) -> bool:
     # django-filter's ``in`` of a many-to-many field: the form field is given single values, and
     # takes lists only.
     owners = (vars(base) for base in type(field).__mro__)

@@ -63,7 +63,7 @@ class StockPages(Pages):
             return (page,)
         most = self.get(self.most_rows)
         bounds = {"type": "integer", "minimum": 1} | ({} if most is None else {"maximum": most})
-        rows = Parameter(size_name, bounds, closed=self.describe_numbers(self.size_reader, 1))
+        rows = Parameter(size_name, bounds, closed=self._describe_numbers(self.size_reader, 1))
         return (rows, page) if self.rows_first else (page, rows)
 
     def make_page_parameter(self) -> Parameter:
@@ -86,7 +86,7 @@ class StockPages(Pages):
         stock = getattr(paginator, "django_paginator_class", Paginator) is Paginator
         return {"count": {"type": "integer"} if counts and stock else {}}
 
-    def describe_numbers(self, reader: str, minimum: int) -> WholeNumbers | None:
+    def _describe_numbers(self, reader: str, minimum: int) -> WholeNumbers | None:
         return WholeNumbers(minimum) if self.is_stock(reader) else None
 
     def get(self, name: str) -> Any:
@@ -106,7 +106,9 @@ class OffsetPages(StockPages):
     rows_first = True
 
     def make_page_parameter(self) -> Parameter:
-        return replace(super().make_page_parameter(), closed=self.describe_numbers("get_offset", 0))
+        return replace(
+            super().make_page_parameter(), closed=self._describe_numbers("get_offset", 0)
+        )
 
 
 class CursorPages(StockPages):
