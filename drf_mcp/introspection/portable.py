@@ -62,11 +62,11 @@ def write_portable(schema: Any) -> FieldSchema:
     One type at a time; arrays always have items; patterns compile in ECMAScript; null appears
     nowhere.
     """
-    return write_part(resolve_references(schema, schema))
+    return _write_part(resolve_references(schema, schema))
 
 
-def write_part(given: Any) -> FieldSchema:
-    meaning, schema = FieldSchema.of(given).meaning, settle_type(combine(given))
+def _write_part(given: Any) -> FieldSchema:
+    meaning, schema = FieldSchema.of(given).meaning, _settle_type(combine(given))
     values = [schema["const"]] if "const" in schema else schema.get("enum")
     if values is not None:
         # Some providers refuse an empty string in an enumeration.
@@ -85,10 +85,10 @@ def write_part(given: Any) -> FieldSchema:
         schema = explain(schema, "May be blank" if "" in values else "")
     # Read before write_text turns the format into words.
     kind = meaning.kind or FieldSchema(schema).kind
-    schema = write_parts(explain_others(write_bounds(write_text(schema, meaning.kind))))
+    schema = _write_parts(_explain_others(_write_bounds(write_text(schema, meaning.kind))))
     schema = shorten_description(schema)
     known = {name: schema[name] for name in KEYWORDS if schema.get(name) is not None}
-    json_type = meaning.json_type or find_usual_type(given)
+    json_type = meaning.json_type or _find_usual_type(given)
     return FieldSchema(known, replace(meaning, kind=kind, json_type=json_type))
 
 
@@ -100,11 +100,11 @@ def shorten_description(schema: Schema) -> Schema:
     return {**schema, "description": f"{cut[: LONGEST_DESCRIPTION - 1]}…"}
 
 
-def find_usual_type(given: Any) -> str:
+def _find_usual_type(given: Any) -> str:
     """Return the first type that a schema names, "" for none."""
     schema = FieldSchema.of(given)
     parts = (*(schema.get("anyOf") or ()), *(schema.get("oneOf") or ()))
-    return next(iter((*schema.types, *filter(None, map(find_usual_type, parts)))), "")
+    return next(iter((*schema.types, *filter(None, map(_find_usual_type, parts)))), "")
 
 
 def combine(given: Any) -> Schema:
@@ -144,7 +144,7 @@ def add_to(base: Schema, own: Schema) -> Schema:
     return both
 
 
-def settle_type(schema: Schema) -> Schema:
+def _settle_type(schema: Schema) -> Schema:
     types, written = FieldSchema(schema).types, schema.get("type")
     if not isinstance(written, list):
         if written == "null":
@@ -193,7 +193,7 @@ def write_text(schema: Schema, kind: ValueKind | None) -> Schema:
     return schema
 
 
-def write_bounds(schema: Schema) -> Schema:
+def _write_bounds(schema: Schema) -> Schema:
     for keyword, exclusive, step in (
         ("minimum", "exclusiveMinimum", 1),
         ("maximum", "exclusiveMaximum", -1),
@@ -202,9 +202,9 @@ def write_bounds(schema: Schema) -> Schema:
         if limit is True:  # OpenAPI 3.0 has the bound and a flag
             limit = schema.pop(keyword, None)
         present = schema.get(keyword)
-        if not is_finite_number(present):
+        if not _is_finite_number(present):
             schema[keyword] = present = None
-        if not is_finite_number(limit):
+        if not _is_finite_number(limit):
             continue
         if schema.get("type") != "integer":
             words = "Greater than %(limit)s" if step > 0 else "Less than %(limit)s"
@@ -216,7 +216,7 @@ def write_bounds(schema: Schema) -> Schema:
     return schema
 
 
-def explain_others(schema: Schema) -> Schema:
+def _explain_others(schema: Schema) -> Schema:
     values = FieldSchema.of(schema.get("additionalProperties"))
     example = next(iter(schema.get("examples") or ()), schema.get("example"))
     if not isinstance(example, str) and example is not None:
@@ -237,14 +237,14 @@ def explain_others(schema: Schema) -> Schema:
     )
 
 
-def write_parts(schema: Schema) -> Schema:
+def _write_parts(schema: Schema) -> Schema:
     items = schema.pop("items", None)
     members = schema.pop("properties", None) or {}
     required = schema.pop("required", None) or ()
     if schema.get("type") == "array":
-        schema["items"] = write_part(items)
+        schema["items"] = _write_part(items)
     if schema.get("type") == "object":
-        properties = {n: write_part(member) for n, member in members.items() if is_portable(n)}
+        properties = {n: _write_part(member) for n, member in members.items() if is_portable(n)}
         schema["properties"] = properties or None
         schema["required"] = [name for name in required if name in properties] or None
         others = join_values(name for name in members if name not in properties)
@@ -271,10 +271,10 @@ def resolve_references(schema: Any, root: Any, enclosing: tuple[str, ...] = ()) 
         return members
     found = JSONPointer(reference[1:]).find_in(root)
     if reference in enclosing:
-        return {"type": find_usual_type(found) or "object", **members}
+        return {"type": _find_usual_type(found) or "object", **members}
     found = resolve_references(found, root, (*enclosing, reference))
     return {**found, **members} if isinstance(found, dict) else members
 
 
-def is_finite_number(value: Any) -> TypeGuard[int | float]:
+def _is_finite_number(value: Any) -> TypeGuard[int | float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

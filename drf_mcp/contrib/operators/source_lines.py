@@ -134,7 +134,7 @@ def find_argument(tool: Tool, lines: EndpointLines, argument: Argument) -> dict[
     inspection = Inspection(view, tool.endpoint.method)
     serializer: Any = attempt(lambda: InputSerializer(inspection).get_serializer(), None)
     serializer = getattr(serializer, "child", serializer)
-    find = _find_filter if argument.location == QUERY else find_field
+    find = _find_filter if argument.location == QUERY else _find_field
     owner = view if argument.location == QUERY else serializer
     if found := attempt(lambda: find(owner, name), None):
         return found
@@ -142,7 +142,7 @@ def find_argument(tool: Tool, lines: EndpointLines, argument: Argument) -> dict[
     return {"place": lines.handler, "subject": subject, "remedy": remedy}
 
 
-def find_field(serializer: Any, name: str) -> dict[str, str] | None:
+def _find_field(serializer: Any, name: str) -> dict[str, str] | None:
     """Return the line of a field: of the serializer, else of its model, else of Meta."""
     owner = type(serializer)
     own, model = OwnClasses(owner), getattr(getattr(owner, "Meta", None), "model", None)
