@@ -37,8 +37,8 @@ class ArgumentPointers:
 
     def knows(self, name: str | int) -> bool:
         if isinstance(name, int):
-            return bool(self.get_body_pointer(name))
-        name = self.get_client_path((name,))[0]
+            return bool(self._find_body_pointer(name))
+        name = self._find_client_path((name,))[0]
         return name in self.arguments.by_own_name or self.passes(name)
 
     def passes(self, name: str | int) -> bool:
@@ -49,7 +49,7 @@ class ArgumentPointers:
         whole = self.arguments.whole_body
         return whole is not None and isinstance(whole.read(self.received(whole.pointer)), list)
 
-    def get_body_pointer(self, step: str | int | None = None) -> str:
+    def _find_body_pointer(self, step: str | int | None = None) -> str:
         """Return the pointer of the argument that is the whole body, "" where there is none.
 
         Args:
@@ -57,17 +57,17 @@ class ArgumentPointers:
         """
         body = [a for a in self.arguments.arguments if a.location == BODY]
         if group := self.arguments.groups.get(BODY):
-            return f"/{group}" if body and step is not None else self.get_only_pointer(body)
+            return f"/{group}" if body and step is not None else self._find_only_pointer(body)
         whole = self.arguments.whole_body
         if whole is not None and isinstance(step, int):
             return whole.pointer
-        return self.get_only_pointer(body)
+        return self._find_only_pointer(body)
 
-    def get_only_pointer(self, body: Sequence[Argument]) -> str:
+    def _find_only_pointer(self, body: Sequence[Argument]) -> str:
         listed = [a for a in body if a.listed]
         return listed[0].pointer if len(listed) == 1 and listed[0].whole else ""
 
-    def get_client_path(self, path: Sequence[str | int]) -> Sequence[str | int]:
+    def _find_client_path(self, path: Sequence[str | int]) -> Sequence[str | int]:
         # The view's names become the clients' where a parser renames keys.
         keys = self.arguments.keys
         if not keys:
@@ -87,15 +87,15 @@ class ArgumentPointers:
             path: the view's names, such as ``("lines", 0, "quantity")``.
         """
         if not path:
-            return self.get_body_pointer()
-        path = self.get_client_path(path)
+            return self._find_body_pointer()
+        path = self._find_client_path(path)
         if argument := self.arguments.by_own_name.get(path[0]):
             return argument.pointer + JSONPointer.from_path(path[1:])
         if self.passes(path[0]):
             return JSONPointer.from_path(path)
-        if part := self.find_part(str(path[0])):
+        if part := self._find_part(str(path[0])):
             return part
-        body = self.get_body_pointer(path[0])
+        body = self._find_body_pointer(path[0])
         whole = body + JSONPointer.from_path(path) if body else ""
         if whole and self.received(whole) is not MISSING:
             return whole
@@ -110,7 +110,7 @@ class ArgumentPointers:
         ]
         return inside[0] if len(inside) == 1 else ""
 
-    def find_part(self, name: str) -> str:
+    def _find_part(self, name: str) -> str:
         """Return the pointer of the parameter that a filter refused, "" for none."""
         # A filter with several parameters reports its errors under one name.
         sent = [
@@ -167,13 +167,13 @@ class ArgumentPointers:
         return masked
 
     def accepted(self, pointer: str) -> str | None:
-        return describe_accepted(find_schema(self.arguments, pointer), self.received(pointer))
+        return describe_accepted(_find_schema(self.arguments, pointer), self.received(pointer))
 
     def misfits(self, pointer: str) -> bool:
         value = self.received(pointer)
         if not isinstance(value, str) or value == MASK:
             return False
-        schema = find_schema(self.arguments, pointer)
+        schema = _find_schema(self.arguments, pointer)
         if schema.get("type") in ("integer", "number"):
             return NUMBER.fullmatch(value) is None
         # A pattern of ECMAScript may be none of Python.
@@ -186,14 +186,14 @@ class ArgumentPointers:
         # Where a list of objects may be sent as well, no field of one object is required.
         if not parent and self.arguments.whole_body is not None:
             return False
-        name, schema = JSONPointer.unescape(token), find_schema(self.arguments, parent)
+        name, schema = JSONPointer.unescape(token), _find_schema(self.arguments, parent)
         return name in schema.get("properties", {}) and name not in schema.get("required", ())
 
     def is_file(self, pointer: str) -> bool:
-        return FieldSchema.of(find_schema(self.arguments, pointer)).kind in FILES
+        return FieldSchema.of(_find_schema(self.arguments, pointer)).kind in FILES
 
 
-def find_schema(arguments: ArgumentTable, pointer: str) -> dict[str, Any]:
+def _find_schema(arguments: ArgumentTable, pointer: str) -> dict[str, Any]:
     schema: dict[str, Any] = arguments.schema
     for token in JSONPointer(pointer).path:
         child = schema.get("properties", {}).get(token)

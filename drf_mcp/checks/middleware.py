@@ -53,10 +53,10 @@ def check_middleware(project: Project) -> Iterator[CheckMessage]:
                 id="drf_mcp.W002",
             )
         elif middleware not in mcp_settings.CALL_MIDDLEWARE:
-            yield from describe_middleware(name, MiddlewareCode(middleware), project)
+            yield from _describe_middleware(name, MiddlewareCode(middleware), project)
 
 
-def describe_middleware(
+def _describe_middleware(
     name: str, code: MiddlewareCode, project: Project
 ) -> Iterator[CheckMessage]:
     hint = (
@@ -71,7 +71,7 @@ def describe_middleware(
             hint=hint.format(reason="the path does not matter"),
             id="drf_mcp.W013",
         )
-    elif found := next(find_reads(project, code), None):
+    elif found := next(_find_reads(project, code), None):
         attribute, place = found
         yield Warning(
             f"{name} sets request.{attribute}, which {place} reads. Tools are described, and "
@@ -81,10 +81,10 @@ def describe_middleware(
         )
 
 
-def find_reads(project: Project, code: MiddlewareCode) -> Iterator[tuple[str, str]]:
+def _find_reads(project: Project, code: MiddlewareCode) -> Iterator[tuple[str, str]]:
     """Yield the attributes of a middleware that code of exposed views reads, and where."""
     wanted = set(code.attributes)
-    for module in find_view_modules(project) if wanted else ():
+    for module in _find_view_modules(project) if wanted else ():
         tree = parse_source(module)
         for node in ast.walk(tree):
             name = find_named_attribute(node, "getattr")
@@ -94,7 +94,7 @@ def find_reads(project: Project, code: MiddlewareCode) -> Iterator[tuple[str, st
                 yield name, f"{module.__name__}:{node.lineno}"  # type: ignore[attr-defined]
 
 
-def find_view_modules(project: Project) -> Iterator[Any]:
+def _find_view_modules(project: Project) -> Iterator[Any]:
     # The modules of the exposed views, and the modules of the same packages that they import.
     seen: set[str] = set()
     for tool in project.tools.values():

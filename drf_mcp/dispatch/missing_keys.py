@@ -63,23 +63,23 @@ class MissingKey:
             for each in frame.f_locals.values()
             if isinstance(each, Request)
         ]
-        frames = list(zip(iterate_tracebacks(trace), steps, strict=True))
+        frames = list(zip(_iterate_tracebacks(trace), steps, strict=True))
         # The code that reads a form or a query is Django's.
-        while len(frames) > 1 and is_lookup(frames[-1][1][0]):
+        while len(frames) > 1 and _is_lookup(frames[-1][1][0]):
             frames.pop()
         last, (self.frame, _line) = frames[-1]
-        self.node = find_expression(self.frame, last.tb_lasti)
+        self.node = _find_expression(self.frame, last.tb_lasti)
 
     def find_path(self) -> Path | None:
         if self.node is None or not self.requests:
             return None
-        for node, key in self.find_lookups(self.node):
+        for node, key in self._find_lookups(self.node):
             read = self.evaluate(node)
             if not isinstance(key, str) or not isinstance(read, Mapping) or key in read:
                 continue
-            if self.is_validated(node):
+            if self._is_validated(node):
                 return (key,)
-            for place, value in self.find_sent():
+            for place, value in self._find_sent():
                 if is_same(read, value):
                     return (*place, key)
         return None
@@ -93,7 +93,7 @@ class MissingKey:
         is_item = isinstance(self.node, ast.Subscript)
         return is_item and self.evaluate(self.node.value) is body  # type: ignore[union-attr]
 
-    def find_lookups(self, node: ast.AST) -> Iterator[tuple[ast.AST, Any]]:
+    def _find_lookups(self, node: ast.AST) -> Iterator[tuple[ast.AST, Any]]:
         """Yield the expressions that are read by a key, with the key."""
         if isinstance(self.exc, KeyError):
             yield from ((each, self.exc.args[0]) for each in find_read(node))
@@ -114,7 +114,7 @@ class MissingKey:
         values = [value for variable, value in found if variable == name.id]
         return values[0] if len(values) == 1 else None
 
-    def is_validated(self, node: ast.AST) -> bool:
+    def _is_validated(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Attribute):
             return node.attr == VALIDATED
         code, names = self.frame.f_code, self.frame.f_locals
@@ -122,7 +122,7 @@ class MissingKey:
         is_taken = isinstance(node, ast.Name) and node.id in taken
         return is_taken and isinstance(names.get(code.co_varnames[0]), BaseSerializer)
 
-    def find_sent(self) -> Iterator[tuple[Path, Any]]:
+    def _find_sent(self) -> Iterator[tuple[Path, Any]]:
         """Yield the objects that the call sent, with their paths."""
         request: Any = self.requests[-1]
         yield from (((), each) for each in (request.query_params, request.POST, request.FILES))
@@ -151,17 +151,17 @@ class MissingKey:
         return MISSING
 
 
-def iterate_tracebacks(trace: TracebackType | None) -> Iterator[TracebackType]:
+def _iterate_tracebacks(trace: TracebackType | None) -> Iterator[TracebackType]:
     while trace is not None:
         yield trace
         trace = trace.tb_next
 
 
-def is_lookup(frame: FrameType) -> bool:
+def _is_lookup(frame: FrameType) -> bool:
     return frame.f_globals.get("__name__") == MultiValueDict.__module__
 
 
-def find_expression(frame: FrameType, instruction: int) -> ast.AST | None:
+def _find_expression(frame: FrameType, instruction: int) -> ast.AST | None:
     """Return the expression that an instruction of a frame evaluates, None without its source."""
     positions = next(islice(frame.f_code.co_positions(), instruction // 2, None), None)
     if positions is None or None in positions:

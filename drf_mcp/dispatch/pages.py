@@ -80,11 +80,11 @@ class ListedPage:
         # A paginator that was not used has neither a page nor a request.
         link = MISSING if ask is None else attempt(ask, MISSING)
         if link is MISSING:
-            link = self.find_shown_link()
-        return self.find_shown_number() if link is MISSING else link
+            link = self._find_shown_link()
+        return self._find_shown_number() if link is MISSING else link
 
-    def find_shown_link(self) -> Any:
-        shown = [*find_header_links(self.headers), *find_links(self.data)]
+    def _find_shown_link(self) -> Any:
+        shown = [*_find_header_links(self.headers), *_find_links(self.data)]
         for link in shown:
             parts = urlsplit(link)
             is_same = not parts.path or unquote_plus(parts.path) == self.path
@@ -92,9 +92,9 @@ class ListedPage:
                 return link
         return MISSING
 
-    def find_shown_number(self) -> Any:
+    def _find_shown_number(self) -> Any:
         # As a link, where the tool has the parameter that the answer seems to speak of.
-        for parameter, value in find_page_numbers(self.data):
+        for parameter, value in _find_page_numbers(self.data):
             if value is None:
                 return None
             if self.get_arguments().knows(parameter):
@@ -103,7 +103,7 @@ class ListedPage:
 
     def find_changes(self, link: Any) -> dict[str, str]:
         """Return the query parameters that the link to the next page changes."""
-        url = read_link(link)
+        url = _read_link(link)
         if "?" in url:
             return find_changes(url, self.query_string)
         names = [getattr(self.paginator, name, None) for name in PLACES]
@@ -116,17 +116,17 @@ class ListedPage:
     def find_count(self) -> int | None:
         """Return the rows of all pages, as far as the answer says it."""
         if self.is_stock:
-            return as_number(self.data.get("count"))
-        shown = self.find_shown_counts()
+            return _as_number(self.data.get("count"))
+        shown = self._find_shown_counts()
         if not shown or self.paginator is None:
             return next(iter(shown), None)
-        counted = attempt(lambda: count_rows(self.paginator), None)
+        counted = attempt(lambda: _count_rows(self.paginator), None)
         return counted if counted in shown else None
 
-    def find_shown_counts(self) -> list[int]:
-        members = [each.get(name) for each in find_page_members(self.data) for name in COUNTS]
+    def _find_shown_counts(self) -> list[int]:
+        members = [each.get(name) for each in _find_page_members(self.data) for name in COUNTS]
         texts = [self.headers.get(name, "") for name in COUNT_HEADERS]
-        numbers = [*map(as_number, members), *(int(text) for text in texts if text.isdecimal())]
+        numbers = [*map(_as_number, members), *(int(text) for text in texts if text.isdecimal())]
         return [number for number in numbers if number is not None]
 
     def find_size(self) -> int | None:
@@ -135,13 +135,15 @@ class ListedPage:
             return int(page.paginator.per_page)  # type: ignore[union-attr]
         except (AttributeError, TypeError):
             pass
-        return as_number(getattr(paginator, "limit", None) or getattr(paginator, "page_size", None))
+        return _as_number(
+            getattr(paginator, "limit", None) or getattr(paginator, "page_size", None)
+        )
 
     def says_more(self) -> bool:
         """Return whether the answer says that more rows follow, without a link to them."""
-        members = find_page_members(self.data) if has_rows(self.data) else []
+        members = _find_page_members(self.data) if _has_rows(self.data) else []
         return any(each.get(name) is True for each in members for name in MORE) or any(
-            value is not None for _parameter, value in find_page_numbers(self.data)
+            value is not None for _parameter, value in _find_page_numbers(self.data)
         )
 
 
@@ -151,9 +153,9 @@ def read_page(page: ListedPage) -> tuple[Pagination | None, tuple[Warning, ...]]
     if link is MISSING:
         if not page.says_more():
             return None, ()
-        return Pagination(has_more=True, own=True), (warn(MORE_ROWS, UNREACHED),)
+        return Pagination(has_more=True, own=True), (_warn(MORE_ROWS, UNREACHED),)
     changes = page.find_changes(link)
-    name = find_moving(changes, page.paginator)
+    name = _find_moving(changes, page.paginator)
     following = None
     if name and page.get_arguments().replace_query({name: changes[name]}):
         following = page.get_arguments().replace_query(changes)
@@ -161,7 +163,7 @@ def read_page(page: ListedPage) -> tuple[Pagination | None, tuple[Warning, ...]]
         has_more=link is not None,
         total_count=page.find_count(),
         page_size=page.find_size(),
-        page=as_number(getattr(getattr(page.paginator, "page", None), "number", None)),
+        page=_as_number(getattr(getattr(page.paginator, "page", None), "number", None)),
         cursor=changes.get(name),
         next=following,
         # Links that the arguments do not follow stay in the data.
@@ -170,18 +172,18 @@ def read_page(page: ListedPage) -> tuple[Pagination | None, tuple[Warning, ...]]
     if link is None:
         return pagination, ()
     if following is None:
-        return pagination, (warn(MORE_ROWS, UNREACHED),)
-    return pagination, tuple(warn_of_size(page, pagination))
+        return pagination, (_warn(MORE_ROWS, UNREACHED),)
+    return pagination, tuple(_warn_of_size(page, pagination))
 
 
-def find_moving(changes: Mapping[str, str], paginator: Any) -> str:
+def _find_moving(changes: Mapping[str, str], paginator: Any) -> str:
     """Return the parameter that leads to the next page, "" where no parameter changes."""
     # A single parameter that changes is the cursor, whatever its name.
     names = [getattr(paginator, each, "") for each in PLACES] if len(changes) > 1 else ()
     return next((name for name in (*names, *changes) if name in changes), "")
 
 
-def warn_of_size(page: ListedPage, pagination: Pagination) -> Iterator[Warning]:
+def _warn_of_size(page: ListedPage, pagination: Pagination) -> Iterator[Warning]:
     name = next(filter(None, (getattr(page.paginator, each, None) for each in SIZES)), None)
     asked = ""
     for pair in page.query_string.split("&") if name and name in page.query_string else ():
@@ -191,32 +193,32 @@ def warn_of_size(page: ListedPage, pagination: Pagination) -> Iterator[Warning]:
     if size and asked.isdecimal() and int(asked) > size:
         facts = {"name": name, "count": size, "asked": asked}
         text = "{name} is at most {count}, not {asked}: read on with 'next'.".format(**facts)
-        yield warn(PAGE_SIZE_LIMITED, text)
+        yield _warn(PAGE_SIZE_LIMITED, text)
 
 
-def warn(code: str, text: str) -> Warning:
+def _warn(code: str, text: str) -> Warning:
     return Warning(code, text, PLAIN_WARNINGS[code])
 
 
-def count_rows(paginator: Any) -> int | None:
+def _count_rows(paginator: Any) -> int | None:
     page = getattr(paginator, "page", None)
-    return as_number(page.paginator.count if page is not None else paginator.count)
+    return _as_number(page.paginator.count if page is not None else paginator.count)
 
 
-def as_number(value: Any) -> int | None:
+def _as_number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 # --- Links ----------------------------------------------------------------------------------------
 
 
-def find_header_links(headers: Mapping[str, str]) -> Iterator[str]:
+def _find_header_links(headers: Mapping[str, str]) -> Iterator[str]:
     for link, relation in LINK.findall(headers.get("Link", "")):
         if NEXT_RELATION.search(relation):
             yield link
 
 
-def find_page_members(data: Any) -> Sequence[Mapping[str, Any]]:
+def _find_page_members(data: Any) -> Sequence[Mapping[str, Any]]:
     """Return the objects of an answer that may describe a page."""
     found: list[Mapping[str, Any]] = [data] if isinstance(data, OBJECTS) else []
     for each in found[:]:
@@ -226,38 +228,38 @@ def find_page_members(data: Any) -> Sequence[Mapping[str, Any]]:
     return found
 
 
-def find_links(data: Any) -> Iterator[str]:
-    for members in find_page_members(data):
+def _find_links(data: Any) -> Iterator[str]:
+    for members in _find_page_members(data):
         found = [members.get(name) for name in NEXT]
         for name in AROUND[:2]:
             # Links may also be a list, each with its relation.
             each = members.get(name)
             links = [o for o in each if isinstance(o, OBJECTS)] if isinstance(each, list) else []
             found += [link for link in links if link.get("rel") == "next"]
-        yield from filter(None, map(read_link, found))
+        yield from filter(None, map(_read_link, found))
 
 
-def read_link(link: Any) -> str:
+def _read_link(link: Any) -> str:
     if isinstance(link, OBJECTS):
         link = link.get("href") or link.get("url")
     return link if isinstance(link, str) else ""
 
 
-def find_page_numbers(data: Any) -> Iterator[tuple[str, Any]]:
+def _find_page_numbers(data: Any) -> Iterator[tuple[str, Any]]:
     """Yield parameters with their values for the next page, None on the last page."""
-    for members in find_page_members(data) if has_rows(data) else ():
+    for members in _find_page_members(data) if _has_rows(data) else ():
         for name, parameter in VALUES.items():
             if isinstance(value := members.get(name, False), (int, str)) and value is not False:
                 yield parameter, value
             elif value is None:
                 yield parameter, None
-        numbers, lasts = ([as_number(members.get(n)) for n in names] for names in (NUMBERS, LAST))
+        numbers, lasts = ([_as_number(members.get(n)) for n in names] for names in (NUMBERS, LAST))
         number, last = next(filter(None, numbers), None), next(filter(None, lasts), None)
         if number is not None and last is not None:
             yield "page", number + 1 if number < last else None
 
 
-def has_rows(data: Any) -> bool:
+def _has_rows(data: Any) -> bool:
     return isinstance(data, OBJECTS) and any(isinstance(each, list) for each in data.values())
 
 

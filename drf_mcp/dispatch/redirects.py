@@ -34,13 +34,13 @@ def leads_to_login(location: str, path: str) -> bool:
     # A logout may lead to the login page as well.
     if LOGOUT.search(path):
         return False
-    if parts.path in find_login_paths() or LOGIN.search(parts.path):
+    if parts.path in _find_login_paths() or LOGIN.search(parts.path):
         return True
     back = parse_qs(parts.query).get(REDIRECT_FIELD_NAME, ())
     return any(urlsplit(each).path == path for each in back)
 
 
-def find_login_paths() -> Iterator[str]:
+def _find_login_paths() -> Iterator[str]:
     for name in (settings.LOGIN_URL, *LOGIN_NAMES):
         try:
             yield urlsplit(resolve_url(name)).path

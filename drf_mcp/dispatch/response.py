@@ -116,7 +116,7 @@ class ViewResponse:
         around = [given]
         for each in around:
             if isinstance(each, SoftDetail):
-                answer = find_rendered(each.answer, given, data)
+                answer = _find_rendered(each.answer, given, data)
                 return SoftDetail(each.errors, answer, each.remediation)
             if isinstance(each, Mapping):
                 around += [value for value in each.values() if isinstance(value, Mapping)]
@@ -143,7 +143,7 @@ def build_outcome(
     """
     status, content, view = response.status, response.content, response.view
     data = content.data
-    own = None if recognize is None else find_own_outcome(response, recognize)
+    own = None if recognize is None else _find_own_outcome(response, recognize)
     # The status of an error wins over an envelope of a success.
     if own is not None and own.failure is None and status >= 400:
         own = None
@@ -152,9 +152,9 @@ def build_outcome(
     if own is not None:
         data, failure, pagination = own.data, own.failure, own.pagination
     else:
-        failure, data = find_failure(response, lambda: map_errors(get_arguments()))
+        failure, data = _find_failure(response, lambda: map_errors(get_arguments()))
         if failure is None and status < 300 and isinstance(data, (list, *OBJECTS)):
-            pagination, limited = read_page(make_page(response, get_arguments))
+            pagination, limited = read_page(_make_page(response, get_arguments))
     base = own or NOTHING
     quota = base.rate_limit
     if quota is None:
@@ -171,16 +171,16 @@ def build_outcome(
         rate_limit=quota,
         warnings=(*base.warnings, *limited, *content.warnings),
     )
-    outcome = outcome.changed(meta={**name_place(response, data), **outcome.meta})
+    outcome = outcome.changed(meta={**_name_place(response, data), **outcome.meta})
     notes = notes_of(response.request)
     if notes is not None:
-        outcome = add_notes(outcome, notes)
+        outcome = _add_notes(outcome, notes)
     if quota is not None and failure is None:
         outcome = outcome.changed(warnings=(*outcome.warnings, *warn_of_quota(quota)))
     return outcome if outcome.source.version else add_version(outcome, notes, view)
 
 
-def find_own_outcome(response: ViewResponse, recognize: Recognizer) -> Outcome | None:
+def _find_own_outcome(response: ViewResponse, recognize: Recognizer) -> Outcome | None:
     """Return the outcome in a view's own envelope, its data as the renderer wrote them."""
     data, given, status = response.content.data, response.given, response.status
     own = None if given is None else recognize(given, status)
@@ -191,7 +191,7 @@ def find_own_outcome(response: ViewResponse, recognize: Recognizer) -> Outcome |
     return own
 
 
-def find_failure(
+def _find_failure(
     response: ViewResponse, make_mapper: Callable[[], ErrorMapper]
 ) -> tuple[Failure | None, Any]:
     """Return the failure of a response and its data, None and the body for a success."""
@@ -209,13 +209,13 @@ def find_failure(
     return None, data
 
 
-def name_place(response: ViewResponse, data: Any) -> dict[str, str]:
+def _name_place(response: ViewResponse, data: Any) -> dict[str, str]:
     # Where accepted work goes on, unless it is the data.
     place = {"location": response.headers.get("Location", "")}
     return place if response.status == ACCEPTED and place["location"] and data != place else {}
 
 
-def make_page(response: ViewResponse, get_arguments: Callable[[], ArgumentLocator]) -> ListedPage:
+def _make_page(response: ViewResponse, get_arguments: Callable[[], ArgumentLocator]) -> ListedPage:
     data, view = response.content.data, response.view
     # Reading the attribute makes the paginator, which most views need for a list only.
     own = vars(view) if view is not None else {}
@@ -227,7 +227,7 @@ def make_page(response: ViewResponse, get_arguments: Callable[[], ArgumentLocato
     return ListedPage(data, *page)
 
 
-def add_notes(outcome: Outcome, notes: CallContext) -> Outcome:
+def _add_notes(outcome: Outcome, notes: CallContext) -> Outcome:
     """Return an outcome with what the view wrote into its `CallContext`."""
     return outcome.changed(
         content=outcome.content + notes.content if notes.blocks else outcome.content,
@@ -272,15 +272,15 @@ def keep_serializers(data: Any, rendered: Any, depth: int = 0) -> Any:
         return ReturnDict(rendered, serializer=data.serializer)
     if isinstance(data, ReturnList) and isinstance(rendered, list) and len(rendered) == len(data):
         return ReturnList(rendered, serializer=data.serializer)
-    if depth < DEEPEST and has_same_members(data, rendered):
+    if depth < DEEPEST and _has_same_members(data, rendered):
         return {
             name: keep_serializers(value, rendered[name], depth + 1)
-            for name, value in pair_members(data, rendered)
+            for name, value in _pair_members(data, rendered)
         }
     return rendered
 
 
-def find_rendered(part: Any, data: Any, rendered: Any, depth: int = 0) -> Any:
+def _find_rendered(part: Any, data: Any, rendered: Any, depth: int = 0) -> Any:
     """Return what was rendered for a part of a view's data, or the part where it is not found.
 
     Args:
@@ -288,19 +288,19 @@ def find_rendered(part: Any, data: Any, rendered: Any, depth: int = 0) -> Any:
     """
     if part is data:
         return rendered
-    if depth < DEEPEST and has_same_members(data, rendered):
-        for name, value in pair_members(data, rendered):
-            found = find_rendered(part, value, rendered[name], depth + 1)
+    if depth < DEEPEST and _has_same_members(data, rendered):
+        for name, value in _pair_members(data, rendered):
+            found = _find_rendered(part, value, rendered[name], depth + 1)
             if found is not part:
                 return found
     return part
 
 
-def has_same_members(data: Any, rendered: Any) -> bool:
+def _has_same_members(data: Any, rendered: Any) -> bool:
     return isinstance(data, Mapping) and isinstance(rendered, dict) and len(data) == len(rendered)
 
 
-def pair_members(data: Mapping[Any, Any], rendered: dict[str, Any]) -> list[tuple[str, Any]]:
+def _pair_members(data: Mapping[Any, Any], rendered: dict[str, Any]) -> list[tuple[str, Any]]:
     # The rendered names with the values of the view's data. A renderer may rename keys, such as to
     # camel case, but keeps their order.
     members = zip(rendered, data.values(), strict=True)
