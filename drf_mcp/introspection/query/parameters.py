@@ -23,9 +23,9 @@ from drf_mcp.introspection.inspection import (
 )
 from drf_mcp.introspection.paths import find_version_parameters
 from drf_mcp.introspection.query.backends import FilterBackends
-from drf_mcp.introspection.query.pagination import get_pages
+from drf_mcp.introspection.query.pagination import find_pages
 from drf_mcp.introspection.read_members import TEXT, describe_member, find_member_info
-from drf_mcp.introspection.source.members import find_own, get_synchronous_name, is_framework_code
+from drf_mcp.introspection.source.members import find_own, find_synchronous_name, is_framework_code
 from drf_mcp.introspection.source.readings import (
     MemberReading,
     QueryReading,
@@ -47,7 +47,7 @@ class QueryParameters:
 
     def get_parameters(self) -> Parameters:
         inspection, view = self.inspection, self.view
-        undeclared = inspection.attempt(self.get_undeclared, WRITE_PLAINLY, NONE)
+        undeclared = inspection.attempt(self.find_undeclared, WRITE_PLAINLY, NONE)
         filtering = FilterBackends(self.inspection).get_parameters() if self.is_filtered else ()
         versions = inspection.attempt(lambda: find_version_parameters(view), RETURN_EARLY, NONE)
         others = (replace(p, role="page") for p in (*self.pages, *versions))
@@ -55,14 +55,14 @@ class QueryParameters:
         # The first of one name is kept: a filter comes before the paginator.
         for parameter in (*self.close((*filtering, *others)), *undeclared):
             found.setdefault(parameter.name, parameter)
-        for name, declared in self.inspection.get_declared_parameters("query").items():
+        for name, declared in self.inspection.read_declared_parameters("query").items():
             described = found.pop(name, None)
             if declared is not None:
                 found[name] = declared.known_as(described)
         write = self.inspection.write_schema
         return tuple(replace(p, schema=write(p.schema)) for p in found.values())
 
-    def get_lost_filters(self) -> list[LostFilters]:
+    def find_lost_filters(self) -> list[LostFilters]:
         inspection = self.inspection
         if inspection.attempt(lambda: self.is_filtered, RETURN_EARLY, False):
             FilterBackends(inspection).get_parameters()
@@ -89,11 +89,11 @@ class QueryParameters:
     def pages(self) -> Parameters:
         if not self.is_called("paginate_queryset"):
             return ()
-        return self.inspection.attempt(self.get_page_parameters, RETURN_EARLY, NONE)
+        return self.inspection.attempt(self.find_page_parameters, RETURN_EARLY, NONE)
 
-    def get_page_parameters(self) -> Parameters:
+    def find_page_parameters(self) -> Parameters:
         paginator = self.view.paginator
-        return get_pages(paginator).get_parameters(self.view) if paginator is not None else ()
+        return find_pages(paginator).get_parameters(self.view) if paginator is not None else ()
 
     @cached_property
     def is_filtered(self) -> bool:
@@ -108,7 +108,7 @@ class QueryParameters:
             return False
         if inspection.reading is not None:
             return hook in inspection.calls
-        lists = get_synchronous_name(inspection.handler_name) == "list" or not inspection.is_viewset
+        lists = find_synchronous_name(inspection.handler_name) == "list" or not inspection.is_viewset
         return inspection.method == "GET" and lists and isinstance(self.view, ListModelMixin)
 
     # --- Parameters that code reads and nothing declares
@@ -118,7 +118,7 @@ class QueryParameters:
         unknown = QueryReading(opened_by=self.inspection.place)
         return self.inspection.attempt(self.read_code, WRITE_PLAINLY, unknown)
 
-    def get_undeclared(self) -> Parameters:
+    def find_undeclared(self) -> Parameters:
         found = [
             self.describe_read(name, reading)
             for name, reading in self.reading.names.items()
@@ -165,7 +165,7 @@ class QueryParameters:
         reading = self.inspection.query_reading
         classes = list(reading.serializers)
         if reading.hooks & SERIALIZING:
-            classes += self.get_serializers()
+            classes += self.find_serializers()
         parts = [read_query_of_class(part) for part in walk_serializers(classes)]
         parts += self.read_filters() if self.is_filtered else []
         paginator = getattr(self.view, "paginator", None)
@@ -173,7 +173,7 @@ class QueryParameters:
             parts.append(self.read_members(type(paginator), "paginate_queryset"))
         return reduce(QueryReading.union, parts, reading)
 
-    def get_serializers(self) -> list[type]:
+    def find_serializers(self) -> list[type]:
         # The view may give another class to another caller.
         inspection = self.inspection
         found = [attempt(lambda: self.view.get_serializer_class(), None)]
