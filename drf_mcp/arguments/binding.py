@@ -56,12 +56,12 @@ class Arguments(ArgumentTable):
     def bind_one(self, arguments: Mapping[str, Any], places: Places = ()) -> Call:
         remarks = Remarks()
         problems = self.find_problems(arguments, places, remarks)
-        parts, wrong = self.read_values(arguments, remarks)
+        parts, wrong = self._read_values(arguments, remarks)
         if problems or wrong:
             raise ArgumentsRefused([*(problems or self.find_missing(arguments)), *wrong])
         try:
             encoded = self.encode(parts[BODY])
-            query_string = self.write_query(parts[PATH], parts[QUERY])
+            query_string = self._write_query(parts[PATH], parts[QUERY])
         except (ValueError, TypeError, RecursionError) as exc:
             message = f"The arguments cannot be sent as a request: {exc}"
             remediation = "Correct the value and call again."
@@ -71,7 +71,7 @@ class Arguments(ArgumentTable):
         return Call(
             arguments,
             # An optional part of a path is left out.
-            kwargs={a.parameter.name: write_path(a, v) for a, v in parts[PATH] if v is not None},
+            kwargs={a.parameter.name: _write_path(a, v) for a, v in parts[PATH] if v is not None},
             query_string=query_string,
             body=encoded.content,
             content_type=encoded.content_type if encoded.content or is_form else "",
@@ -82,7 +82,7 @@ class Arguments(ArgumentTable):
             warnings=tuple(remarks.make_warnings()),
         )
 
-    def read_values(
+    def _read_values(
         self, arguments: Mapping[str, Any], remarks: Remarks
     ) -> tuple[dict[str, Values], list[Problem]]:
         # All wrong values are reported together.
@@ -95,9 +95,9 @@ class Arguments(ArgumentTable):
                 wrong += exc.problems
                 continue
             if argument.members:
-                wrong += self.find_dropped(argument, value, remarks)
+                wrong += self._find_dropped(argument, value, remarks)
             if self.is_extra(argument) and value is not None:
-                wrong += self.find_mistaken(argument, value, remarks)
+                wrong += self._find_mistaken(argument, value, remarks)
             if argument.parameter.is_unread:
                 remarks.unread[argument.pointer] = None
             if argument.uploads:
@@ -117,13 +117,13 @@ class Arguments(ArgumentTable):
             encoder = encoder.files
         return encoder.encode(self.get_body(values))
 
-    def find_dropped(self, argument: Argument, value: Any, remarks: Remarks) -> list[Problem]:
+    def _find_dropped(self, argument: Argument, value: Any, remarks: Remarks) -> list[Problem]:
         """Return problems of the first members that nested serializers do not know."""
         # The places whose keys the view's parser renames.
         renamed = {place[-1] for place in self.keys.values()}
         problems: list[Problem] = []
         for place, names in argument.members.items():
-            for pointer, member in walk(value, place, argument.pointer):
+            for pointer, member in _walk(value, place, argument.pointer):
                 known = KnownNames(
                     names.writable,
                     unlisted=renamed,
@@ -137,7 +137,7 @@ class Arguments(ArgumentTable):
                     return problems[:MAX_UNKNOWN]
         return problems
 
-    def find_mistaken(self, argument: Argument, value: Any, remarks: Remarks) -> list[Problem]:
+    def _find_mistaken(self, argument: Argument, value: Any, remarks: Remarks) -> list[Problem]:
         if not isinstance(value, Mapping):
             return [not_an_object(value, argument.pointer)]
         same = [each for each in self.arguments if each.location == argument.location]
@@ -162,25 +162,25 @@ class Arguments(ArgumentTable):
         problem = Problem("invalid", message % named, argument.pointer, remediation=advice)
         raise ArgumentsRefused([problem])
 
-    def write_query(self, path: Values, query: Values) -> str:
+    def _write_query(self, path: Values, query: Values) -> str:
         """Return the query, where the whole URL is no longer than servers take."""
         for argument, value in query:
             # Each value has a separator: such a list is not written first.
             if type(value) is list and 2 * len(value) > MAX_QUERY_LENGTH:
-                raise refuse_length(argument)
+                raise _refuse_length(argument)
         text = write_query(query) if query else ""
         if len(text) + sum(len(v) for _, v in path if type(v) is str) > MAX_QUERY_LENGTH:
-            raise refuse_length(max(path + query, key=lambda each: len(write_query([each])))[0])
+            raise _refuse_length(max(path + query, key=lambda each: len(write_query([each])))[0])
         return text
 
 
-def write_path(argument: Argument, value: Any) -> Any:
+def _write_path(argument: Argument, value: Any) -> Any:
     # OpenAPI writes an array in a path with commas.
     is_array = isinstance(value, list) and argument.parameter.multiple
     return ",".join(map(write_query_text, value)) if is_array else value
 
 
-def refuse_length(longest: Argument) -> ArgumentsRefused:
+def _refuse_length(longest: Argument) -> ArgumentsRefused:
     # Servers answer a longer URL with 414 (RFC 9110, 15.5.15).
     limit = MAX_QUERY_LENGTH
     problem = Problem(
@@ -222,7 +222,7 @@ def find_ignored(argument: Argument, value: Any, closed: ClosedSet) -> list[Prob
 # --- Members of nested objects --------------------------------------------------------------------
 
 
-def walk(value: Any, place: Place, pointer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _walk(value: Any, place: Place, pointer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the objects at a place of a value, each with its pointer."""
     if not place:
         if isinstance(value, Mapping):
@@ -234,4 +234,4 @@ def walk(value: Any, place: Place, pointer: str) -> Iterator[tuple[str, Mapping[
     elif place[0] == ANY and isinstance(value, list):
         members = enumerate(value)
     for name, member in members:
-        yield from walk(member, place[1:], JSONPointer.from_parent(pointer, str(name)))
+        yield from _walk(member, place[1:], JSONPointer.from_parent(pointer, str(name)))

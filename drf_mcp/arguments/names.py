@@ -44,7 +44,7 @@ class Remarks:
 
     def make_warnings(self) -> Iterator[Warning]:
         if self.passed:
-            text = f"Not described, so passed on as sent: {quote_first(self.passed)}."
+            text = f"Not described, so passed on as sent: {_quote_first(self.passed)}."
             nearest = {name: other for name, other in self.passed.items() if other}
             asked = [
                 ask_nearest([f"'{other}'"]) if len(self.passed) == 1 else f"'{name}': '{other}'?"
@@ -53,15 +53,15 @@ class Remarks:
             check = "The view uses or ignores such arguments: check the answer."
             yield Warning(UNDESCRIBED, " ".join([text, check, *asked]))
         if self.ignored:
-            yield Warning(READ_ONLY, f"Read-only, so ignored: {quote_first(self.ignored)}.")
+            yield Warning(READ_ONLY, f"Read-only, so ignored: {_quote_first(self.ignored)}.")
         if self.unread:
-            names = quote_first(self.unread)
+            names = _quote_first(self.unread)
             yield Warning(UNREAD, f"Not read by this tool, only by others of the view: {names}.")
         if self.changes_nothing:
             yield Warning(UNCHANGED, "Nothing was sent to change: the body had no member.")
 
 
-def quote_first(pointers: Iterable[str]) -> str:
+def _quote_first(pointers: Iterable[str]) -> str:
     # One of each place: rows have the same names.
     places = {
         "/".join(t for t in p.split("/") if not t.isdecimal()): p for p in reversed([*pointers])
@@ -116,7 +116,7 @@ class KnownNames:
             if is_read_only and not self.passes:
                 message, advice = "This argument is read-only.", "Leave it out: the server sets it."
                 problem = Problem("read_only", message, pointer, received, remediation=advice)
-            elif self.passes and not self.is_mistaken(name, sent, taken):
+            elif self.passes and not self._is_mistaken(name, sent, taken):
                 if remarks is not None:
                     nearest = "" if is_read_only else next(iter(find_nearest(name, self.names)), "")
                     remarks.passed[pointer] = nearest
@@ -128,15 +128,15 @@ class KnownNames:
                 break
         return problems
 
-    def is_mistaken(self, name: str, sent: Mapping[str, Any], taken: Iterable[str]) -> bool:
+    def _is_mistaken(self, name: str, sent: Mapping[str, Any], taken: Iterable[str]) -> bool:
         """Return whether a name is likely another name, though unknown names are passed on."""
         if name in WRAPPERS and isinstance(sent[name], OBJECTS):
             return True
         if name in self.read_only:
             return False
-        return bool(self.find_slip(name, sent, taken) or find_nearest(name, self.lacking))
+        return bool(self._find_slip(name, sent, taken) or find_nearest(name, self.lacking))
 
-    def find_slip(self, name: str, sent: Mapping[str, Any], taken: Iterable[str]) -> str:
+    def _find_slip(self, name: str, sent: Mapping[str, Any], taken: Iterable[str]) -> str:
         return next((o for o in taken if o not in sent and is_slip(name, o)), "")
 
     def refuse(
@@ -147,10 +147,10 @@ class KnownNames:
         nearest = self.renamed.get(name) or next(iter(similar), "")
         if self.passes:
             likely = find_nearest(name, self.lacking)
-            nearest = self.find_slip(name, sent, taken) or next(iter(likely), nearest)
+            nearest = self._find_slip(name, sent, taken) or next(iter(likely), nearest)
         # A mistyped name of a secret holds the secret.
         prefix = pointer.rpartition("/")[0]
-        if any(is_secret_place(prefix, other, self.secret) for other in [nearest, *similar]):
+        if any(_is_secret_place(prefix, other, self.secret) for other in [nearest, *similar]):
             received = MASK
         holders = join_alternatives(f"'{holder}'" for holder in self.holders)
         if self.passes and name in WRAPPERS and isinstance(sent[name], OBJECTS):
@@ -165,6 +165,6 @@ class KnownNames:
         return Problem("unknown", "Unknown argument.", pointer, received, accepted, advice)
 
 
-def is_secret_place(prefix: str, name: str, secret: Collection[str]) -> bool:
+def _is_secret_place(prefix: str, name: str, secret: Collection[str]) -> bool:
     place = [token for token in prefix.split("/") if not token.isdecimal()]
     return sounds_secret(name) or "/".join([*place, JSONPointer.escape(name)]) in secret

@@ -61,51 +61,51 @@ class DescribedField:
     def input_schema(self) -> FieldSchema:
         schema = self.accepted_schema
         schema = schema.allow_null() if self.field.allow_null else schema
-        return self.with_default(self.add_rules(self.add_purpose(schema)))
+        return self._with_default(self._add_rules(self._add_purpose(schema)))
 
     @property
     def intended_schema(self) -> FieldSchema:
         schema = self.accepted_schema
-        schema = self.intend(schema) if "type" in schema else schema
-        return self.with_default(self.add_rules(self.add_purpose(schema)))
+        schema = self._intend(schema) if "type" in schema else schema
+        return self._with_default(self._add_rules(self._add_purpose(schema)))
 
     @property
     def output_schema(self) -> FieldSchema:
         # A serializer writes null for every attribute that is None, ``allow_null`` or not.
-        return self.add_purpose(self.represented_schema.allow_null())
+        return self._add_purpose(self.represented_schema.allow_null())
 
     @property
     def accepted_schema(self) -> FieldSchema:
         declared = find_declared_schema(self.field)
         if declared is not None:
             return FieldSchema.of(declared)
-        if self.converts_as_described:
-            return self.described_class_schema
+        if self._converts_as_described:
+            return self._described_class_schema
         # The words are only a hint: a field that cannot be described without a caller has none.
-        return attempt(lambda: self.intend(self.described_class_schema), FieldSchema())
+        return attempt(lambda: self._intend(self._described_class_schema), FieldSchema())
 
     @property
     def represented_schema(self) -> FieldSchema:
-        if self.is_as_described("to_representation"):
+        if self._is_as_described("to_representation"):
             return FieldSchema.of(self.describer.get_output_schema())
         return FieldSchema()
 
     @property
-    def described_class_schema(self) -> FieldSchema:
-        schema = add_constraints(self.field, self.describer.get_input_schema())
+    def _described_class_schema(self) -> FieldSchema:
+        schema = _add_constraints(self.field, self.describer.get_input_schema())
         # A method of the project's own may read more forms than REST framework's.
         return schema if converts_like_drf(self.field) else schema.without_pattern()
 
     @property
-    def converts_as_described(self) -> bool:
-        return converts_like_drf(self.field) or all(map(self.is_as_described, CONVERSIONS))
+    def _converts_as_described(self) -> bool:
+        return converts_like_drf(self.field) or all(map(self._is_as_described, CONVERSIONS))
 
-    def is_as_described(self, method: str) -> bool:
+    def _is_as_described(self, method: str) -> bool:
         # A describer for a class of the project's knows the methods of this class.
         definer = next(base for base in type(self.field).__mro__ if method in vars(base))
         return issubclass(self.described_class, definer) or is_drf_code(type(self.field), method)
 
-    def intend(self, schema: FieldSchema) -> FieldSchema:
+    def _intend(self, schema: FieldSchema) -> FieldSchema:
         """Return the open schema that says in words what a schema takes."""
         words = describe_intention(schema)
         if not words:
@@ -117,7 +117,7 @@ class DescribedField:
         json_type = next(iter(schema.types), "")
         return meant.with_meaning(intention=words, json_type=json_type)
 
-    def add_purpose(self, schema: FieldSchema) -> FieldSchema:
+    def _add_purpose(self, schema: FieldSchema) -> FieldSchema:
         """Return a schema whose description begins with the help text, else the label."""
         label = clean_text(getattr(self.field, "label", None))
         label = label if says_more(label, self.field.field_name or "") else ""
@@ -125,7 +125,7 @@ class DescribedField:
         description = join_sentences(purpose, schema.get("description", ""))
         return schema | {"description": description} if description else schema
 
-    def add_rules(self, schema: FieldSchema) -> FieldSchema:
+    def _add_rules(self, schema: FieldSchema) -> FieldSchema:
         """Return a schema whose description says what the project's own validation asks."""
         field = self.field
         rules = find_rules(type(field.parent), str(field.field_name)) if field.parent else ()
@@ -133,7 +133,7 @@ class DescribedField:
             rules += find_rules_of_validator(validator)
         return FieldSchema.of(explain(schema, *rules)) if rules else schema
 
-    def with_default(self, schema: FieldSchema) -> FieldSchema:
+    def _with_default(self, schema: FieldSchema) -> FieldSchema:
         # A partial update leaves a missing field as it is.
         is_partial, default = bool(getattr(self.field.root, "partial", False)), self.field.default
         if is_partial or default is empty or callable(default):
@@ -166,7 +166,7 @@ DEFAULT_MESSAGES = (
 )
 
 
-def add_constraints(field: Any, described: Any) -> FieldSchema:
+def _add_constraints(field: Any, described: Any) -> FieldSchema:
     schema: Any = FieldSchema.of(described)
     allows_blank = getattr(field, "allow_blank", False)
     for validator in field.validators:
@@ -177,9 +177,9 @@ def add_constraints(field: Any, described: Any) -> FieldSchema:
         if callable(limit):
             continue
         if kind is validators.MinValueValidator:
-            schema = add_bound(schema, "minimum", limit)
+            schema = _add_bound(schema, "minimum", limit)
         elif kind is validators.MaxValueValidator:
-            schema = add_bound(schema, "maximum", limit)
+            schema = _add_bound(schema, "maximum", limit)
         elif kind is validators.MinLengthValidator and allows_blank:
             words = ngettext(
                 "At least %(count)s character, or empty",
@@ -192,7 +192,7 @@ def add_constraints(field: Any, described: Any) -> FieldSchema:
         elif kind is validators.MaxLengthValidator and part and "enum" not in schema:
             schema |= {f"max{part}": min(schema.get(f"max{part}", limit), limit)}
         elif kind is validators.RegexValidator:
-            schema = add_pattern(schema, validator, allows_blank)
+            schema = _add_pattern(schema, validator, allows_blank)
         elif kind is validators.StepValueValidator:
             # Not ``multipleOf``: with floats 0.3 is no multiple of 0.1.
             schema = explain(schema, f"In steps of {limit}")
@@ -204,7 +204,7 @@ def add_constraints(field: Any, described: Any) -> FieldSchema:
     return FieldSchema.of(schema)
 
 
-def add_bound(schema: FieldSchema, keyword: str, limit: Any) -> Any:
+def _add_bound(schema: FieldSchema, keyword: str, limit: Any) -> Any:
     is_least, kind = keyword == "minimum", schema.get("type")
     if "enum" in schema:
         return schema
@@ -225,7 +225,7 @@ def add_bound(schema: FieldSchema, keyword: str, limit: Any) -> Any:
     return schema | {keyword: max(present, number) if is_least else min(present, number)}
 
 
-def add_pattern(
+def _add_pattern(
     schema: FieldSchema, validator: validators.RegexValidator, allows_blank: bool
 ) -> Any:
     expression: Any = validator.regex

@@ -47,8 +47,8 @@ class QueryParameters:
 
     def get_parameters(self) -> Parameters:
         inspection, view = self.inspection, self.view
-        undeclared = inspection.attempt(self.find_undeclared, WRITE_PLAINLY, NONE)
-        filtering = FilterBackends(self.inspection).get_parameters() if self.is_filtered else ()
+        undeclared = inspection.attempt(self._find_undeclared, WRITE_PLAINLY, NONE)
+        filtering = FilterBackends(self.inspection).get_parameters() if self._is_filtered else ()
         versions = inspection.attempt(lambda: find_version_parameters(view), RETURN_EARLY, NONE)
         others = (replace(p, role="page") for p in (*self.pages, *versions))
         found: dict[str, Parameter] = {}
@@ -64,7 +64,7 @@ class QueryParameters:
 
     def find_lost_filters(self) -> list[LostFilters]:
         inspection = self.inspection
-        if inspection.attempt(lambda: self.is_filtered, RETURN_EARLY, False):
+        if inspection.attempt(lambda: self._is_filtered, RETURN_EARLY, False):
             FilterBackends(inspection).get_parameters()
         others = [f.message for f in inspection.findings if not isinstance(f, LostFilters)]
         return [
@@ -87,19 +87,19 @@ class QueryParameters:
 
     @cached_property
     def pages(self) -> Parameters:
-        if not self.is_called("paginate_queryset"):
+        if not self._is_called("paginate_queryset"):
             return ()
-        return self.inspection.attempt(self.find_page_parameters, RETURN_EARLY, NONE)
+        return self.inspection.attempt(self._find_page_parameters, RETURN_EARLY, NONE)
 
-    def find_page_parameters(self) -> Parameters:
+    def _find_page_parameters(self) -> Parameters:
         paginator = self.view.paginator
         return find_pages(paginator).get_parameters(self.view) if paginator is not None else ()
 
     @cached_property
-    def is_filtered(self) -> bool:
-        return self.is_called("filter_queryset")
+    def _is_filtered(self) -> bool:
+        return self._is_called("filter_queryset")
 
-    def is_called(self, hook: str) -> bool:
+    def _is_called(self, hook: str) -> bool:
         # An extra action inherits the viewset's filters and paginator whether it uses them or not,
         # and so does a standard action that the project overrides: only the source shows it. That
         # get_object() filters as well does not count.
@@ -108,7 +108,9 @@ class QueryParameters:
             return False
         if inspection.reading is not None:
             return hook in inspection.calls
-        lists = find_synchronous_name(inspection.handler_name) == "list" or not inspection.is_viewset
+        lists = (
+            find_synchronous_name(inspection.handler_name) == "list" or not inspection.is_viewset
+        )
         return inspection.method == "GET" and lists and isinstance(self.view, ListModelMixin)
 
     # --- Parameters that code reads and nothing declares
@@ -116,11 +118,11 @@ class QueryParameters:
     @cached_property
     def reading(self) -> QueryReading:
         unknown = QueryReading(opened_by=self.inspection.place)
-        return self.inspection.attempt(self.read_code, WRITE_PLAINLY, unknown)
+        return self.inspection.attempt(self._read_code, WRITE_PLAINLY, unknown)
 
-    def find_undeclared(self) -> Parameters:
+    def _find_undeclared(self) -> Parameters:
         found = [
-            self.describe_read(name, reading)
+            self._describe_read(name, reading)
             for name, reading in self.reading.names.items()
             if name != api_settings.URL_FORMAT_OVERRIDE
         ]
@@ -128,7 +130,7 @@ class QueryParameters:
             found += self.get_fields(target)
         return tuple(found)
 
-    def describe_read(self, name: str, reading: MemberReading) -> Parameter:
+    def _describe_read(self, name: str, reading: MemberReading) -> Parameter:
         # A value that is there in any case filters nothing.
         shapes = reading.hooks == {"shape"} or bool(reading.default)
         return Parameter(
@@ -137,12 +139,12 @@ class QueryParameters:
             required=reading.is_needed and "" in reading.hooks,
             multiple="repeat" if reading.several else None,
             value_info=find_member_info(reading),
-            listed=bool(reading.hooks) and not self.narrows_a_write(reading),
+            listed=bool(reading.hooks) and not self._narrows_a_write(reading),
             is_unread=not reading.hooks,
             role="page" if shapes else "filter",
         )
 
-    def narrows_a_write(self, reading: MemberReading) -> bool:
+    def _narrows_a_write(self, reading: MemberReading) -> bool:
         """Return whether a name only narrows which rows a write of one object may reach."""
         inspection = self.inspection
         chooses = {"get_queryset", "filter_queryset"} & inspection.calls
@@ -161,19 +163,19 @@ class QueryParameters:
             multiple = "repeat" if schema.get("type") == "array" else None
             yield Parameter(name, schema, multiple=multiple)
 
-    def read_code(self) -> QueryReading:
+    def _read_code(self) -> QueryReading:
         reading = self.inspection.query_reading
         classes = list(reading.serializers)
         if reading.hooks & SERIALIZING:
-            classes += self.find_serializers()
-        parts = [read_query_of_class(part) for part in walk_serializers(classes)]
-        parts += self.read_filters() if self.is_filtered else []
+            classes += self._find_serializers()
+        parts = [read_query_of_class(part) for part in _walk_serializers(classes)]
+        parts += self._read_filters() if self._is_filtered else []
         paginator = getattr(self.view, "paginator", None)
-        if paginator is not None and self.is_called("paginate_queryset"):
+        if paginator is not None and self._is_called("paginate_queryset"):
             parts.append(self.read_members(type(paginator), "paginate_queryset"))
         return reduce(QueryReading.union, parts, reading)
 
-    def find_serializers(self) -> list[type]:
+    def _find_serializers(self) -> list[type]:
         # The view may give another class to another caller.
         inspection = self.inspection
         found = [attempt(lambda: self.view.get_serializer_class(), None)]
@@ -181,7 +183,7 @@ class QueryParameters:
             found.append(attempt(lambda: inspection.privileged.view.get_serializer_class(), None))
         return [chosen for chosen in found if isinstance(chosen, type)]
 
-    def read_filters(self) -> list[QueryReading]:
+    def _read_filters(self) -> list[QueryReading]:
         backends = attempt(lambda: tuple(self.view.filter_backends), ())
         readings = [self.read_members(backend, "filter_queryset") for backend in backends]
         filterset_class = attempt(lambda: self.view.filterset_class, None)
@@ -196,7 +198,7 @@ class QueryParameters:
         return reduce(QueryReading.union, readings, QueryReading())
 
 
-def walk_serializers(classes: list[type]) -> Iterator[type]:
+def _walk_serializers(classes: list[type]) -> Iterator[type]:
     waiting, seen = list(classes), set()
     while waiting:
         part = waiting.pop()
