@@ -82,8 +82,9 @@ class TasksFeature(Feature):
         context, is_worked = call.context, call.tool.options.task in WORKED
         if context is None or context.message.method != "tools/call":
             return ()
-        tasks = call.server.find_capability(TASKS_EXTENSION)
-        if tasks is None or not (is_worked or context.has_extension(TASKS_EXTENSION)):
+        if not (is_worked or context.has_extension(TASKS_EXTENSION)):
+            return ()
+        if (tasks := call.server.find_capability(TASKS_EXTENSION)) is None:
             return ()
         return [TaskGuard(tasks), *([DeferralGuard()] if is_worked else ())]
 
