@@ -15,7 +15,11 @@ from rest_framework.permissions import SAFE_METHODS
 # Login pages of Django, its admin, REST framework and django-allauth, by their names.
 LOGIN_NAMES = ("login", "admin:login", "rest_framework:login", "account_login")
 LOGIN = re.compile(r"(?:^|[/_-])(?:log[_-]?in|sign[_-]?in|logon)(?:[/_.-]|\Z)", re.IGNORECASE)
-LOGOUT = re.compile(r"(?:^|[/_-])(?:log|sign)[_-]?(?:out|off)(?:[/_.-]|\Z)", re.IGNORECASE)
+# Requests that may end at the login page: it comes after a logout, a registration, a new password.
+ENDS_THERE = re.compile(
+    r"(?:^|[/_-])(?:(?:log|sign)[_-]?(?:out|off|up)|regist\w*|passwords?)(?:[/_.-]|\Z)",
+    re.IGNORECASE,
+)
 # They say to make the request again at another place; 302 and 303 answer a request that was made.
 MOVED = frozenset({301, 307, 308})
 ELSEWHERE = (
@@ -31,10 +35,8 @@ def leads_to_login(location: str, path: str) -> bool:
         path: the path of the request. A login page gets it to lead back there.
     """
     parts = urlsplit(location)
-    # A logout may lead to the login page as well.
-    if LOGOUT.search(path):
-        return False
-    if parts.path in _find_login_paths() or LOGIN.search(parts.path):
+    is_page = parts.path in _find_login_paths() or LOGIN.search(parts.path)
+    if is_page and not ENDS_THERE.search(path):
         return True
     back = parse_qs(parts.query).get(REDIRECT_FIELD_NAME, ())
     return any(urlsplit(each).path == path for each in back)

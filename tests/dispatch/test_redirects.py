@@ -78,9 +78,10 @@ def test_another_redirect_is_an_answer_with_its_place(answering, method, status)
     assert result.data == {"location": "/other/7/?next=/home/"}
 
 
-def test_a_logout_that_leads_to_the_login_page_is_a_success(serve):
+@pytest.mark.parametrize("route", ["users/log-out/", "signup/", "register/", "password/reset/"])
+def test_the_login_page_is_a_success_of_a_logout_and_a_registration(serve, route):
     answer = {"answer": staticmethod(to(LOGIN)), "http_method_names": ["post"]}
-    thing = serve(type("Answering", (Answers,), answer).as_view(), route="users/log-out/")
+    thing = serve(type("Answering", (Answers,), answer).as_view(), route=route)
     assert not thing.call().is_error
 
 
