@@ -33,7 +33,7 @@ from drf_mcp.introspection.source.members import (
     is_drf_code,
 )
 from drf_mcp.introspection.source.readings import HandlerReading, QueryReading, read_endpoint
-from drf_mcp.introspection.text import clean_text
+from drf_mcp.introspection.text import clean_text, leave_out_commas
 from drf_mcp.introspection.types import Parameter, Parameters, Schema
 
 Value = TypeVar("Value")
@@ -420,6 +420,8 @@ def _read_openapi_parameter(declared: Mapping[str, Any]) -> Parameter:
     inline = {name: declared[name] for name in INLINE if name in declared}
     schema: Schema = declared.get("schema") or inline
     description = clean_text(declared.get("description")) or clean_text(schema.get("description"))
+    if schema.get("type") == "array":
+        description = leave_out_commas(description)
     bare = {name: value for name, value in schema.items() if name != "description"}
     # Example Objects and the value itself, as OpenAPI has them next to a schema.
     named = declared.get("examples") or {}

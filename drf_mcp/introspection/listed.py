@@ -8,7 +8,7 @@ from typing import Any
 
 from drf_mcp.introspection.field_schema import ANY_VALUE, FieldSchema, explain, name_json_type
 from drf_mcp.introspection.portable import shorten_description
-from drf_mcp.introspection.text import UNPRINTABLE, join_values
+from drf_mcp.introspection.text import NOUNS, UNPRINTABLE, join_values
 from drf_mcp.introspection.types import Schema
 
 # Words that say of what type a value is, in the place of a type.
@@ -23,10 +23,12 @@ def write_listed(schema: Any) -> FieldSchema:
     """
     given = FieldSchema.of(schema)
     listed = write_values({"type": find_listed_type(given), **given})
-    if "type" not in given and not any(
-        words in given.get("description", "") for words in SAYS_TYPE
-    ):
-        listed = explain(listed, "" if "enum" in given else ANY_VALUE)
+    described = given.get("description", "")
+    if not {"type", "enum"} & given.keys() and not any(words in described for words in SAYS_TYPE):
+        listed = explain(listed, ANY_VALUE)
+    # The type says it, though values of other types are taken too.
+    plain = f"Meant to be {NOUNS[listed['type']]}"
+    listed = {**FieldSchema(listed).without_words(plain)}
     if listed["type"] == "array":
         listed["items"] = write_listed(given.get("items"))
     if "properties" in given:

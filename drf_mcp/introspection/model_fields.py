@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import FieldDoesNotExist
 from django.db import models
-from rest_framework.serializers import ALL_FIELDS, HyperlinkedModelSerializer, ModelSerializer
+from rest_framework.serializers import (
+    ALL_FIELDS,
+    HyperlinkedModelSerializer,
+    ModelSerializer,
+    Serializer,
+)
 
 from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_schema import FieldSchema, make_text
-from drf_mcp.introspection.source.members import find_package
+from drf_mcp.introspection.source.members import find_package, is_drf_code
 from drf_mcp.introspection.types import Schema
 
 SCHEMAS: dict[type, Schema] = {
@@ -74,6 +80,7 @@ def describe_stored(field: Any) -> Schema:
 
 
 # The actions in whose answers callers find keys.
+LISTS = ("list", "alist")
 READS = ("retrieve", "list", "aretrieve", "alist")
 
 
@@ -93,8 +100,26 @@ def find_shown_name(view: Any, model: Any, kwarg: str) -> str:
     sources = {lookup}
     if key is not None and lookup in ("pk", key.name):
         sources |= {"pk", key.name}
+    names = find_names_of(find_row_serializer(view), model, sources)
+    return next((name for name in (kwarg, "id") if name in names), names[0] if names else "")
+
+
+def shows_value(view: Any, model: Any, key: str) -> bool:
+    """Return whether rows of a list may have the value of a column; False where none has it."""
+    serializer_class = find_row_serializer(view, LISTS)
+    hooks = ("fields", "get_fields", "get_field_names", "to_representation", "__init__")
+    if not isinstance(serializer_class, type) or not issubclass(serializer_class, Serializer):
+        return True
+    if not is_drf_code(serializer_class, *hooks):
+        return True
+    keys = {model._meta.pk.name, "pk", "id"} if key in ("pk", model._meta.pk.name) else {key}
+    return bool(find_names_of(serializer_class, model, keys))
+
+
+def find_names_of(serializer_class: Any, model: Any, sources: set[str]) -> list[str]:
+    """Return the names under which rows show columns of a model."""
+    key = None if model is None else model._meta.pk
     # Not from an instance: its fields may be costly to make, or need a request.
-    serializer_class = find_row_serializer(view)
     declared = getattr(serializer_class, "_declared_fields", {})
     names = [
         name
@@ -113,12 +138,12 @@ def find_shown_name(view: Any, model: Any, kwarg: str) -> str:
                 columns.discard(key.name)
             chosen = columns - {*(getattr(meta, "exclude", None) or ())}
         names += sorted(name for name in sources - {*declared} if name in chosen)
-    return next((name for name in (kwarg, "id") if name in names), names[0] if names else "")
+    return names
 
 
-def find_row_serializer(view: Any) -> Any:
+def find_row_serializer(view: Any, actions: Sequence[str] = READS) -> Any:
     view_class, view = type(view), copy.copy(view)
-    view.action = next((name for name in READS if hasattr(view_class, name)), None)
+    view.action = next((name for name in actions if hasattr(view_class, name)), None)
     if getattr(view_class, "serializer_class", None) is not None:
         # An action may have a serializer of its own.
         vars(view).pop("serializer_class", None)

@@ -40,6 +40,27 @@ def clean_lines(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1].rsplit(None, 1)[0].rstrip(".,;:") + "…"
 
 
+SENTENCE = re.compile(r"(?<=[.!?])\s+")
+
+
+SEPARATED = re.compile(
+    r"(?<!be)(?<!are)\s+[,(]?\s*(?:separated|delimited) by (?:a )?commas?\b.*"
+    r"|comma[- ](?:separated|delimited)(?: (?:list|string|values?)(?: of)?)?\s*",
+    re.IGNORECASE,
+)
+
+
+def leave_out_commas(text: str) -> str:
+    """Return the text about an array without what it says about a text with commas."""
+    parts = (SEPARATED.sub("", part).strip() for part in SENTENCE.split(text))
+    return " ".join(part for part in parts if "comma" not in part.lower())
+
+
+def with_article(noun: str) -> str:
+    text = "an {noun}" if noun[:1].lower() in "aeio" else "a {noun}"
+    return text.format(noun=noun)
+
+
 def join_values(values: Iterable[Any]) -> str:
     return ", ".join(str(value) for value in values)
 
@@ -69,8 +90,9 @@ def get_names(model: Any) -> tuple[str, ...]:
 
 
 def says_more(label: str, name: str) -> bool:
-    """Return whether a label is more than a name written with spaces and capitals."""
-    return bool(label) and re.sub(r"\W+", "_", label).lower() != name.lower()
+    """Return whether a label has other words than a name, written with spaces and capitals."""
+    words = re.sub(r"[\W_]+", " ", label).lower().split()
+    return bool(words) and not {*re.sub(r"[\W_]+", " ", name).lower().split()}.issuperset(words)
 
 
 NOUNS = {

@@ -16,9 +16,15 @@ from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.paths import NamedKwarg
-from drf_mcp.introspection.text import clean_text, find_model_name, find_plural_name, get_names
+from drf_mcp.introspection.text import (
+    clean_text,
+    find_model_name,
+    find_plural_name,
+    get_names,
+    with_article,
+)
 from drf_mcp.introspection.types import Parameter
-from drf_mcp.option_types.spelling import join_names
+from drf_mcp.option_types.spelling import join_alternatives, join_names
 from drf_mcp.routes.endpoint import Endpoint
 from drf_mcp.routes.tool import Tool
 
@@ -54,9 +60,24 @@ OWN_VERBS = {
     "GET": "Get the caller's {single}",
     "DELETE": "Delete the caller's {single}",
 }
+# Titles of actions whose name is a field that is true or false, by the first word of the name.
+FLAG_VERBS = {
+    "is": "Set whether {one} is {name}",
+    "has": "Set whether {one} has {name}",
+    "can": "Set whether {one} can {name}",
+}
 OWN = frozenset({"me", "mine", "my", "current", "self", "own"})
 PARTICLES = frozenset({"again", "away", "back", "down", "in", "off", "on", "out", "over", "up"})
 PREPOSITIONS = frozenset({"as", "at", "by", "for", "from", "into", "through", "to", "via", "with"})
+# Names of answers, where other names say which rows an answer has.
+ANSWERS = frozenset(
+    re.findall(
+        r"\w+",
+        "activity calendar chart count dashboard export feed graph history log overview report "
+        "summary timeline tree",
+    )
+)
+PLURAL = re.compile(r"[^siu]s$")
 # The methods of a view that an action calls if it answers with rows.
 ROWS = frozenset({"filter_queryset", "get_serializer", "paginate_queryset"})
 
@@ -79,7 +100,7 @@ class Subject:
 
     @property
     def one(self) -> str:
-        return _with_article(self.single)
+        return with_article(self.single)
 
     @property
     def nouns(self) -> tuple[str, ...]:
@@ -93,7 +114,7 @@ class Subject:
             named = NamedKwarg(self.view, kwarg, self.model)
             if not named.names_own_row:
                 parent = getattr(named.parent_relation, "related_model", None) or parent
-        return "" if parent is None else _with_article(find_model_name(parent))
+        return "" if parent is None else with_article(find_model_name(parent))
 
     def of_owner(self, noun: str) -> str:
         return f"{noun} of {self.owner}" if self.owner else noun
@@ -126,11 +147,14 @@ class Subject:
             text = "{verb} {words} of {objects}"
             if PARTICLES.issuperset(rest):
                 text = "{verb} {words} {objects}" if rest else "{verb} {objects}"
-            elif rest[0] in PREPOSITIONS:
+            elif rest[0] in PREPOSITIONS | PARTICLES:
                 text = "{verb} {objects} {words}"
             title = text.format(verb=verb, words=" ".join(rest), objects=objects)
         elif method == "GET" and endpoint.is_of_many and Inspection(self.view, method).calls & ROWS:
-            title = "{name} {plural}".format(name=" ".join(words), plural=self.plural)
+            # "Overdue orders", but "stats of orders".
+            is_noun = words[-1] in ANSWERS or PLURAL.search(words[-1])
+            text = "{name} of {plural}" if is_noun else "{name} {plural}"
+            title = text.format(name=" ".join(words), plural=self.plural)
         else:
             # To a relation with many objects one is added, any other field is set.
             is_many = getattr(field, "many_to_many", 0) or getattr(field, "one_to_many", 0)
@@ -139,14 +163,12 @@ class Subject:
             text = METHOD_VERBS.get(method, METHOD_VERBS["GET"])
             if isinstance(field, models.FileField) and method in ("POST", "PUT", "PATCH"):
                 text = "Upload the {name} of {one}"
+            elif isinstance(field, models.BooleanField) and method in ("PUT", "PATCH"):
+                text = FLAG_VERBS.get(words[0], "Set whether {one} is {name}")
+                words = words[words[0] in FLAG_VERBS :]
             title = text.format(name=" ".join(words), one=objects)
         # `str.capitalize` would lower the other letters.
         return f"{title[:1].upper()}{title[1:]}"
-
-
-def _with_article(noun: str) -> str:
-    text = "an {noun}" if noun[:1].lower() in "aeio" else "a {noun}"
-    return text.format(noun=noun)
 
 
 # --- Descriptions ----------------------------------------------------------------------------
@@ -167,8 +189,6 @@ UNCOUNTED = "Find or show {plural}"
 MAX_CHOICES, MAX_CHOICES_LENGTH = 6, 50
 # Fields that need no mention.
 COMMON_FIELDS = frozenset({"id", "pk", "url", "uuid"})
-# Query parameters that change the form of an answer, and select no rows.
-SHAPING = frozenset({"depth", "embed", "exclude", "expand", "fields", "include", "lang", "omit"})
 # Endings of a filter's name that say how it compares.
 LOOKUP = re.compile(
     r"(?:__(?:i?exact|i?contains|i?startswith|i?endswith|i?regex|gte?|lte?|in|range|isnull|date|"
@@ -322,12 +342,16 @@ def _name_filters(query: Iterable[Parameter]) -> Iterator[str]:
     # Only filters: the arguments for search and ordering have descriptions of their own.
     room = MAX_CHOICES_LENGTH
     for parameter in query:
-        if parameter.role != "filter" or not parameter.listed or parameter.name in SHAPING:
+        if parameter.role != "filter" or not parameter.listed:
             continue
         name = speak(LOOKUP.sub("", parameter.name)).removeprefix("is ") or parameter.name
         schema = parameter.schema.get("items", parameter.schema)
         choices = [choice for choice in schema.get("enum", ()) if isinstance(choice, str)]
         shown = join_names(choices, MAX_CHOICES)
+        if name in PREPOSITIONS:  # it says nothing, but its choices may: "by status or priority"
+            if shown:
+                yield join_alternatives(choices[:MAX_CHOICES])
+            continue
         if shown and len(shown) <= room:
             room -= len(shown)
             name = f"{name} ({shown})"

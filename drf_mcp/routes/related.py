@@ -10,14 +10,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.inspection import STANDARD
+from drf_mcp.introspection.model_fields import drop_comparison, shows_value
 from drf_mcp.introspection.names import make_portable_name
-from drf_mcp.introspection.text import get_names, join_values
+from drf_mcp.introspection.text import get_names, join_values, with_article
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Parameters, Place, Schema
 
 # The most list tools that are named for a generic foreign key.
 MOST_LISTS = 5
+# The most arguments of a query that are listed with the lookups of filters.
+MOST_FILTERS = 40
 # The endings of names of keys.
 OF_KEY = re.compile(r"_(?:id|pk)s?$")
 
@@ -46,9 +50,14 @@ class RelatedTools:
             if endpoint.standard_action == "list"
         }
 
-    @functools.cached_property
+    @property
     def by_model(self) -> dict[Any, str]:
         """The list that finds the rows of each model."""
+        return {model: names[0] for model, names in self.lists.items()}
+
+    @functools.cached_property
+    def lists(self) -> dict[Any, list[str]]:
+        """The lists of the rows of each model, the most complete first."""
         # First lists without path arguments, and of these first the lists whose objects can be
         # retrieved: another list may have some rows only, such as deleted ones.
         collections = {
@@ -60,11 +69,11 @@ class RelatedTools:
         def rank(path: str) -> tuple[bool, bool]:
             return "{" in path, path not in collections
 
-        names: dict[Any, str] = {}
+        names: dict[Any, list[str]] = {}
         for path in sorted(self.by_path, key=rank):
             model = self.endpoints[self.by_path[path]].model
             if model is not None:
-                names.setdefault(model._meta.concrete_model, self.by_path[path])
+                names.setdefault(model._meta.concrete_model, []).append(self.by_path[path])
         return names
 
     @functools.cached_property
@@ -88,7 +97,32 @@ class RelatedTools:
         return self._namesakes[_find_deed(endpoint)] > 1
 
     def find_list(self, model: Any) -> str | None:
-        return self.by_model.get(model._meta.concrete_model)
+        return next(iter(self.lists.get(model._meta.concrete_model, ())), None)
+
+    def find_source(self, model: Any, key: str) -> str | None:
+        """Return the list whose rows show a column of a model, None for none."""
+        named = self.lists.get(model._meta.concrete_model, ())
+        return next((name for name in named if self.shows(name, model, key)), None)
+
+    def shows(self, name: str, model: Any, key: str) -> bool:
+        if (name, key) not in self._shown:
+            view = self.endpoints[name].introspected_view
+            self._shown[name, key] = attempt(lambda: shows_value(view(), model, key), True)
+        return self._shown[name, key]
+
+    @functools.cached_property
+    def _shown(self) -> dict[tuple[str, str], bool]:
+        """Whether the rows of lists show columns."""
+        return {}
+
+    def find_lookup(self, collection: str) -> str:
+        """Return the column by which the objects of a collection are looked up."""
+        columns = (
+            getattr(endpoint.view_class, "lookup_field", "pk")
+            for endpoint in self.endpoints.values()
+            if endpoint.standard_action == "retrieve" and endpoint.collection == collection
+        )
+        return drop_comparison(next(columns, "pk"))
 
     def find_nearest_list(self, path: str) -> str | None:
         while "{" in path:
@@ -145,7 +179,7 @@ class ArgumentSources:
         return replace(
             schema,
             path=tuple(map(self._explain_kwarg, schema.path)),
-            query=_shorten_lookups(query),
+            query=_leave_out_lookups(_shorten_lookups(query)),
             body=replace(body, fields=tuple(map(self._explain_parameter, body.fields))),
         )
 
@@ -153,24 +187,32 @@ class ArgumentSources:
         # Mostly the path before a kwarg is the path of a list.
         related, endpoint = self.related, self.endpoint
         before = endpoint.route.path.partition(f"{{{kwarg.name}}}")[0].rstrip("/")
-        finder = related.by_path.get(before)
+        finder, key = related.by_path.get(before), "pk"
         if finder is None:
             names_own_row = not endpoint.is_of_many and kwarg.name == endpoint.lookup_kwarg
             model = endpoint.model if names_own_row else None
-            finder = related.find_list(model) if model is not None else None
+            key = drop_comparison(getattr(endpoint.view_class, "lookup_field", None) or "pk")
+            finder = related.find_source(model, key) if model is not None else None
         elif before == endpoint.collection:
             return kwarg  # the names of both tools begin with the same noun
         elif related.endpoints[finder].view_class is endpoint.view_class:
             return kwarg
+        else:
+            key, model = related.find_lookup(before), related.endpoints[finder].model
+            finder = finder if model is None or related.shows(finder, model, key) else None
         if finder is None:
             return self._explain_parameter(kwarg)
-        return replace(kwarg, schema=self._explain_value(kwarg.schema, (), finder, name=kwarg.name))
+        schema = self._explain_value(kwarg.schema, (), finder, key, kwarg.name)
+        return replace(kwarg, schema=schema)
 
     def _explain_parameter(self, parameter: Parameter) -> Parameter:
         schema = parameter.schema
         for place, info in parameter.value_info.items():
             relation = info.relation
-            finder = None if relation is None else self.related.find_list(relation.model)
+            if relation is not None and relation.key:
+                finder = self.related.find_source(relation.model, relation.key)
+            else:
+                finder = None
             if relation is not None and finder is not None:
                 name = next((part for part in reversed(place) if part != ANY), parameter.name)
                 schema = self._explain_value(schema, place, finder, relation.key, name)
@@ -200,6 +242,7 @@ class ArgumentSources:
         # The name of an argument such as ``order_id`` says that ``orders_list`` has the ids.
         names = () if listing.model is None else get_names(listing.model)
         nouns = [name.replace(" ", "_").lower() for name in names]
+        is_key = listing.model is None or key in ("pk", listing.model._meta.pk.name)
         noun = finder.removesuffix(f"_{listing.standard_action}").lower()
         is_named = not further and noun in nouns[1::2] and OF_KEY.sub("", name.lower()) in nouns
 
@@ -207,19 +250,18 @@ class ArgumentSources:
             # The name of the list also says of what the value is a key.
             known = FieldSchema.of(found)
             known = known.without_words(known.meaning.identity)
-            facts = {
-                "key": "" if key == "pk" or known == found else f"{key[:1].upper()}{key[1:]}",
-                "tool": finder,
-                "arguments": join_values(further),
-            }
-            if is_named:
-                text = "%(key)s"
-            elif facts["key"]:
-                by = "%(key)s from %(tool)s by %(arguments)s"
-                text = by if further else "%(key)s from %(tool)s"
+            text = f"from {finder}"
+            if further:
+                text = f"{text} by {join_values(further)}"
+            said = known.get("description", "").lower()
+            if not is_key and not {key, names[0].lower()}.issubset(re.findall(r"\w+", said)):
+                known = known.without_words(f"{key[:1].upper()}{key[1:]} of the {names[0]}")
+                text = f"The {' '.join(key.split('_'))} of {with_article(names[0])}, {text}"
+            elif is_named and is_key:
+                text = ""
             else:
-                text = "From %(tool)s by %(arguments)s" if further else "From %(tool)s"
-            return FieldSchema.of(explain(known, text % facts)).with_meaning(finder=finder)
+                text = f"{text[:1].upper()}{text[1:]}"
+            return FieldSchema.of(explain(known, text)).with_meaning(finder=finder)
 
         return _explain_place(schema, place, explain_one)
 
@@ -251,6 +293,33 @@ def _shorten_lookups(query: Parameters) -> Parameters:
                     parameter, schema=_leave_out_said(parameter.schema, filters[name].schema)
                 )
         return parameter
+
+    return tuple(map(shorten, query))
+
+
+def _leave_out_lookups(query: Parameters) -> Parameters:
+    """Return query parameters of which few are listed: of many filters only ``name``.
+
+    ``name__ic`` and its kin are taken too, and the description of ``name`` names them.
+    """
+    if sum(each.listed for each in query) <= MOST_FILTERS:
+        return query
+    filters = {each.name: each for each in query if each.role == "filter" and each.listed}
+    lookups: dict[str, list[str]] = {}
+    for name in filters:
+        base = name.partition("__")[0]
+        if base != name and base in filters and not filters[name].required:
+            lookups.setdefault(base, []).append(name)
+    unlisted = {name for names in lookups.values() for name in names}
+
+    def shorten(parameter: Parameter) -> Parameter:
+        base = parameter.name
+        if base in unlisted:
+            return replace(parameter, listed=False)
+        first, *others = lookups.get(base, [""])
+        words = join_values([first, *(name.removeprefix(base) for name in others)])
+        schema = explain(parameter.schema, f"Also {words}" if words else "")
+        return replace(parameter, schema=schema)
 
     return tuple(map(shorten, query))
 

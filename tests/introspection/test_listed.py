@@ -103,7 +103,11 @@ class Money(serializers.IntegerField):
 
 
 def test_a_field_with_its_own_conversion_has_the_type_that_it_is_meant_to_have():
-    assert listed(Money()) == {"type": "integer", "description": "Meant to be an integer."}
+    assert listed(Money()) == {"type": "integer"}
+    assert listed(Money(max_value=9, help_text="In cents")) == {
+        "type": "integer",
+        "description": "In cents. Meant to be an integer of at most 9.",
+    }
 
 
 def test_either_of_several_types_is_listed_with_the_first():

@@ -273,3 +273,126 @@ def test_tools_that_do_the_same_under_two_paths_say_their_path(tools_of):
     )
     assert tools["attic_jars_create"].description.endswith(" Path: api/attic/jars.")
     assert "Path" not in tools["cellar_jars_retrieve"].description
+
+
+# --- Options are no filters -----------------------------------------------------------------------
+
+
+class Brief(JarSerializer):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        request = self.context.get("request")
+        if request is not None and request.query_params.get("brief"):
+            self.fields.pop("label")
+
+
+class Cut(pagination.PageNumberPagination):
+    page_size = 5
+
+    def paginate_queryset(self, queryset, request, view=None):
+        if request.query_params.get("everything"):
+            return None
+        return super().paginate_queryset(queryset, request, view)
+
+
+class Optional(viewsets.ReadOnlyModelViewSet):
+    serializer_class = Brief
+    pagination_class = Cut
+
+    def get_queryset(self):
+        return Jar.objects.filter(size=self.request.query_params.get("size"))
+
+    def get_serializer_context(self):
+        flat = self.request.query_params.get("no_depth")
+        return {**super().get_serializer_context(), "flat": flat}
+
+
+def test_only_what_chooses_rows_is_named_as_a_filter(tools_of):
+    router = SimpleRouter()
+    router.register("jars", Optional, basename="jars")
+    tool = tools_of(*router.urls)["jars_list"]
+    assert {"brief", "everything", "no_depth", "size"} <= tool.input_schema["properties"].keys()
+    assert tool.description.startswith("Find, show or count jars by size.")
+
+
+class Counted(viewsets.GenericViewSet):
+    queryset = Jar.objects.all()
+    serializer_class = JarSerializer
+
+    @action(detail=False)
+    def totals(self, request):
+        return request.query_params.get("by")
+
+    @action(detail=False)
+    def stats(self, request):
+        return self.get_paginated_response(self.paginate_queryset(self.filter_queryset([])))
+
+    @action(detail=False)
+    def opened(self, request):
+        return self.get_paginated_response(self.paginate_queryset(self.filter_queryset([])))
+
+    @action(detail=True, methods=["post"])
+    def is_open(self, request, pk=None):
+        return None
+
+    @action(detail=True, methods=["post"])
+    def put_on_shelf(self, request, pk=None):
+        return None
+
+
+@pytest.fixture
+def counted(tools_of):
+    router = SimpleRouter()
+    router.register("jars", Counted, basename="jars")
+    return tools_of(*router.urls)
+
+
+def test_a_preposition_is_no_noun_of_a_filter(counted):
+    assert counted["jars_totals"].description == "Totals of jars."
+
+
+def test_titles_of_answers_and_of_flags_read_as_english(counted):
+    assert counted["jars_stats"].title == "Stats of jars"
+    assert counted["jars_opened"].title == "Opened jars"
+    assert counted["jars_is_open"].title == "Set whether a jar is open"
+    assert counted["jars_put_on_shelf"].title == "Put a jar on shelf"
+
+
+def test_a_label_that_repeats_the_name_of_its_argument_is_left_out(tools_of):
+    item = django_filters.DateFilter(field_name="filled_at", lookup_expr="gt", label="Filled at")
+    filters_class = type("Dates", (django_filters.FilterSet,), {"filled_at_after": item})
+    jars = type("Dated", (Jars,), {"filterset_class": filters_class, "filterset_fields": None})
+    tool = tools_of(path("jars/", jars.as_view({"get": "list"})))["jars_list"]
+    assert "description" not in tool.input_schema["properties"]["filled_at_after"]
+
+
+def test_an_ordering_offers_no_methods_and_properties_of_the_model(tools_of):
+    class Sized(serializers.ModelSerializer):
+        size_name = serializers.CharField(source="get_size_display", read_only=True)
+
+        class Meta:
+            model = Jar
+            fields = ["label", "size_name"]
+
+    members = {"serializer_class": Sized, "ordering_fields": None}
+    jars = type("Ordered", (Jars,), members)
+    tool = tools_of(path("jars/", jars.as_view({"get": "list"})))["jars_list"]
+    assert tool.input_schema["properties"]["ordering"]["items"]["pattern"] == "^-?(label)$"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Numbers separated by commas: A,B", "Numbers."),
+        ("Comma-separated list of ids", "ids."),
+        ("Some of them. Values may be separated by commas.", "Some of them."),
+    ],
+)
+def test_an_array_is_described_without_commas(tools_of, text, said):
+    item = django_filters.BaseInFilter(field_name="label", lookup_expr="in", help_text=text)
+    filters_class = type("Several", (django_filters.FilterSet,), {"label_in": item})
+    jars = type("Chosen", (Jars,), {"filterset_class": filters_class, "filterset_fields": None})
+    tool = tools_of(path("jars/", jars.as_view({"get": "list"})))["jars_list"]
+    described = tool.input_schema["properties"]["label_in"]
+    assert described["type"] == "array"
+    assert described["description"] == said

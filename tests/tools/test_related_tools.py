@@ -19,7 +19,7 @@ class UserSerializer(serializers.ModelSerializer):
 class GroupSerializer(serializers.ModelSerializer):
     class Meta:
         model = Group
-        fields = ["name"]
+        fields = ["id", "name"]
 
 
 class Trash(generics.ListAPIView):
@@ -102,7 +102,7 @@ def viewset(model, *fields, **members):
     return type(f"{model.__name__}s", (viewsets.ModelViewSet,), members)
 
 
-Shelves = viewset(Shelf, "code", lookup_field="code")
+Shelves = viewset(Shelf, "id", "code", lookup_field="code")
 Volumes = viewset(Volume, "id")
 SHELVED = r"shelves/(?P<shelf_code>[^/.]+)/volumes"
 
@@ -121,7 +121,7 @@ def words(tool, name) -> str:
 def test_the_key_of_a_parent_names_the_list_of_parents(tools_of):
     tools = tools_of(*register(shelves=Shelves, shelved=Volumes))
     found = words(tools["shelves_volumes_list"], "shelf_code")
-    assert found == "From shelves_list."
+    assert found == "The code of a shelf, from shelves_list."
 
 
 def test_the_key_of_an_object_does_not_name_the_list_of_its_own_view(tools_of):
@@ -131,11 +131,11 @@ def test_the_key_of_an_object_does_not_name_the_list_of_its_own_view(tools_of):
 
 
 def test_a_filter_by_the_key_of_another_object_names_its_list(tools_of):
-    for field_name, tool in [
-        ("volume_id", "volumes_list"),
-        ("volume", "volumes_list"),
-        ("volume__shelf", "shelves_list"),
-        ("volume__shelf__code", "shelves_list"),
+    for field_name, source in [
+        ("volume_id", "From volumes_list."),
+        ("volume", "From volumes_list."),
+        ("volume__shelf", "From shelves_list."),
+        ("volume__shelf__code", "Volume shelf code. From shelves_list."),
     ]:
         item = django_filters.CharFilter(field_name=field_name)
         meta = type("Meta", (), {"model": Lending, "fields": ()})
@@ -143,4 +143,53 @@ def test_a_filter_by_the_key_of_another_object_names_its_list(tools_of):
         backends = [django_filters.DjangoFilterBackend]
         lendings = viewset(Lending, "volume", filter_backends=backends, filterset_class=filters)
         tools = tools_of(*register(shelves=Shelves, volumes=Volumes, lendings=lendings))
-        assert words(tools["lendings_list"], "which").endswith(f"From {tool}.")
+        assert words(tools["lendings_list"], "which").endswith(source)
+
+
+def test_a_list_without_the_key_in_its_rows_is_no_source(tools_of):
+    lendings = viewset(Lending, "volume")
+    keyless = viewset(Volume, "shelf")
+    tools = tools_of(*register(volumes=keyless, lendings=lendings))
+    assert "volumes_list" not in words(tools["lendings_create"], "volume")
+
+
+def test_another_list_that_has_the_key_is_the_source(tools_of):
+    keyless, lendings = viewset(Volume, "shelf"), viewset(Lending, "volume")
+    tools = tools_of(*register(brief=keyless, volumes=Volumes, lendings=lendings))
+    schema = tools["lendings_create"].arguments.schema["properties"]["volume"]
+    assert schema.meaning.finder == "volumes_list"
+
+
+def test_a_key_that_the_help_text_names_is_not_said_again(tools_of):
+    field = serializers.SlugRelatedField(
+        "code", queryset=Shelf.objects.all(), help_text="The code of the shelf"
+    )
+    volumes = viewset(Volume, "shelf", declared={"shelf": field})
+    tools = tools_of(*register(shelves=Shelves, volumes=volumes))
+    assert words(tools["volumes_create"], "shelf") == "The code of the shelf. From shelves_list."
+
+
+# --- Many filters -------------------------------------------------------------------------------
+
+
+def filtered(*lookups):
+    backends = [django_filters.DjangoFilterBackend]
+    chosen = {"id": lookups, "shelf": ["exact"]}
+    return viewset(Volume, "id", filter_backends=backends, filterset_fields=chosen)
+
+
+NUMBERS = ["exact", "gt", "gte", "lt", "lte"]
+
+
+def test_lookups_are_listed_where_there_are_few_filters(tools_of):
+    tools = tools_of(*register(volumes=filtered(*NUMBERS)))
+    assert "id__gt" in tools["volumes_list"].input_schema["properties"]
+
+
+def test_of_many_filters_only_the_first_is_listed_and_names_the_others(tools_of, monkeypatch):
+    monkeypatch.setattr("drf_mcp.routes.related.MOST_FILTERS", 4)
+    tool = tools_of(*register(volumes=filtered(*NUMBERS)))["volumes_list"]
+    properties = tool.input_schema["properties"]
+    assert not any("__" in name for name in properties)
+    assert properties["id"]["description"] == "Also id__gt, __gte, __lt, __lte."
+    assert tool.bind({"id__gte": 3}).query_string == "id__gte=3"

@@ -102,12 +102,7 @@ class Completion:
         before = tool.endpoint.route.path.partition(f"{{{name}}}")[0].rstrip("/")
         listing = self.rows.tools.get(tool.related.by_path.get(before, ""))
         if argument.location == PATH and listing is not None:
-            columns = (
-                getattr(endpoint.view_class, "lookup_field", "pk")
-                for endpoint in tool.related.endpoints.values()
-                if endpoint.standard_action == "retrieve" and endpoint.collection == before
-            )
-            return self._complete_rows(listing, next(columns, "pk"))
+            return self._complete_rows(listing, tool.related.find_lookup(before))
         known = argument.parameter.value_info
         infos = (known[place] for place in ((), (ANY,)) if place in known)
         relation = next(filter(None, (info.relation for info in infos)), None)

@@ -6,6 +6,7 @@ import functools
 from dataclasses import replace
 from typing import Any
 
+from django.core.exceptions import FieldError
 from django.utils.module_loading import import_string
 from rest_framework.filters import OrderingFilter, SearchFilter
 
@@ -135,7 +136,16 @@ class OrderingParameters(BackendParameters):
     def get_names(self) -> list[str]:
         context = {"request": self.view.request}
         valid = self.backend.get_valid_fields(self.inspection.queryset, self.view, context)
-        return list(dict.fromkeys(str(name) for name, _ in valid))
+        return [name for name in dict.fromkeys(str(name) for name, _ in valid) if self._takes(name)]
+
+    def _takes(self, name: str) -> bool:
+        # REST framework offers sources of fields that are methods and properties of the model too.
+        queryset, name = self.inspection.queryset, name.removeprefix("-")
+        if queryset is None or not hasattr(queryset.model, name.partition("__")[0]):
+            return True
+        failures: list[Exception] = []
+        attempt(lambda: queryset.order_by(name), otherwise=failures.append)
+        return not any(isinstance(exc, FieldError) for exc in failures)
 
     def _has_fixed_terms(self) -> bool:
         # A term is refused only if it is valid for no request.

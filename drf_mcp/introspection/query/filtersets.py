@@ -22,7 +22,7 @@ from drf_mcp.introspection.field_schema import FieldSchema, explain, make_text
 from drf_mcp.introspection.fields import describe_choices, flatten_choices
 from drf_mcp.introspection.model_fields import describe_input, find_model_field
 from drf_mcp.introspection.source.members import find_package
-from drf_mcp.introspection.text import clean_text, says_more
+from drf_mcp.introspection.text import clean_text, leave_out_commas, says_more
 from drf_mcp.introspection.types import (
     ANY,
     Parameter,
@@ -60,7 +60,6 @@ BOUNDS = {
 }
 
 PACKAGES = frozenset({"django", "django_filters"})
-COMMAS = "Multiple values may be separated by commas."
 UNNAMED = "[invalid name]"  # django-filter's label for a filter that is no model field
 BOUND_WORDS = {
     "gt": "More than this",
@@ -244,8 +243,9 @@ class FilterParameters:
 
     def _find_purpose(self, field: Any, schema: Schema) -> str:
         help_text = clean_text(field.help_text)
-        if help_text == COMMAS:  # django-filter's own, and an array here
-            help_text = ""
+        # Such as django-filter's "Multiple values may be separated by commas."
+        if schema.get("type") == "array":
+            help_text = leave_out_commas(help_text)
         return help_text or self._name_purpose(field.label, schema)
 
     def _name_purpose(self, label: Any, schema: Schema) -> str:

@@ -35,6 +35,9 @@ from drf_mcp.introspection.source.readings import (
 from drf_mcp.introspection.types import LostFilters, Parameter, Parameters
 
 SERIALIZING = frozenset({"get_serializer", "get_serializer_class"})
+# Query parameters that change the form of an answer, and select no rows.
+SHAPING = frozenset({"depth", "embed", "exclude", "expand", "fields", "include", "lang", "omit"})
+PAGING = frozenset({"cursor", "limit", "offset", "page", "page_size", "pagesize", "per_page"})
 NONE: Parameters = ()
 # Of a form with more fields none is listed: the list of tools stays short.
 MOST_LISTED = 20
@@ -58,7 +61,9 @@ class QueryParameters:
         for name, declared in self.inspection.read_declared_parameters("query").items():
             described = found.pop(name, None)
             if declared is not None:
-                found[name] = declared.known_as(described)
+                known = declared.known_as(described)
+                is_option = described is None and name in SHAPING | PAGING
+                found[name] = replace(known, role="page") if is_option else known
         write = self.inspection.write_schema
         return tuple(replace(p, schema=write(p.schema)) for p in found.values())
 
@@ -133,6 +138,7 @@ class QueryParameters:
     def _describe_read(self, name: str, reading: MemberReading) -> Parameter:
         # A value that is there in any case filters nothing.
         shapes = reading.hooks == {"shape"} or bool(reading.default)
+        shapes = shapes or ("rows" not in reading.hooks and name in SHAPING | PAGING)
         return Parameter(
             name,
             describe_member(reading, TEXT),

@@ -75,7 +75,7 @@ def words_of(expose):
 
 def test_a_foreign_key_names_the_tool_that_lists_its_objects(words_of):
     assert words_of("lead")["description"].endswith("From people_list.")
-    assert words_of("named")["description"].endswith("Username from people_list.")
+    assert words_of("named")["description"].endswith("The username of a user, from people_list.")
 
 
 def test_foreign_keys_in_nested_rows_name_a_tool(expose):
