@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 from drf_mcp.exceptions import attempt
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.findings import make_finding
 from drf_mcp.introspection.forms import find_writable_fields
 from drf_mcp.introspection.input_serializer import InputSerializer
@@ -21,7 +23,10 @@ from drf_mcp.introspection.inspection import (
 from drf_mcp.introspection.serializer_fields import is_recursive
 from drf_mcp.introspection.shared_fields import FIELD_HOOKS, SharedFields
 from drf_mcp.introspection.source.choices import ChoiceReading, has_own, read_choice
+from drf_mcp.introspection.text import join_values
+from drf_mcp.introspection.types import Body
 from drf_mcp.introspection.unknown import (
+    ANY_VALUE,
     EMPTY,
     DescribedRequest,
     Notes,
@@ -35,8 +40,6 @@ MOST_ASKED = 48
 # The members of a view behind its choice of a serializer.
 VIEW_HOOKS = ("serializer_class", "get_serializer_class", "get_serializer")
 CONTEXT = "get_serializer_context"
-# A value for code that asks only whether something was sent.
-ANY_VALUE = "1"
 READS = {
     "data": "request.data",
     "query": "request.query_params",
@@ -228,6 +231,22 @@ class Alternatives:
             line = self.line or self._place_of_failure
             what = READS.get(place, "what this call does not have")
             self.opened_by = f"{line} chooses the serializer by {what}"
+
+    def explain_requirements(self, joined: Body | None, bodies: list[Body]) -> Body | None:
+        """Return a joined body whose words say for which value of the key a field is required."""
+        values: dict[str, list[Any]] = {}
+        for chosen, body in zip(self.found, bodies, strict=True):
+            if chosen.value not in (EMPTY, ANY_VALUE):
+                for field in body.fields:
+                    values.setdefault(field.name, []).extend([chosen.value] * field.required)
+        if joined is None or len(self.keys) != 1 or len(bodies) < 2:
+            return joined
+        key, fields = next(iter(self.keys)), []
+        for field in joined.fields:
+            found = [] if field.required or field.name == key else values.get(field.name, [])
+            words = f"Required where {key} is {join_values(map(str, found))}" if found else ""
+            fields.append(replace(field, schema=explain(field.schema, words)))
+        return replace(joined, fields=tuple(fields))
 
     @property
     def _place_of_failure(self) -> str:

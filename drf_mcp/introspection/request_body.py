@@ -11,13 +11,18 @@ from typing import Any, NamedTuple
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 from drf_mcp.exceptions import attempt
-from drf_mcp.introspection.alternatives import ANY_VALUE, Alternative, Alternatives
+from drf_mcp.introspection.alternatives import Alternative, Alternatives
 from drf_mcp.introspection.described_field import DescribedField
-from drf_mcp.introspection.field_schema import explain
+from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.findings import Finding
 from drf_mcp.introspection.forms import find_faults, find_writable_fields
 from drf_mcp.introspection.input_serializer import InputSerializer
-from drf_mcp.introspection.inspection import CHECK_ANNOTATION, RETURN_EARLY, Inspection
+from drf_mcp.introspection.inspection import (
+    CHECK_ANNOTATION,
+    RETURN_EARLY,
+    WRITE_PLAINLY,
+    Inspection,
+)
 from drf_mcp.introspection.parsers import Renaming, ViewParsers
 from drf_mcp.introspection.portable import combine
 from drf_mcp.introspection.serializer_fields import (
@@ -29,6 +34,12 @@ from drf_mcp.introspection.shared_fields import describe_once
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
 from drf_mcp.introspection.source.readings import read_handler
+from drf_mcp.introspection.taken import (
+    TakenMembers,
+    find_taken,
+    find_taken_by_view,
+    reads_elsewhere,
+)
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
     ANY,
@@ -47,11 +58,9 @@ from drf_mcp.introspection.types import (
     keep_uploads,
     read_value_info,
 )
-from drf_mcp.introspection.unknown import EMPTY
 from drf_mcp.introspection.value_info import (
     ANY_FILE,
     KeyParameters,
-    find_further_keys,
     find_value_info,
     make_file_parameter,
 )
@@ -168,9 +177,14 @@ class RequestBody:
         choice.report()
         if choice.has_failed and bodies:
             # What the view chooses for a call is not known, nor what that requires.
-            joined = join_bodies([*bodies, OPEN])
-            return joined, choice.opened_by
-        return _explain_requirements(join_bodies(bodies), bodies, choice), choice.opened_by
+            return join_bodies([*bodies, OPEN]), choice.opened_by
+        joined = choice.explain_requirements(join_bodies(bodies), bodies)
+        if joined is not None and joined.kind in ("object", "either"):
+            known = {each.name for each in joined.fields}
+            keys = [key for key in choice.keys if key not in known]
+            further = (self.keys.get_parameter(key, FURTHER) for key in keys)
+            joined = replace(joined, fields=(*joined.fields, *further))
+        return joined, choice.opened_by
 
     def _describe_alternative(self, chosen: Alternative, choice: Alternatives) -> Body:
         reader = InputSerializer(chosen.inspection, choice.reader.call)
@@ -249,30 +263,11 @@ class RequestBody:
         return parsers.get_document(parsers.json_parser, body)
 
 
-def _explain_requirements(joined: Body | None, bodies: list[Body], choice: Alternatives) -> Any:
-    """Return a joined body whose words say for which value of the key a field is required."""
-    values: dict[str, list[Any]] = {}
-    for chosen, body in zip(choice.found, bodies, strict=True):
-        if chosen.value not in (EMPTY, ANY_VALUE):
-            for field in body.fields:
-                values.setdefault(field.name, []).extend([chosen.value] * field.required)
-    if joined is None or len(choice.keys) != 1 or len(bodies) < 2:
-        return joined
-    key = next(iter(choice.keys))
-
-    def explain_field(field: Parameter) -> Parameter:
-        found = [] if field.required or field.name == key else values.get(field.name, [])
-        words = f"Required where {key} is {join_values(map(str, found))}" if found else ""
-        return replace(field, schema=explain(field.schema, words))
-
-    return replace(joined, fields=tuple(map(explain_field, joined.fields)))
-
-
 class DescribedBody(NamedTuple):
-    """A body, the keys that the serializer reads besides its fields, and what was found."""
+    """A body, the members that code reads besides fields, and what was found."""
 
     body: Body
-    further_keys: Sequence[str]
+    further: Sequence[Parameter]
     findings: Sequence[Finding]
 
 
@@ -281,6 +276,7 @@ class SerializerBody:
         self.inspection = inspection
         self.serializer = serializer
         self.takes_json = ViewParsers(inspection.view).json_parser is not None
+        self.taken = TakenMembers()
 
     def get_body(self) -> Body:
         inspection = self.inspection
@@ -289,7 +285,10 @@ class SerializerBody:
         carried = () if inspection.annotations is None else inspection.annotations.carried
         bases = (base for owner in carried[:1] for base in owner.__mro__)
         annotated = next((b for b in bases if b.__module__ != "drf_spectacular.utils"), None)
-        around = annotated, inspection.write_schema, self.serializer.partial, self.takes_json
+        view_class: type = type(inspection.view)
+        self.taken = inspection.attempt(self._find_taken_by_view, WRITE_PLAINLY, self.taken)
+        facts = self.serializer.partial, self.takes_json, self.taken.key, view_class
+        around = annotated, inspection.write_schema, *facts
         described = describe_once(self.serializer, around, self.describe)
         body, place = described.body, inspection.place
         inspection.findings += [replace(finding, place=place) for finding in described.findings]
@@ -297,32 +296,54 @@ class SerializerBody:
             return body
         keys = KeyParameters(inspection, self.serializer)
         known = {field.name for field in body.fields}
-        names = dict.fromkeys((*described.further_keys, *keys.names))
-        further = (keys.get_parameter(name, FURTHER) for name in names if name not in known)
+        named = {parameter.name: parameter for parameter in described.further}
+        names = dict.fromkeys((*named, *self.taken.find_names(()), *keys.names))
+        further = (
+            named.get(name) or keys.get_parameter(name, FURTHER)
+            for name in names
+            if name not in known
+        )
         return replace(body, fields=(*body.fields, *further))
+
+    def _find_taken_by_view(self) -> TakenMembers:
+        inspection = self.inspection
+        return find_taken_by_view(inspection.view, inspection.handler_name, inspection.method)
 
     def describe(self) -> DescribedBody:
         # Any view with this serializer has these findings.
-        findings, keys = self.inspection.findings, list[str]()
+        inspection, findings = self.inspection, self.inspection.findings
         before = len(findings)
-        body = self._describe_fields()
-        if body.kind == "object":
-            for name, field in find_writable_fields(self.serializer).items():
-                if not is_drf_code(type(field), "get_value"):
-                    words = "The field '%(name)s' may read other members of the body, too."
-                    self.inspection.add_finding(words % {"name": name}, NAME_MEMBERS)
-            find = partial(find_further_keys, self.serializer)
-            keys = self.inspection.attempt(find, RETURN_EARLY, keys)
-        described = DescribedBody(body, keys, findings[before:])
+        find = partial(find_taken, self.serializer, type(inspection.view))
+        own = inspection.attempt(find, RETURN_EARLY, TakenMembers())
+        by_view, self.taken = self.taken, self.taken.union(own)
+        body = self._describe_fields().open(self.taken.find_opening(()))
+        further = [
+            self._make_further(name)
+            for name in (own.find_names(()) if body.kind == "object" else ())
+            if name not in find_writable_fields(self.serializer)
+        ]
+        self.taken = by_view
+        described = DescribedBody(body, further, findings[before:])
         del findings[before:]
         return described
+
+    def _make_further(self, name: str) -> Parameter:
+        keys = KeyParameters(self.inspection, self.serializer)
+        parameter = keys.get_parameter(name, FURTHER)
+        shown = self.serializer.fields.get(name)
+        if shown is None or parameter.value_info:
+            return parameter
+        # What code sets by the body may be read-only as a field.
+        schema = self.inspection.attempt(
+            lambda: DescribedField(shown).represented_schema, RETURN_EARLY, FieldSchema()
+        )
+        return replace(parameter, schema=self.inspection.write_schema(explain(schema, FURTHER)))
 
     def _describe_fields(self) -> Body:
         serializer, inspection = self.serializer, self.inspection
         if isinstance(serializer, ListSerializer):
-            schema = inspection.write_schema(
-                {"type": "array", **DescribedField(serializer).input_schema}
-            )
+            rows = {"type": "array", **DescribedField(serializer).input_schema}
+            schema = inspection.write_schema(self.taken.add_members(rows, serializer, ()))
             return Body("list", schema=schema, value_info=self._make_value_info(serializer))
         if not isinstance(serializer, Serializer):
             words = "The serializer declares no fields."
@@ -361,8 +382,8 @@ class SerializerBody:
             yield Parameter(
                 name,
                 inspection.attempt(describe, f"{let} {RETURN_EARLY}", {}),
-                is_closed and is_required(field),
-                value_info=self._make_value_info(field),
+                is_closed and is_required(field) and not reads_elsewhere(field),
+                value_info=self.taken.open_values(name, self._make_value_info(field)),
                 listed=name in listed,
             )
 
@@ -373,7 +394,8 @@ class SerializerBody:
             # The serializer may take other values, or require none of the fields.
             needed = "Meant to be required" if is_required(field) else ""
             schema = explain(DescribedField(field).intended_schema, needed)
-        return self.inspection.write_schema(schema)
+        place = (str(field.field_name),)
+        return self.inspection.write_schema(self.taken.add_members(schema, field, place))
 
     def _make_value_info(self, field: AnyField) -> ValueInfos:
         find = partial(find_value_info, field, takes_json=self.takes_json)
@@ -445,7 +467,7 @@ def _complete_body(body: Body, own: Body) -> Body:
     Args:
         own: the body as the code shows it.
     """
-    keys = {**own.keys, **body.keys}
+    body, keys = body.open(own.opened_by), {**own.keys, **body.keys}
     if body.kind == "open":
         value_info = join_value_info(body.value_info, own.all_value_info)
         return replace(body, value_info=value_info, keys=keys)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from rest_framework import relations, serializers, validators
@@ -15,7 +15,7 @@ from drf_mcp.introspection.inspection import find_hidden_fields
 from drf_mcp.introspection.model_fields import describe_input, describe_stored, find_model_field
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import clean_text, find_model_name, join_values
-from drf_mcp.introspection.types import AnyField, Schema
+from drf_mcp.introspection.types import ANY, AnyField, Place, Schema
 
 DEEPEST = 10
 
@@ -51,6 +51,17 @@ def is_required(field: Any) -> bool:
 def find_listed(serializer: Any) -> Mapping[str, AnyField]:
     hidden, fields = find_hidden_fields(serializer), find_writable_fields(serializer).items()
     return {name: field for name, field in fields if name not in hidden or field.required}
+
+
+def walk_fields(field: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    yield place, field
+    if isinstance(field, serializers.Serializer):
+        for name, member in () if is_recursive(field) else find_writable_fields(field).items():
+            yield from walk_fields(member, (*place, name))
+        return
+    child = getattr(field, "child_relation", None) or getattr(field, "child", None)
+    if isinstance(child, serializers.Field):
+        yield from walk_fields(child, (*place, ANY))
 
 
 def describe_uniqueness(serializer: Any) -> dict[str, str]:

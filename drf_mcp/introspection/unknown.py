@@ -36,6 +36,8 @@ class NotKnown(KeyError):
 
 # The answer of an empty mapping.
 EMPTY: Any = object()
+# The answer for code that asks only whether something was sent.
+ANY_VALUE = "1"
 
 
 class Notes:

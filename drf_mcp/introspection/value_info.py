@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from rest_framework import fields, relations, serializers
@@ -20,6 +19,7 @@ from drf_mcp.introspection.serializer_fields import (
     find_related_model,
     find_source_field,
     is_recursive,
+    walk_fields,
 )
 from drf_mcp.introspection.source.overrides import converts_like_drf
 from drf_mcp.introspection.source.readings import read_query_of_class
@@ -29,7 +29,6 @@ from drf_mcp.introspection.types import (
     AnyField,
     MemberNames,
     Parameter,
-    Place,
     Relation,
     Upload,
     ValueInfo,
@@ -72,7 +71,7 @@ def find_value_info(field: AnyField, *, takes_json: bool) -> ValueInfos:
     Args:
         takes_json: whether the view has a parser of JSON, in which a file can be a text.
     """
-    found = {place: _describe_value(part, takes_json) for place, part in _walk_fields(field)}
+    found = {place: _describe_value(part, takes_json) for place, part in walk_fields(field)}
     return {place: info for place, info in found.items() if info != NO_INFO}
 
 
@@ -105,7 +104,7 @@ def _describe_value(field: Any, takes_json: bool) -> ValueInfo:
 def _find_members(serializer: Any) -> MemberNames:
     writable = find_writable_fields(serializer)
     read_only = frozenset(name for name in serializer.fields if name not in writable)
-    return MemberNames((*writable, *find_further_keys(serializer)), read_only)
+    return MemberNames(tuple(writable), read_only)
 
 
 def is_secret(field: Any) -> bool:
@@ -150,28 +149,11 @@ def _find_type_member(field: Any) -> str:
     return ""
 
 
-def _walk_fields(field: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
-    yield place, field
-    if isinstance(field, serializers.Serializer):
-        for name, member in () if is_recursive(field) else find_writable_fields(field).items():
-            yield from _walk_fields(member, (*place, name))
-        return
-    child = getattr(field, "child_relation", None) or getattr(field, "child", None)
-    if isinstance(child, fields.Field):
-        yield from _walk_fields(child, (*place, ANY))
-
-
 ANY_FILE = "A file is sent as a data URI: data:TYPE;name=FILE_NAME;base64,CONTENT"
 # Keys that name a file, where bodies are sent as forms in order to carry files.
 FILE_NAME = re.compile(
     r"(?:^|_)(?:file|image|photo|picture|upload|attachment|avatar)s?\Z", re.IGNORECASE
 )
-
-
-def find_further_keys(serializer: Any) -> list[str]:
-    """Return the keys of the body that a project's methods of a serializer read besides fields."""
-    writable = find_writable_fields(serializer)
-    return [key for key in read_query_of_class(type(serializer)).keys if key not in writable]
 
 
 class KeyParameters:

@@ -20,6 +20,7 @@ from drf_mcp.introspection.types import (
     ValueInfos,
     keep_uploads,
     read_value_info,
+    walk_schema,
 )
 from drf_mcp.routes.options import KEYWORD, ToolOptions
 
@@ -65,7 +66,8 @@ class DeclaredArguments:
             fields[name] = replace(declared, multiple=None, value_info=value_info)
         if body.kind == "either":
             return replace(body, fields=tuple(fields.values()))
-        return Body("object", fields=tuple(fields.values()), keys=body.keys)
+        every, opened_by = tuple(fields.values()), body.opened_by
+        return Body("object", fields=every, keys=body.keys, opened_by=opened_by)
 
     def _make_value_info(self, known: ValueInfos, schema: Mapping[str, Any]) -> ValueInfos:
         kind = schema.get("type")
@@ -85,6 +87,9 @@ class DeclaredArguments:
                 upload=declared.upload or info.upload,
                 is_secret=declared.is_secret or info.is_secret,
             )
+        for place, part in walk_schema(schema):
+            if part.get("additionalProperties") and place in value_info:
+                value_info[place] = replace(value_info[place], members=None)
         return value_info
 
     def _add_unknown_names(self, endpoint: EndpointSchema, input_schema: Mapping[str, Any]) -> Body:
@@ -102,5 +107,12 @@ class DeclaredArguments:
             for name, schema in (grouped or properties).items()
             if name not in known
         )
-        kind = "either" if body.kind == "either" else "object"
-        return replace(body, kind=kind, fields=(*body.fields, *further)) if further else body
+        if further:
+            kind = "either" if body.kind == "either" else "object"
+            body = replace(body, kind=kind, fields=(*body.fields, *further))
+        declared = properties.get("body", {}) if grouped else input_schema
+        return (
+            body.open("@mcp_tool with an input_schema")
+            if declared.get("additionalProperties")
+            else body
+        )

@@ -176,7 +176,6 @@ def test_the_body_is_what_the_handler_reads(subtests):
         ("POST", "indirect", "open"),
         ("POST", "served", ["name"]),
         ("POST", "dynamic", "open"),
-        ("POST", "explain", ["reason"]),
         ("POST", "given", ["reason"]),
         ("POST", "copied", ["reason"]),
         ("POST", "bulk", "list"),
@@ -229,6 +228,13 @@ def test_the_serializer_is_that_of_the_action():
             return ReasonSerializer if self.action == "create" else NameSerializer
 
     assert [field.name for field in described(Own, action="create").body.fields] == ["reason"]
+
+
+def test_a_handler_that_hands_its_request_on_may_read_any_member():
+    schema = described(Things, "POST", "explain")
+    assert [parameter.name for parameter in schema.body.fields] == ["reason"]
+    assert schema.body.opened_by.endswith("hands the request on")
+    assert "test_bodies.py" in schema.findings[0].message
 
 
 def test_a_handler_that_makes_one_of_two_serializers_takes_the_fields_of_both():

@@ -69,15 +69,16 @@ def names(serializer_class, view=Create):
     return {name: field.required for name, field in fields.items()}
 
 
-def test_a_field_that_reads_other_keys_is_a_finding():
+def test_keys_that_a_field_reads_besides_its_own_are_arguments():
     schema = described(type("View", (Create,), {"serializer_class": Priced}), "POST")
-    assert set(by_name(schema.body.fields)) == {"price"}
-    assert [(each.message, each.remedy) for each in schema.findings] == [
-        (
-            "The field 'price' may read other members of the body, too.",
-            "Name them with @mcp_tool(body={...}).",
-        )
-    ]
+    fields = by_name(schema.body.fields)
+    assert {name: field.required for name, field in fields.items()} == {
+        "price": True,
+        "price_currency": False,
+    }
+    assert fields["price_currency"].schema["type"] == "string"
+    assert schema.body.is_open
+    assert "test_keys.py" in schema.findings[0].message
 
 
 def test_keys_of_initial_data_are_arguments():

@@ -1,0 +1,266 @@
+"""Which members of a body pass that no field of a serializer describes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from django.forms import BaseForm
+from rest_framework import serializers
+from rest_framework.fields import empty
+
+from drf_mcp.exceptions import attempt
+from drf_mcp.introspection.described_field import DescribedField
+from drf_mcp.introspection.field_schema import FieldSchema, explain
+from drf_mcp.introspection.forms import find_writable_fields
+from drf_mcp.introspection.serializer_fields import walk_fields
+from drf_mcp.introspection.source.bodies import (
+    read_body_of_class,
+    read_body_of_function,
+    read_body_of_members,
+)
+from drf_mcp.introspection.source.body_parts import BodyReading, PartOfBody
+from drf_mcp.introspection.source.members import is_drf_code, is_framework_code
+from drf_mcp.introspection.types import ANY, MemberNames, Place, Schema, ValueInfos
+from drf_mcp.introspection.unknown import (
+    ANY_VALUE,
+    EMPTY,
+    Notes,
+    UnknownMapping,
+    without_database,
+)
+
+# The steps of a view around its handler.
+STEPS = (
+    "dispatch",
+    "setup",
+    "initial",
+    "initialize_request",
+    "check_permissions",
+    "check_throttles",
+    "determine_version",
+    "get_authenticators",
+    "get_permissions",
+    "get_throttles",
+    "get_object",
+    "get_queryset",
+    "filter_queryset",
+    "get_serializer",
+    "get_serializer_class",
+    "get_serializer_context",
+    "finalize_response",
+)
+SAVING = {
+    "POST": ("perform_create",),
+    "PUT": ("perform_update",),
+    "PATCH": ("perform_update",),
+    "DELETE": ("perform_destroy",),
+}
+CLASSES = ("permission_classes", "throttle_classes")
+OPERANDS = ("op1_class", "op2_class")
+READ = "Read by the code of the server"
+ROW = "Names a row that exists"
+
+
+class Opening(NamedTuple):
+    line: str
+    # Whether the objects inside are read as well.
+    is_deep: bool
+
+
+@dataclass
+class TakenMembers:
+    """The members that code takes besides fields, and the places of which it may take any.
+
+    Attributes:
+        names: the members by the places of their objects.
+        openings: the line of the code, by the places of objects.
+    """
+
+    names: dict[Place, dict[str, None]] = field(default_factory=dict)
+    openings: dict[Place, Opening] = field(default_factory=dict)
+
+    def find_names(self, place: Place) -> list[str]:
+        found = (names for at, names in self.names.items() if matches(at, place))
+        return list(dict.fromkeys(name for names in found for name in names))
+
+    def find_opening(self, place: Place) -> str:
+        for at, opening in self.openings.items():
+            depth = min(len(at), len(place)) if opening.is_deep else len(place)
+            if matches(at, place[:depth]):
+                return opening.line
+        return ""
+
+    def add(self, reading: BodyReading, roots: dict[str, Place]) -> None:
+        """Add what code takes.
+
+        Args:
+            roots: the places of what the code knows as the body and the like.
+        """
+        for part, names in reading.names.items():
+            self.names.setdefault(find_place(part, roots), {}).update(names)
+        for part, kind in reading.made:
+            made: Iterable[str] = attempt(partial(name_fields, kind), ())
+            self.names.setdefault(find_place(part, roots), {}).update(dict.fromkeys(made))
+        for part, (line, is_deep) in reading.opened.items():
+            self.openings.setdefault(find_place(part, roots), Opening(line, is_deep))
+
+    def union(self, other: TakenMembers) -> TakenMembers:
+        names = {place: dict(found) for place, found in self.names.items()}
+        for place, found in other.names.items():
+            names.setdefault(place, {}).update(found)
+        return TakenMembers(names, {**other.openings, **self.openings})
+
+    @property
+    def key(self) -> Any:
+        """The same for members of which the same is said."""
+        names = tuple((place, tuple(found)) for place, found in self.names.items())
+        return names, tuple(self.openings.items())
+
+    # --- What a description says of them
+
+    def open_values(self, name: str, infos: ValueInfos) -> ValueInfos:
+        """Return what is known of the values of a field, with the members that code takes."""
+        found = dict(infos)
+        for place, info in infos.items():
+            at = (name, *place)
+            if info.members is not None:
+                found[place] = replace(info, members=self.open_members(info.members, at))
+        return found
+
+    def open_members(self, members: MemberNames, place: Place) -> MemberNames:
+        names = dict.fromkeys((*members.writable, *self.find_names(place)))
+        return replace(members, writable=tuple(names), opened_by=self.find_opening(place))
+
+    def add_members(self, schema: Schema, field: Any, place: Place) -> Schema:
+        """Return the schema of a field with the members that code takes inside it."""
+        if isinstance(field, serializers.ListSerializer):
+            items = schema.get("items")
+            if not isinstance(items, dict):
+                return schema
+            inner = self.add_members(items, field.child, (*place, ANY))
+            return schema if inner is items else FieldSchema.of(schema) | {"items": inner}
+        properties = schema.get("properties")
+        if not isinstance(field, serializers.Serializer) or not isinstance(properties, dict):
+            return schema
+        further = {
+            name: explain({}, READ) for name in self.find_names(place) if name not in properties
+        }
+        further |= self.describe_read_only(field, place, further)
+        inner = {
+            name: self.add_members(described, field.fields[name], (*place, name))
+            for name, described in properties.items()
+            if name in field.fields
+        }
+        changed = {n: s for n, s in inner.items() if s is not properties[n]}
+        if not further and not changed:
+            return schema
+        every = {**properties, **changed, **further}
+        return FieldSchema.of(schema) | {"properties": every}  # type: ignore[no-any-return]
+
+    def describe_read_only(self, field: Any, place: Place, read: Iterable[str]) -> dict[str, Any]:
+        # A key tells rows apart for code that reads the rows as they were sent.
+        model = getattr(getattr(field, "Meta", None), "model", None)
+        keys = {"id", "pk", "uuid", *([model._meta.pk.name] if model is not None else [])}
+        is_open, found = bool(self.find_opening(place)), dict[str, Any]()
+        for name, each in field.fields.items():
+            if each.read_only and (name in read or (is_open and name in keys)):
+                shown = attempt(partial(show, each), FieldSchema())
+                found[name] = explain(shown, ROW if name in keys else READ)
+        return found
+
+
+def show(field: Any) -> FieldSchema:
+    return DescribedField(field).represented_schema
+
+
+def matches(pattern: Place, place: Place) -> bool:
+    return len(pattern) == len(place) and all(
+        one in (ANY, other) for one, other in zip(pattern, place, strict=True)
+    )
+
+
+def find_place(part: PartOfBody, roots: dict[str, Place]) -> Place:
+    return (*roots[part.root], *part.steps)
+
+
+def name_fields(kind: Any) -> list[str]:
+    return [*(kind.base_fields if issubclass(kind, BaseForm) else find_writable_fields(kind()))]
+
+
+def find_taken(serializer: Any, view_class: Any) -> TakenMembers:
+    """Return what the code of a serializer, its fields, defaults and validators takes."""
+    taken = TakenMembers()
+    for place, part in walk_fields(serializer):
+        roots = {"body": (), "self": place, "parent": place[:-1]}
+        for reading in read_part(part, view_class):
+            taken.add(reading, roots)
+        if not is_drf_code(type(part), "get_value") and place:
+            names = find_keys_of_value(part)
+            taken.names.setdefault(place[:-1], {}).update(names)
+    return taken
+
+
+def read_part(part: Any, view_class: Any) -> Iterator[BodyReading]:
+    part_class: Any = type(part)
+    yield read_body_of_class(part_class, view_class)
+    validators: Sequence[Any] = attempt(lambda: list(part.validators), [])
+    for own in (*validators, getattr(part, "default", empty)):
+        if own is empty or own is None or isinstance(own, (str, int, float, list, dict)):
+            continue
+        if inspect.isfunction(own):
+            yield read_body_of_function(own, view_class)
+        else:
+            owner: Any = own if inspect.isclass(own) else type(own)
+            if not is_framework_code(owner):
+                yield read_body_of_class(owner, view_class)
+
+
+def find_keys_of_value(field: Any) -> dict[str, None]:
+    """Return the keys that a field's own `get_value()` reads, besides its own."""
+    keys: dict[str, None] = {}
+    for answer in (EMPTY, ANY_VALUE):
+        notes = Notes(answer)
+        with without_database(notes):
+            attempt(partial(field.get_value, UnknownMapping(notes)), None)
+        keys |= notes.keys
+    return {key: None for key in keys if key != field.field_name}
+
+
+def reads_elsewhere(field: Any) -> bool:
+    """Return whether a field has a value although the body has no member of its name."""
+    if is_drf_code(type(field), "get_value"):
+        return False
+    notes = Notes()
+    with without_database(notes):
+        found = attempt(lambda: field.get_value(UnknownMapping(notes)), empty)
+    return field.field_name not in notes.keys or found is not empty
+
+
+def find_taken_by_view(view: Any, handler_name: str, method: str) -> TakenMembers:
+    """Return what the handler, the steps around it and the permissions take."""
+    view_class: Any = type(view)
+    names = (handler_name, *STEPS, *SAVING.get(method, ()))
+    readings = [read_body_of_members(view_class, names)]
+    for kind in CLASSES:
+        every: Iterable[Any] = attempt(partial(getattr, view, kind), ()) or ()
+        readings += [read_body_of_class(each, view_class) for each in find_classes(every)]
+    taken = TakenMembers()
+    for reading in readings:
+        # Which serializers the handler gives the whole body is read elsewhere.
+        inner = {made: None for made in reading.made if made[0].steps}
+        taken.add(replace(reading, made=inner), {"body": (), "self": (), "parent": ()})
+    return taken
+
+
+def find_classes(every: Iterable[Any]) -> Iterator[Any]:
+    """Yield classes, also within the ``&``, ``|`` and ``~`` of permissions."""
+    for each in every:
+        operands = [getattr(each, name) for name in OPERANDS if hasattr(each, name)]
+        if operands:
+            yield from find_classes(operands)
+        elif inspect.isclass(each) and not is_framework_code(each):
+            yield each
