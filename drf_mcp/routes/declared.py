@@ -111,8 +111,5 @@ class DeclaredArguments:
             kind = "either" if body.kind == "either" else "object"
             body = replace(body, kind=kind, fields=(*body.fields, *further))
         declared = properties.get("body", {}) if grouped else input_schema
-        return (
-            body.open("@mcp_tool with an input_schema")
-            if declared.get("additionalProperties")
-            else body
-        )
+        is_open = bool(declared.get("additionalProperties"))
+        return body.open("the input_schema") if is_open else body
