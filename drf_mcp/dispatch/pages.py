@@ -72,7 +72,7 @@ class ListedPage:
         """
         if self.is_stock:
             link = self.data["next"]
-            if isinstance(link, str) and "?" in link:
+            if isinstance(link, str) and ("?" in link or "/" in link):
                 return link
             if link is None and (self.paginator is not None or self.data.keys() >= STOCK):
                 return None
@@ -159,6 +159,8 @@ def read_page(page: ListedPage) -> tuple[Pagination | None, tuple[Warning, ...]]
     following = None
     if name and page.get_arguments().replace_query({name: changes[name]}):
         following = page.get_arguments().replace_query(changes)
+    # Links that the arguments do not follow stay in the data.
+    is_followed = page.is_stock and page.paginator is not None
     pagination = Pagination(
         has_more=link is not None,
         total_count=page.find_count(),
@@ -166,8 +168,7 @@ def read_page(page: ListedPage) -> tuple[Pagination | None, tuple[Warning, ...]]
         page=_as_number(getattr(getattr(page.paginator, "page", None), "number", None)),
         cursor=changes.get(name),
         next=following,
-        # Links that the arguments do not follow stay in the data.
-        own=not page.is_stock or page.paginator is None,
+        own=not is_followed or (link is not None and following is None),
     )
     if link is None:
         return pagination, ()

@@ -368,6 +368,22 @@ def test_rows_that_no_argument_leads_to_are_a_warning(serve, view):
     ]
 
 
+class ByPath(pagination.BasePagination):
+    def paginate_queryset(self, queryset: Any, request: Any, view: Any = None) -> Any:
+        return list(queryset[:3])
+
+    def get_paginated_response(self, data: Any) -> Response:
+        return Response({"next": "http://testserver/thing/2/", "results": data})
+
+
+def test_a_link_to_another_path_is_a_warning_and_stays_in_the_data(pages):
+    thing = pages(ByPath)
+    result = thing.call()
+    assert result.data == thing.get().json()
+    assert result.envelope["meta"]["pagination"] == {"has_more": True}
+    assert result.envelope["meta"]["warnings"][0].startswith("More rows follow")
+
+
 class Neighbours(generics.GenericAPIView):
     """Shows an object that links to the next one."""
 

@@ -217,8 +217,8 @@ NOT_FOUND: list[tuple[str, dict[str, Any], str]] = [
     ("products_retrieve", {"slug": "no-such"}, "products_list"),
     ("customers_orders_list", {"customer_pk": 10**9}, "customers_list"),
     ("tickets_retrieve", {"ids": [10**9]}, "tickets_list"),
-    # The nearest list is the one.
-    ("customers_orders_retrieve", {"customer_pk": 0, "pk": 0}, "customers_orders_list"),
+    # Of a parent that does not exist, its own list.
+    ("customers_orders_retrieve", {"customer_pk": 0, "pk": 0}, "customers_list"),
 ]
 
 
@@ -229,6 +229,9 @@ def test_not_found_points_to_the_list_tool(alice):
     assert {result.code for result in results} == {"NOT_FOUND"}
     assert [get_remediation(result) for result in results] == [hint(tool) for *_, tool in NOT_FOUND]
     mine = alice.call("customers_list").data["results"][0]["id"]
+    # Else the nearest list is the one.
+    missing = alice.call("customers_orders_retrieve", customer_pk=mine, pk=0)
+    assert get_remediation(missing) == hint("customers_orders_list")
     below = {"customer_pk": mine, "cursor": "none"}
     for tool, sent in (("customers_list", {"page": 99}), ("customers_orders_list", below)):
         paged = alice.call_with(tool, sent)
