@@ -63,7 +63,7 @@ class NoteSerializer(serializers.ModelSerializer):
         renderer = self.context["request"].accepted_renderer
         return Hours() if isinstance(renderer, OwnRenderer) else Decimal("1.50")
 
-    def read_version(self, note: Any) -> str | None:
+    def get_version(self, note: Any) -> str | None:
         version: str | None = self.context["request"].version
         return version
 
