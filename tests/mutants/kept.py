@@ -93,7 +93,7 @@ MUTANTS = (
     Mutant("CallObject._reading_tool", never(3), "contrib/rules/test_lists.py"),
     Mutant("_may_compare", returns("True"), "contrib/operators/test_comparison.py"),
     Mutant("is_stock_list", returns("True"), "dispatch/test_narrowing_lists.py"),
-    Mutant("ListProbe.ask_listed_rows.look", never(2), "dispatch/test_narrowing_lists.py"),
+    Mutant("ListProbe._ask_listed_rows.look", never(2), "dispatch/test_narrowing_lists.py"),
     Mutant("AggregateList.list", never(1), "dispatch/test_narrowing_lists.py"),
     Mutant("_announce_row", never(1, 2), "contrib/subscriptions/test_notices.py"),
     Mutant("Listener._find_messages", always(6), "contrib/subscriptions/test_listening.py"),
