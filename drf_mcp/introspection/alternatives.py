@@ -258,7 +258,9 @@ class Alternatives:
         """Add the finding of a view that chooses a serializer only for a call."""
         if self.has_failed and self.failure is not None:
             finding = make_finding(self.inspection.place, self.failure, RETURN_EARLY)
-            self.inspection.findings.append(finding)
+            known = [each.message for each in self.inspection.findings]
+            if finding.message not in known:
+                self.inspection.findings.append(finding)
 
 
 def _make_sample_superuser() -> Any:

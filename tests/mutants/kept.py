@@ -42,7 +42,7 @@ PROGRAMS = "contrib/compose/test_guards.py"
 
 MUTANTS = (
     # Who is calling: 401 first, the endpoint's permissions, tokens, scopes and tenants.
-    Mutant("Dispatcher.dispatch", drop_call("authenticate"), "dispatch/test_strangers.py"),
+    Mutant("Dispatcher.answer", drop_call("authenticate"), "dispatch/test_strangers.py"),
     Mutant("Server.get_error", drop_call("authenticate"), ENDPOINT),
     Mutant("Caller._ask_permissions", never(1), "access/test_gone_users.py"),
     Mutant("Caller._ask_permissions", never(2), "access/test_jwt.py"),
