@@ -160,12 +160,13 @@ class ToolsCapability(Capability):
     def write_definitions(self, tools: Sequence[Tool], era: Era) -> bytes:
         """Return the definitions of tools as a JSON array."""
         server = self.server
+        renewed = sum(tool.renew() for tool in tools)
 
         hooks = attrgetter("get_definition", "get_envelope", "get_envelope_class")
         # Not cached where a project's hook or a test may choose another envelope in each request.
         if server.force_envelope or hooks(type(self)) != hooks(ToolsCapability):
             return _join_definitions(self.get_definition(tool, era) for tool in tools)
-        settings = mcp_settings.OUTPUT_SCHEMA, mcp_settings.ENVELOPE_CLASS
+        settings = mcp_settings.OUTPUT_SCHEMA, mcp_settings.ENVELOPE_CLASS, renewed
         return _get_definitions(tuple(tools), era, server.envelope_class, settings)
 
     def get_definition(self, tool: Tool, era: Era) -> bytes:

@@ -18,6 +18,7 @@ from drf_mcp.introspection.inspection import (
     STANDARD,
     Inspection,
     kept_transactions,
+    noted_queries,
     refuse_writing,
     wrapped_queries,
 )
@@ -37,6 +38,7 @@ from drf_mcp.introspection.types import (
     Parameters,
     PathKwargs,
     Schema,
+    walk_schema,
 )
 
 Part = TypeVar("Part")
@@ -87,13 +89,24 @@ class Describer:
             query=self._add_examples(
                 self._call_hook("get_query_parameters", self.query.pages), "query"
             ),
-            body=self._call_hook("get_request_body", Body("open", schema={})),
+            body=self._describe_body(),
             output=self._call_hook("get_response_schema", {}),
             examples=self._call_hook("get_request_examples", ()),
             paginated=bool(self.query.pages),
             computed_query=tuple(self.query.reading.computed),
             query_opened_by=self.query.reading.opened_by,
+            asked_rows=tuple(self.inspection.asked_rows),
         )
+
+    def _describe_body(self) -> Body:
+        with noted_queries() as queries:
+            body: Body = self._call_hook("get_request_body", Body("open", schema={}))
+        parts = (part for field in body.fields for _, part in walk_schema(field.schema))
+        if queries and any(
+            "enum" in part or FieldSchema.of(part).meaning.choices for part in parts
+        ):
+            self.inspection.asked_rows += queries
+        return body
 
     def get_path_parameters(self) -> Parameters:
         """Return a required parameter for each kwarg of the route."""

@@ -6,7 +6,7 @@ import contextlib
 import copy
 import inspect
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -34,7 +34,7 @@ from drf_mcp.introspection.source.members import (
 )
 from drf_mcp.introspection.source.readings import HandlerReading, QueryReading, read_endpoint
 from drf_mcp.introspection.text import clean_text, leave_out_commas
-from drf_mcp.introspection.types import Parameter, Parameters, Schema
+from drf_mcp.introspection.types import AskedRows, Parameter, Parameters, Schema
 
 Value = TypeVar("Value")
 RETURN_EARLY = (
@@ -62,6 +62,7 @@ class Inspection:
             all of JSON Schema.
         handler_name: the name of the method that answers: an action, or an HTTP method.
         findings: what could not be described, and how to mend it.
+        asked_rows: the queries whose rows are choices of arguments.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Inspection:
         self.method = method.upper()
         self.write_schema = write_schema
         self.findings: list[Finding] = []
+        self.asked_rows: list[AskedRows] = []
         self.place = locate_view(type(view))
         self.handler_name = str(getattr(view, "action", None) or self.method.lower())
         self.place = f"{self.place}.{self.handler_name}"
@@ -280,15 +282,20 @@ def kept_transactions() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def noted_queries() -> Iterator[list[str]]:
-    queries: list[str] = []
+def noted_queries() -> Iterator[list[AskedRows]]:
+    queries: list[AskedRows] = []
 
-    def note(execute: Any, sql: str, *args: Any) -> Any:
-        queries.append(sql)
-        return execute(sql, *args)
+    def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        queries.append(AskedRows(context["connection"].alias, sql, params))
+        return execute(sql, params, many, context)
 
     with wrapped_queries(note):
         yield queries
+
+
+def read_rows(queries: Iterable[AskedRows]) -> list[Any]:
+    """Return the rows that queries have today."""
+    return [attempt(query.read, None) for query in queries]
 
 
 @contextlib.contextmanager

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from django.db import connections
+
 from drf_mcp.introspection.closed_sets import ClosedSet, FilterPart
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.findings import Finding
@@ -314,6 +316,20 @@ def join_bodies(bodies: Sequence[Body]) -> Body | None:
     return joined
 
 
+@dataclass(frozen=True, slots=True)
+class AskedRows:
+    """A query that was asked while an endpoint was described."""
+
+    database: str
+    sql: str
+    params: Any
+
+    def read(self) -> list[Any]:
+        with connections[self.database].cursor() as cursor:
+            cursor.execute(self.sql, self.params)
+            return list(cursor.fetchall())
+
+
 class LostFilters(Finding):
     """Filters that HTTP takes, and the tool does not."""
 
@@ -337,6 +353,7 @@ class EndpointSchema:
         computed_query: the source of names of query parameters that only the running code knows.
         query_opened_by: the line of the code that may read query parameters that are not described,
             such as ``shop/api.py:12 passes request.GET to search()``; "" where all are known.
+        asked_rows: the queries whose rows are choices of arguments.
     """
 
     path: tuple[Parameter, ...]
@@ -348,6 +365,7 @@ class EndpointSchema:
     computed_query: tuple[str, ...] = ()
     examples: tuple[Any, ...] = ()
     query_opened_by: str = ""
+    asked_rows: tuple[AskedRows, ...] = ()
 
     def with_many_answers(self) -> EndpointSchema:
         one = FieldSchema.of(self.output).allow_null() if self.output else {}

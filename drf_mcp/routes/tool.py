@@ -21,7 +21,7 @@ from drf_mcp.arguments.pointers import ArgumentPointers
 from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.findings import Finding
-from drf_mcp.introspection.inspection import Inspection, keep_schema
+from drf_mcp.introspection.inspection import Inspection, keep_schema, read_rows
 from drf_mcp.introspection.listed import write_listed
 from drf_mcp.introspection.portable import LONGEST_DESCRIPTION, write_portable
 from drf_mcp.introspection.text import clean_lines
@@ -41,6 +41,17 @@ IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MAX_NAME_LENGTH = 64
 DESCRIBING = threading.RLock()
+# The cached properties that are made of the description of the view.
+DESCRIBED = (
+    "view_schema",
+    "schema",
+    "arguments",
+    "input_schema",
+    "header_parameters",
+    "hints",
+    "description",
+    "definitions",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +102,27 @@ class Tool:
         inspection = Inspection(self.view, self.endpoint.method, write_schema=write)
         describer = mcp_settings.DESCRIBER_CLASS(inspection, self.endpoint.route.kwargs)
         schema: EndpointSchema = describer.describe()
+        vars(self)["_rows"] = read_rows(schema.asked_rows)
         return schema
+
+    def renew(self) -> int:
+        """Describe the tool anew where choices of arguments are rows, and the rows others by now.
+
+        Returns how often that was.
+        """
+        own = vars(self)
+        times: int = own.get("_renewed", 0)
+        if self.origin is not None:
+            now = self.origin.renew()
+        else:
+            described = own.get("view_schema")
+            asked = described.asked_rows if described is not None else ()
+            now = times + (bool(asked) and read_rows(asked) != own["_rows"])
+        if now != times:
+            own["_renewed"] = now
+            for name in ("view", *DESCRIBED):
+                own.pop(name, None)
+        return now
 
     def describe(self) -> EndpointSchema:
         schema = ArgumentSources(self.related, self.endpoint).explain(self.view_schema)

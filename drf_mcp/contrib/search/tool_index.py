@@ -143,6 +143,7 @@ class ToolIndex:
 
 
 def _define(tool: Tool) -> dict[str, Any]:
+    tool.renew()
     return {
         "name": tool.name,
         "run_with": READ if tool.reads else WRITE,

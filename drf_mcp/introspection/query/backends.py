@@ -14,7 +14,12 @@ from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.closed_sets import OrderingTerms
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.findings import make_finding
-from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection, find_declared_parameters
+from drf_mcp.introspection.inspection import (
+    RETURN_EARLY,
+    Inspection,
+    find_declared_parameters,
+    noted_queries,
+)
 from drf_mcp.introspection.source.members import (
     asks_who_calls,
     find_class_attribute,
@@ -170,20 +175,28 @@ class FilterSetParameters(BackendParameters):
                 lost = LostFilters(inspection.place, NO_MODEL, RETURN_EARLY)
                 inspection.findings.append(lost)
             return ()
-        items = inspection.attempt(self._find_filters, RETURN_EARLY, filterset_class.base_filters)
+        declared = filterset_class.base_filters
         found: list[Parameter] = []
-        for name, item in items.items():
-            facts = {"filter": name, "class": filterset_class.__qualname__}
-            remedy = "Check the filter '{filter}' of {class}.".format(**facts)
-            found += self._describe_filter(name, item, remedy)
+        self.names_rows = False
+        with noted_queries() as queries:
+            items = inspection.attempt(self._find_filters, RETURN_EARLY, declared)
+            for name, item in items.items():
+                facts = {"filter": name, "class": filterset_class.__qualname__}
+                remedy = "Check the filter '{filter}' of {class}.".format(**facts)
+                found += self._describe_filter(name, item, remedy, declared.get(name))
+        if queries and self.names_rows:
+            inspection.asked_rows += queries
+            # Tomorrow other values may be taken.
+            found = [replace(each, closed=None) for each in found]
         return tuple(found)
 
-    def _describe_filter(self, name: str, item: Any, remedy: str) -> Parameters:
+    def _describe_filter(self, name: str, item: Any, remedy: str, declared: Any) -> Parameters:
         is_lenient = not getattr(self.backend, "raise_exception", True)
         described = import_string(FILTER)(name, item, is_lenient=is_lenient)
         failures: list[Exception] = []
         found: Any = attempt(described.get_parameters, otherwise=failures.append)
         found = found or described.find_related_rows()
+        self.names_rows |= attempt(lambda: described.has_other_choices(declared), False)
         if not found and failures:
             self.inspection.findings.append(
                 make_finding(self.inspection.place, failures[0], remedy)

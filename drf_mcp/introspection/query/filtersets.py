@@ -59,6 +59,7 @@ BOUNDS = {
     "maxLength": "max_length",
 }
 
+CHOOSING = (filters.ChoiceFilter, filters.MultipleChoiceFilter)
 PACKAGES = frozenset({"django", "django_filters"})
 UNNAMED = "[invalid name]"  # django-filter's label for a filter that is no model field
 BOUND_WORDS = {
@@ -119,6 +120,17 @@ class FilterParameters:
                 terms=tuple(map(str, self.item.param_map.values())) if self._sorts else (),
             ),
         )
+
+    def has_other_choices(self, declared: Any) -> bool:
+        """Whether the choices are others than the class declares, such as rows."""
+        item = self.item
+        if not isinstance(item, CHOOSING) or isinstance(item, filters.QuerySetRequestMixin):
+            return False
+        choices = getattr(declared, "extra", {}).get("choices") or ()
+        if callable(choices):  # not described
+            return False
+        known, today = flatten_choices(choices), flatten_choices(item.field.choices)
+        return not known or bool(today.keys() - known.keys() - {item.null_value})
 
     def find_related_rows(self) -> Parameters:
         # For a form field that cannot be made, since its queryset needs a caller.
