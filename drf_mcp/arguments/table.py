@@ -184,8 +184,8 @@ class ArgumentTable:
         if body.kind == "list":
             return Parameter("items", schema, required=True, value_info=value_info)
         if body.kind == "open":
-            words = {"description": "The request body, any JSON value."}
-            schema = FieldSchema(words).with_meaning(json_type="object") | schema
+            described = {"description": "The request body, any JSON value."}
+            schema = FieldSchema(described).with_meaning(json_type="object") | schema
             return Parameter("body", schema, value_info=value_info)
         if body.kind == "either" and self.groups:
             names = join_values(parameter.name for parameter in body.fields if parameter.listed)

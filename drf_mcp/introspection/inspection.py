@@ -104,9 +104,10 @@ class Inspection:
 
     @cached_property
     def readings(self) -> tuple[HandlerReading | None, QueryReading]:
-        unread = None, QueryReading(opened_by=self.place)
-        read = partial(read_endpoint, type(self.view), self.handler_name, self.method)
-        return self.attempt(read, WRITE_PLAINLY, unread)
+        unread: Any = None, QueryReading(opened_by=self.place)
+        view_class: Any = type(self.view)
+        read: Any = partial(read_endpoint, view_class, self.handler_name, self.method)
+        return self.attempt(read, WRITE_PLAINLY, unread)  # type: ignore[no-any-return]
 
     @property
     def reading(self) -> HandlerReading | None:

@@ -177,7 +177,7 @@ class PathParameters:
                     name,
                     attempt(schema, RETURN_EARLY, dict(STRING)),
                     required=kwarg.required,
-                    multiple=None if declared.get(name) is None else declared[name].multiple,
+                    multiple=getattr(declared.get(name), "multiple", None),
                     value_info=attempt(partial(self._make_value_info, named), RETURN_EARLY, {}),
                     shown_as=attempt(partial(self._make_shown_name, named), RETURN_EARLY, ""),
                 )

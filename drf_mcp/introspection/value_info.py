@@ -165,7 +165,8 @@ class KeyParameters:
         if serializer is not None:
             # Hooks of the view and methods of the serializer may read files as well.
             self.files |= inspection.query_reading.files
-            self.files |= read_query_of_class(type(serializer)).files
+            serializer_class: Any = type(serializer)
+            self.files |= read_query_of_class(serializer_class).files
         # In a form any key may name a file, and so where the handler looks through all files.
         parsers, reading = ViewParsers(inspection.view), self.reading
         reads_any = reading is not None and reading.reads_files and not reading.files

@@ -343,7 +343,8 @@ class RegistrationView(OfferedGrants, toolkit.DynamicClientRegistrationView):  #
     """Registers clients, where the project switched that on."""
 
 
-class RegistrationManagementView(  # type: ignore[misc]
-    OfferedGrants, toolkit.DynamicClientRegistrationManagementView
+class RegistrationManagementView(
+    OfferedGrants,
+    toolkit.DynamicClientRegistrationManagementView,  # type: ignore[misc]
 ):
     """Shows, changes and deletes the registration of a client, for that client."""
