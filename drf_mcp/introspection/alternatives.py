@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
@@ -28,15 +27,13 @@ from drf_mcp.introspection.types import Body
 from drf_mcp.introspection.unknown import (
     ANY_VALUE,
     EMPTY,
-    DescribedRequest,
+    MOST_ASKED,
     Notes,
-    NotKnown,
-    UnknownKwargs,
     UnknownMapping,
+    start_asking,
     without_database,
 )
 
-MOST_ASKED = 48
 # The members of a view behind its choice of a serializer.
 VIEW_HOOKS = ("serializer_class", "get_serializer_class", "get_serializer")
 CONTEXT = "get_serializer_context"
@@ -143,7 +140,7 @@ class Alternatives:
         is_first = answer is EMPTY and user is None
         notes = Notes(answer, keeps_line=is_first)
         failures: list[Exception] = []
-        asked = _start_asking(self.inspection, notes, user)
+        asked = start_asking(self.inspection, notes, user)
         reader = InputSerializer(asked, self.reader.call, UnknownMapping(notes))
         database = nullcontext() if is_first else without_database(notes)
 
@@ -268,26 +265,6 @@ def _make_sample_superuser() -> Any:
     # What belongs to the user is asked of the database, which refuses.
     user.pk = 0
     return user
-
-
-def _start_asking(inspection: Inspection, notes: Notes, user: Any = None) -> Inspection:
-    """Return an inspection of the view in which what only a call knows is unknown."""
-    view, usual = copy.copy(inspection.new_view), inspection.new_view.request
-    vars(view).pop("swagger_fake_view", None)
-    with notes.quiet():
-        request = DescribedRequest(usual._request)
-        request.notes, request.view = notes, view
-        request.user = usual.user if user is None else user
-        for name in ("accepted_renderer", "accepted_media_type", "version", "versioning_scheme"):
-            setattr(request, name, getattr(usual, name, None))
-    view.request, view.kwargs = request, UnknownKwargs(dict(view.kwargs), notes)
-
-    def get_object(*args: Any, **kwargs: Any) -> Any:
-        notes.add("object")
-        raise NotKnown("get_object")
-
-    view.get_object = get_object
-    return Inspection(view, inspection.method, write_schema=inspection.write_schema)
 
 
 def _has_fixed_fields(serializer: Any) -> bool:

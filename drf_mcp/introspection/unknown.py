@@ -7,6 +7,7 @@ it may compare with.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +19,7 @@ from rest_framework.versioning import QueryParameterVersioning, URLPathVersionin
 
 from drf_mcp.introspection.findings import find_calling_line
 from drf_mcp.introspection.inspection import (
+    Inspection,
     kept_transactions,
     negotiate,
     refuse_query,
@@ -38,6 +40,8 @@ class NotKnown(KeyError):
 EMPTY: Any = object()
 # The answer for code that asks only whether something was sent.
 ANY_VALUE = "1"
+# How often a choice is asked.
+MOST_ASKED = 48
 
 
 class Notes:
@@ -368,3 +372,23 @@ def without_database(notes: Notes) -> Iterator[None]:
 
     with kept_transactions(), wrapped_queries(refuse):
         yield
+
+
+def start_asking(inspection: Inspection, notes: Notes, user: Any = None) -> Inspection:
+    """Return an inspection of the view in which what only a call knows is unknown."""
+    view, usual = copy.copy(inspection.new_view), inspection.new_view.request
+    vars(view).pop("swagger_fake_view", None)
+    with notes.quiet():
+        request = DescribedRequest(usual._request)
+        request.notes, request.view = notes, view
+        request.user = usual.user if user is None else user
+        for name in ("accepted_renderer", "accepted_media_type", "version", "versioning_scheme"):
+            setattr(request, name, getattr(usual, name, None))
+    view.request, view.kwargs = request, UnknownKwargs(dict(view.kwargs), notes)
+
+    def get_object(*args: Any, **kwargs: Any) -> Any:
+        notes.add("object")
+        raise NotKnown("get_object")
+
+    view.get_object = get_object
+    return Inspection(view, inspection.method, write_schema=inspection.write_schema)

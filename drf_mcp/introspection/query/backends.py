@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from dataclasses import replace
 from typing import Any
@@ -20,6 +21,7 @@ from drf_mcp.introspection.inspection import (
     find_declared_parameters,
     noted_queries,
 )
+from drf_mcp.introspection.source.choices import has_own, read_choice
 from drf_mcp.introspection.source.members import (
     asks_who_calls,
     find_class_attribute,
@@ -28,6 +30,14 @@ from drf_mcp.introspection.source.members import (
 )
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import LostFilters, Parameter, Parameters, Schema
+from drf_mcp.introspection.unknown import (
+    ANY_VALUE,
+    EMPTY,
+    MOST_ASKED,
+    Notes,
+    start_asking,
+    without_database,
+)
 
 DECLARE = "get_schema_operation_parameters"
 # The backends of these packages declare less than their filter set shows.
@@ -45,6 +55,7 @@ VIEW_HOOKS = (
     "ordering_fields",
     "search_fields",
 )
+CHOOSING_HOOKS = (*VIEW_HOOKS, "get_filter_backends", "get_filterset_kwargs")
 TERM_HOOKS = (
     "filter_queryset",
     "get_valid_fields",
@@ -59,14 +70,45 @@ class FilterBackends:
         self.view: Any = inspection.view
 
     def get_parameters(self) -> Parameters:
+        view_class: Any = type(self.view)
+        found = list(self._find_parameters())
+        if has_own(view_class, CHOOSING_HOOKS):
+            found = self._add_alternatives(found)
+        if any(asks_who_calls(view_class, name) for name in VIEW_HOOKS):
+            self.inspection.add_finding("The filters are those of an anonymous caller.", OTHERS)
+        return tuple(found)
+
+    def _find_parameters(self) -> Parameters:
         found: list[Parameter] = []
         for backend_class in self.attempt("", lambda: tuple(self.view.filter_backends or ()), ()):
             step = functools.partial(self._find_backend_parameters, backend_class)
             found += self.attempt(f"{backend_class.__name__}: ", step, ())
-        view_class: Any = type(self.view)
-        if any(asks_who_calls(view_class, name) for name in VIEW_HOOKS):
-            self.inspection.add_finding("The filters are those of an anonymous caller.", OTHERS)
         return tuple(found)
+
+    def _add_alternatives(self, usual: list[Parameter]) -> list[Parameter]:
+        """Return the parameters of all filters that the view may choose by the call."""
+        found: dict[str, Parameter] = {}
+        answers, places = list[Any]([EMPTY]), set[str]()
+        members = [(type(self.view), name) for name in CHOOSING_HOOKS]
+        facts = {"action": getattr(self.view, "action", None), "method": self.inspection.method}
+        while answers:
+            notes = Notes(answers.pop(0))
+            asked = FilterBackends(start_asking(self.inspection, notes))
+            with contextlib.nullcontext() if notes.answer is EMPTY else without_database(notes):
+                # Of what another call has fails nothing that this one lacks.
+                for parameter in asked._find_parameters():
+                    found.setdefault(parameter.name, parameter)
+            if notes.answer is EMPTY and notes.places - {"caller"}:
+                values = [*read_choice(type(self.view), members, facts).values, ANY_VALUE]
+                answers = values[: MOST_ASKED - 1]
+            places |= notes.places
+        if not places - {"caller"}:
+            return usual
+        first = {parameter.name for parameter in usual}
+        further = [p for p in found.values() if p.name not in first]
+        every = [*usual, *further]
+        # What one filter ignores another one may use.
+        return [replace(p, closed=None, required=False) for p in every] if further else usual
 
     def _find_backend_parameters(self, backend_class: Any) -> Parameters:
         backend = backend_class()

@@ -79,8 +79,11 @@ class FunctionChoices:
         nodes = [node for each in self.walk(body) for node in ast.walk(each)]
         for name, value in find_assignments(nodes):
             self.assigned.setdefault(name, []).append(value)
+        # A class that something is compared with is no class to choose.
+        tested = {id(part) for node in nodes for part in list_tested(node)}
         for node in nodes:
-            self.read_node(node)
+            if id(node) not in tested:
+                self.read_node(node)
 
     def walk(self, statements: list[ast.stmt]) -> Iterator[ast.AST]:
         """Yield the parts that run for this action and method."""
@@ -239,6 +242,12 @@ def name_serializers(view_class: type, source: FunctionSource, node: ast.AST) ->
             elif not is_views_own or not isinstance(each, ast.Call):
                 function.read_node(each)
     return [None] if is_views_own else [*reading.classes]
+
+
+def list_tested(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass"):
+        for argument in node.args[1:]:
+            yield from ast.walk(argument)
 
 
 def flatten(value: Any) -> Iterator[Any]:
