@@ -20,11 +20,15 @@ LINE = "shop/api.py:1 reads it"
 
 
 class OpenQuery(Describer):
+    line = LINE
+
     def get_schema(self):
-        return replace(super().get_schema(), query_opened_by=LINE)
+        return replace(super().get_schema(), query_opened_by=self.line)
 
 
-class OpenBody(Describer):
+class OpenBody(OpenQuery):
+    line = ""
+
     def get_request_body(self):
         body = super().get_request_body()
         nested = {
@@ -36,8 +40,8 @@ class OpenBody(Describer):
         return replace(body, fields=fields, opened_by=LINE)
 
 
-class OpenBoth(OpenBody, OpenQuery):
-    pass
+class OpenBoth(OpenBody):
+    line = LINE
 
 
 class Line(serializers.Serializer):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -174,12 +175,25 @@ class QueryParameters:
         classes = list(reading.serializers)
         if reading.hooks & SERIALIZING:
             classes += self._find_serializers()
-        parts = [read_query_of_class(part) for part in _walk_serializers(classes)]
+        parts = _read_serializers(classes)
+        parts += [
+            self.read_members(each, "has_permission", "has_object_permission")
+            for each in self._find_permissions()
+        ]
         parts += self._read_filters() if self._is_filtered else []
         paginator = getattr(self.view, "paginator", None)
         if paginator is not None and self._is_called("paginate_queryset"):
             parts.append(self.read_members(type(paginator), "paginate_queryset"))
         return reduce(QueryReading.union, parts, reading)
+
+    def _find_permissions(self) -> Iterator[type]:
+        waiting: list[Any] = list(attempt(lambda: self.view.get_permissions(), ()))
+        while waiting:
+            permission = waiting.pop()
+            # Both sides of `&` and `|`, and what `~` denies.
+            waiting += [getattr(permission, n) for n in ("op1", "op2") if hasattr(permission, n)]
+            if not is_framework_code(type(permission)):
+                yield type(permission)
 
     def _find_serializers(self) -> list[type]:
         # The view may give another class to another caller.
@@ -202,6 +216,23 @@ class QueryParameters:
     def read_members(self, owner: type, *names: str) -> QueryReading:
         readings = (read_query_of_member(owner, name) for name in names)
         return reduce(QueryReading.union, readings, QueryReading())
+
+
+def _read_serializers(classes: list[type]) -> list[QueryReading]:
+    # A method of one serializer may make another one.
+    found: dict[type, QueryReading] = {}
+    while classes:
+        new = [each for each in _walk_serializers(classes) if each not in found]
+        found |= {each: read_query_of_class(each) for each in new}
+        classes = [m for each in new for m in (*found[each].serializers, *_find_named(each))]
+    return list(found.values())
+
+
+def _find_named(owner: type) -> Iterator[type]:
+    # The serializers that methods name, such as those for method fields.
+    for member in filter(inspect.isfunction, vars(owner).values()):
+        named = (member.__globals__.get(name) for name in member.__code__.co_names)
+        yield from (n for n in named if inspect.isclass(n) and issubclass(n, BaseSerializer))
 
 
 def _walk_serializers(classes: list[type]) -> Iterator[type]:

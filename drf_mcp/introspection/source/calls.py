@@ -34,6 +34,7 @@ from drf_mcp.introspection.source.values import (
     BODY,
     HOOKS,
     NONE,
+    QUERY,
     THE_REQUEST,
     UNKNOWN,
     Bindings,
@@ -218,6 +219,8 @@ class CallReader:
         names = [self.reader.use(key) for key in keys if isinstance(key, KnownValue)]
         if "request" in names and not isinstance(holder, KnownValue):
             return (THE_REQUEST,)
+        if "QUERY_STRING" in names and not isinstance(holder, KnownValue):
+            self.escape((RequestPart(QUERY),))
         value = self.reader.use(holder) if isinstance(holder, KnownValue) else None
         if isinstance(value, dict):
             self.tell_literals(keys, tuple(value), is_closed=False)

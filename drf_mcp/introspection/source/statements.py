@@ -11,6 +11,7 @@ from drf_mcp.introspection.source.values import (
     Comparison,
     KnownValue,
     RequestMember,
+    RequestPart,
     Values,
     invert,
     join_names,
@@ -156,6 +157,8 @@ class StatementReader:
 
     def read_for(self, statement: ast.For) -> None:
         values = self.evaluate(statement.iter)
+        # A loop may use any member.
+        self.escape(tuple(value for value in values if isinstance(value, RequestPart)))
         with self.branch(None):
             self.assign_items(statement.target, statement.iter, values)
             self.read_block(statement.body)

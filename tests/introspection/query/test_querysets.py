@@ -9,6 +9,7 @@ from django.urls import path
 from rest_framework import serializers
 
 from drf_mcp.exposure import registry
+from drf_mcp.introspection.types import OpenPlace
 from example_project.shop.models import Customer, Order
 from tests.introspection.query.loans import NESTED, Orders, OrdersOfCustomer, routes_of
 
@@ -72,7 +73,9 @@ def test_filters_are_described_although_the_queryset_cannot_be_evaluated(loans, 
     ]:
         loans(get_queryset=get_queryset)
         assert set(query_of("loans_list")) == EXPECTED, get_queryset
-        assert findings_of("loans_list") == (), get_queryset
+        # A lambda is no code that can be read.
+        found = [each for each in findings_of("loans_list") if not isinstance(each, OpenPlace)]
+        assert found == [], get_queryset
         assert get_lost_filter_warnings() == [], get_queryset
 
 

@@ -18,6 +18,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.contrib.operators.lint import ToolLint
 from drf_mcp.exposure import registry
+from drf_mcp.introspection.types import OpenPlace
 from tests.introspection.inspected import by_name, described
 
 TEXT = {"type": "string"}
@@ -44,7 +45,8 @@ def users(**attributes):
 
 def query(view_class, action="list", method=None):
     schema = described(view_class, method, action)
-    assert schema.findings == ()
+    # Some of these views hand the request on to code that is not read.
+    assert [each for each in schema.findings if not isinstance(each, OpenPlace)] == []
     return {name: parameter.schema for name, parameter in by_name(schema.query).items()}
 
 
