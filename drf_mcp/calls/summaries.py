@@ -53,9 +53,13 @@ class Signature:
         properties: Mapping[str, Any] = schema.get("properties", {})
         ordered = sorted(properties, key=lambda name: name not in required)
         return ", ".join(
-            f"{name}: {write_type(properties[name])}{'' if name in required else ' = None'}"
+            f"{self.name_argument(name)}: {write_type(properties[name])}"
+            f"{'' if name in required else ' = None'}"
             for name in ordered
         )
+
+    def name_argument(self, name: str) -> str:
+        return name
 
     def make_answer(self) -> str:
         # Most fields may be null; to say it of each would be half of the text.

@@ -202,7 +202,7 @@ class ProgramCalls:
     ) -> Mapping[str, Any]:
         required = find_required(tool)
         if len(args) > len(required):
-            signature = Signature(tool).get_arguments()
+            signature = FunctionSignature(tool).get_arguments()
             raise RaisedInProgram(TypeError(f"{name} takes arguments by name: {signature}"))
         sent = dict(zip(required, args, strict=False))
         sent |= {name_argument(tool, each): value for each, value in kwargs.items()}
@@ -386,7 +386,8 @@ class ProgramCalls:
             and (not patterns or any(fnmatch.fnmatchcase(name, each) for each in patterns))
         )
         visible = self.visibility.of(list(matching))
-        return "\n".join(Signature(tool).write(self.function_names[tool.name]) for tool in visible)
+        names = self.function_names
+        return "\n".join(FunctionSignature(tool).write(names[tool.name]) for tool in visible)
 
     def _read_kept(self, *ids: str) -> Any:
         """Return the result that was too long, of an earlier program of the caller."""
@@ -436,6 +437,13 @@ def find_required(tool: Tool) -> list[str]:
     schema = tool.input_schema
     required = schema.get("required", ())
     return [name for name in schema.get("properties", {}) if name in required]
+
+
+class FunctionSignature(Signature):
+    """The signature of a tool's function, which a program can follow as it stands."""
+
+    def name_argument(self, name: str) -> str:
+        return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def name_argument(tool: Tool, name: str) -> str:

@@ -223,6 +223,22 @@ def test_signatures_and_errors_have_the_names_of_functions(reserved):
     assert "Did you mean kept_" in reserved.run("keptt()").envelope["error"]
 
 
+class Since(APIView):
+    permission_classes = []
+
+    def get(self, request):
+        return Response({"since": request.query_params.get("from")})
+
+
+def test_an_argument_with_a_name_that_python_reserves_can_be_called_as_its_signature_says(
+    composer_of, expose
+):
+    expose(path("since/", Since.as_view()), COMPOSE=True)
+    composer = composer_of("alice", "/mcp")
+    assert composer.value("signatures('since')").startswith("since(from_: str = None")
+    assert composer.value("since(from_='May')") == {"since": "May"}
+
+
 TASKS = json.loads((ROOT / "benchmarks/agents/data/programs.json").read_text())["shop"]
 
 
