@@ -161,7 +161,7 @@ def check_project_settings(project: Project) -> Iterator[CheckMessage]:
         )
     gone = [name for name in REPLACED if hasattr(settings, name) and not hasattr(defaults, name)]
     if gone:
-        new = [f"{REPLACED[name]} in the place of {name}" for name in gone if REPLACED[name]]
+        new = [f"{REPLACED[name]} instead of {name}" for name in gone if REPLACED[name]]
         advice = f"Set {join_names(new)}. " if new else ""
         yield Warning(
             f"Django {get_version()} does not read the settings {join_names(gone)}.",

@@ -50,7 +50,7 @@ class MissingKey:
     """The expression that raised an exception, in the last frame that is no lookup of Django's.
 
     Args:
-        exc: a KeyError, or an exception of None in the place of a value; with the traceback of the
+        exc: a KeyError, or an exception of None instead of a value; with the traceback of the
             whole view.
     """
 

@@ -23,7 +23,7 @@ STOCK = frozenset({"next", "previous", "results"})
 # Attributes of paginators: the parameters that choose a page, and that choose its size.
 PLACES = ("cursor_query_param", "page_query_param", "offset_query_param")
 SIZES = ("page_size_query_param", "limit_query_param")
-# Members of an answer around its links, such as those of HAL and of JSON:API.
+# Members of an answer around its links, such as HAL's and JSON:API's.
 AROUND = ("links", "_links", "meta", "pagination", "paging", "page", "page_info")
 NEXT = ("next", "next_link", "next_url", "next_page_url", "nextLink")
 # Members that have a value for a parameter.

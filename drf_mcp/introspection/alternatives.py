@@ -290,7 +290,7 @@ def find_parts(serializer: Any) -> Iterator[Any]:
 
 
 def sign(serializer: Any) -> Any:
-    """Return what tells two choices apart: the classes, and the fields that a request writes."""
+    """Return what distinguishes two choices: the classes, and the fields that a request writes."""
     if isinstance(serializer, ListSerializer):
         return "many", sign(serializer.child)
     if not isinstance(serializer, Serializer) or is_recursive(serializer):

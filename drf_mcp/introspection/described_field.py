@@ -113,9 +113,9 @@ class DescribedField:
         own = "" if name_kind(schema) else schema.get("description", "")
         null = "May be null" if self.field.allow_null else ""
         hint = f"Meant to be {words}"
-        meant: FieldSchema = FieldSchema(explain({}, hint, own, null))
+        intended: FieldSchema = FieldSchema(explain({}, hint, own, null))
         json_type = next(iter(schema.types), "")
-        return meant.with_meaning(intention=words, json_type=json_type)
+        return intended.with_meaning(intention=words, json_type=json_type)
 
     def _add_purpose(self, schema: FieldSchema) -> FieldSchema:
         """Return a schema whose description begins with the help text, else the label."""

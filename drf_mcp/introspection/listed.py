@@ -11,7 +11,7 @@ from drf_mcp.introspection.portable import shorten_description
 from drf_mcp.introspection.text import NOUNS, UNPRINTABLE, join_values
 from drf_mcp.introspection.types import Schema
 
-# Words that say of what type a value is, in the place of a type.
+# Words that say of what type a value is, instead of a type.
 SAYS_TYPE = ("Meant to be", "Either ", "any JSON value", ANY_VALUE, "data URI")
 
 
@@ -19,7 +19,7 @@ def write_listed(schema: Any) -> FieldSchema:
     """Return a portable schema as lists show it: with a type, and numbers enumerated in words.
 
     Arguments are read by the schema itself, since a value of another type is taken too. Vertex
-    refuses values without a type, and Gemini an ``enum`` beside another type than string.
+    refuses values without a type, and Gemini an ``enum`` next to another type than string.
     """
     given = FieldSchema.of(schema)
     listed = write_values({"type": find_listed_type(given), **given})

@@ -21,7 +21,7 @@ def describe_member(reading: MemberReading, bare: Schema) -> Schema:
     """Return the schema of a member, with what code shows of its value.
 
     Args:
-        bare: the schema of a member of which nothing is known.
+        bare: the schema of a member without anything known.
     """
     if reading.several:
         return {"type": "array", "items": _describe_value(reading, TEXT)}

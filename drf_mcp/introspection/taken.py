@@ -73,7 +73,7 @@ class Opening(NamedTuple):
 
 @dataclass
 class TakenMembers:
-    """The members that code takes besides fields, and the places of which it may take any.
+    """The members that code takes besides fields, and the places where it may take any.
 
     Attributes:
         names: the members by the places of their objects.
@@ -116,7 +116,7 @@ class TakenMembers:
 
     @property
     def key(self) -> Any:
-        """The same for members of which the same is said."""
+        """The same for members with the same openings."""
         names = tuple((place, tuple(found)) for place, found in self.names.items())
         return names, tuple(self.openings.items())
 
@@ -162,7 +162,7 @@ class TakenMembers:
         return FieldSchema.of(schema) | {"properties": every}  # type: ignore[no-any-return]
 
     def describe_read_only(self, field: Any, place: Place, read: Iterable[str]) -> dict[str, Any]:
-        # A key tells rows apart for code that reads the rows as they were sent.
+        # A key distinguishes rows for code that reads the rows as they were sent.
         model = getattr(getattr(field, "Meta", None), "model", None)
         keys = {"id", "pk", "uuid", *([model._meta.pk.name] if model is not None else [])}
         is_open, found = bool(self.find_opening(place)), dict[str, Any]()

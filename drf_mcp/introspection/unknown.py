@@ -316,7 +316,7 @@ class DescribedRequest(UnknownRequest):
     """The request of a call that is not made, for a view that is described.
 
     Attributes:
-        sample: the user that stands for the caller.
+        sample: the sample user of the caller.
     """
 
     sample: Any = None

@@ -298,7 +298,7 @@ def _shorten_lookups(query: Parameters) -> Parameters:
 
 
 def _leave_out_lookups(query: Parameters) -> Parameters:
-    """Return query parameters of which few are listed: of many filters only ``name``.
+    """Return query parameters, few of them listed: of many filters only ``name``.
 
     ``name__ic`` and its kin are taken too, and the description of ``name`` names them.
     """

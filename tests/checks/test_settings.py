@@ -38,7 +38,7 @@ def test_settings_that_django_no_longer_reads_are_reported_in_one_line(settings,
     settings.DEFAULT_FILE_STORAGE = "storages.backends.s3boto3.S3Boto3Storage"
     (warning,) = found("drf_mcp.W039")
     assert "does not read the settings DEFAULT_FILE_STORAGE, USE_L10N." in warning.msg
-    assert warning.hint.startswith("Set STORAGES in the place of DEFAULT_FILE_STORAGE.")
+    assert warning.hint.startswith("Set STORAGES instead of DEFAULT_FILE_STORAGE.")
 
 
 @pytest.fixture

@@ -31,8 +31,8 @@ from drf_mcp.introspection.source.body_parts import (
     Values,
     find_telling,
     find_texts,
+    has_parts,
     is_item,
-    is_told,
     list_functions,
     names_any,
     write_part,
@@ -78,7 +78,7 @@ class BodyReader:
         return found
 
     def read_layer(self, function: Any, home: type | None, given: Names) -> Values:
-        if not is_told(given) and not self.is_telling(function, given):
+        if not has_parts(given) and not self.is_telling(function, given):
             return NOTHING
         run = function.__code__, frozenset(given.items())
         if run in self.seen:
@@ -98,7 +98,7 @@ class BodyReader:
         """Return whether a function names what leads to the body."""
         own = next(iter(given.get("self", ())), None)
         kind = own.kind if isinstance(own, Instance) else self.owner
-        kept = {name for (_, name), values in self.attributes.items() if is_told({"": values})}
+        kept = {name for (_, name), values in self.attributes.items() if has_parts({"": values})}
         return names_any(function, (find_telling(kind) if kind is not None else TELLING) | kept)
 
     def lose(self, given: Names, number: int, source: FunctionSource) -> None:
@@ -450,7 +450,7 @@ def read_body_of_class(owner: type, view_class: type) -> BodyReading:
         reader.seen.clear()
         for function, home in list_functions(owner):
             reader.read(function, home, make_given(function, owner))
-        if not any(map(is_told, ({"": values} for values in reader.attributes.values()))):
+        if not any(map(has_parts, ({"": values} for values in reader.attributes.values()))):
             break
     return reader.reading
 

@@ -100,8 +100,8 @@ class BodyReading:
     """What code takes of the body.
 
     Attributes:
-        names: the members that are named, by the part that they are members of.
-        opened: the parts of which any member may be read, each with the line that reads it, and
+        names: the members that are named, by the part that has them.
+        opened: the parts where any member may be read, each with the line that reads it, and
             whether what is inside goes the same way.
         made: the serializers and forms that are given a part.
     """
@@ -147,10 +147,10 @@ def list_functions(owner: type) -> Iterator[tuple[Any, type]]:
                     yield function, base
 
 
-def is_told(given: Names) -> bool:
-    told = (PartOfBody, Key, Keywords)
+def has_parts(given: Names) -> bool:
+    parts = (PartOfBody, Key, Keywords)
     every = frozenset().union(*given.values()) if given else NOTHING
-    return any(v in (THE_REQUEST, CONTEXT) or isinstance(v, told) for v in every)
+    return any(v in (THE_REQUEST, CONTEXT) or isinstance(v, parts) for v in every)
 
 
 def names_any(function: Any, telling: frozenset[str]) -> bool:

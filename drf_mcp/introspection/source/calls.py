@@ -470,10 +470,10 @@ def bind_arguments(
     names = names[1:] if skip else names
     given: dict[str, Values] = dict(zip(names, positional, strict=False))
     given |= {name: values for name, values in keywords.items() if name in names and name}
-    told = {name: values for name, values in given.items() if not is_dull(values)}
-    if not told and not is_method:
+    useful = {name: values for name, values in given.items() if not is_dull(values)}
+    if not useful and not is_method:
         return NONE
-    known = told | {name: values for name, values in given.items() if is_text(values)}
+    known = useful | {name: values for name, values in given.items() if is_text(values)}
     texts = {name: (KnownValue(v),) for name, v in defaults.items() if name not in given}
     return frozenset({**texts, **known}.items())
 

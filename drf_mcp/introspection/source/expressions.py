@@ -316,7 +316,7 @@ class ExpressionReader:
         stop = not isinstance(node.op, ast.And)
         truths: list[bool | None] = []
         for part in node.values:
-            # The rest is read where what stands before lets it.
+            # The rest is read where the part before lets it.
             live = None if None in truths else stop not in truths
             with self.branch(live if truths else True):
                 found.append(self.evaluate(part))

@@ -103,7 +103,7 @@ class FunctionPaths:
         return False
 
     def find_uses(self, node: Any) -> list[Any]:
-        # A variable is used in the place of the path that it has.
+        # A variable is used instead of its path.
         statements = (each for each in self.find_parents(node) if isinstance(each, ast.stmt))
         statement: Any = next(statements)
         targets: Any = getattr(statement, "targets", ())

@@ -1,4 +1,4 @@
-"""One reader of source: it follows methods and what they call, and tells listeners."""
+"""One reader of source: it follows methods and what they call, and informs listeners."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Listener:
     """Takes what it needs of what the reader comes across.
 
     ``run`` is the function that is being read: behind which hook (``run.hook``), and whether a
-    branch stands around the place (``is_sure``, ``is_dead``).
+    branch surrounds the place (``is_sure``, ``is_dead``).
     """
 
     def touch(self, place: str, run: Any) -> None:
@@ -165,15 +165,15 @@ class Reader:
             if made.tree is not None and len(self.results) <= MOST and flow.depth <= DEEPEST:
                 self.results[run] = made.run()
             else:
-                told = (value for _name, values in given for value in values)
-                made.escape((THE_REQUEST,) if is_own else tuple(told))
+                passed = (value for _name, values in given for value in values)
+                made.escape((THE_REQUEST,) if is_own else tuple(passed))
         return self.results[run]
 
     def reads_request(self, function: Any) -> bool:
         names, keys = read_code_names(function.__code__)
         telling = TELLING | self.instance.attributes.keys()
-        is_told = not telling.isdisjoint(names) or "request" in keys
-        return is_told or passes_self(function.__code__)
+        is_heard = not telling.isdisjoint(names) or "request" in keys
+        return is_heard or passes_self(function.__code__)
 
     def follow_names(self, function: Any, home: type | None, flow: Flow) -> None:
         # Frameworks call hooks that the project overrides.

@@ -159,7 +159,7 @@ SHAPE_HOOKS |= {"paginate_queryset", "get_paginated_response", "apaginate_querys
 class Flow(NamedTuple):
     # hook: "" in the handler, "rows" behind a hook that chooses rows, "shape" behind one that
     # chooses what rows show, "hook" behind any other.
-    # is_sure: no branch stands around. is_dead: a branch for other actions.
+    # is_sure: no branch around it. is_dead: a branch for other actions.
     hook: str = "hook"
     is_sure: bool = True
     is_dead: bool = False
