@@ -174,7 +174,9 @@ def write_text(schema: Schema, kind: ValueKind | None) -> Schema:
     if name is not None and not (name == "date-time" and is_text):
         schema["format"] = None
         if name in FORMATS:
-            schema = explain(schema, "" if is_plain else FORMATS[name].sentence)
+            sentence = FORMATS[name].sentence
+            is_in_words = is_plain or sentence in schema.get("description", "")
+            schema = explain(schema, "" if is_in_words else sentence)
         elif is_text:
             schema = explain(schema, make_own_format(name).sentence)
     if pattern and not portable:

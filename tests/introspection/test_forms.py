@@ -60,6 +60,12 @@ def test_what_needs_a_long_pattern_is_said_in_words(subtests):
             assert "pattern" not in written
 
 
+def test_a_kind_that_the_help_text_names_is_not_said_again():
+    field = s.URLField(help_text="Public URL of the tool")
+    written = write_portable(DescribedField(field).input_schema)
+    assert written["description"] == "Public URL of the tool."
+
+
 def test_the_pattern_of_a_kind_is_no_longer_than_its_words(subtests):
     for field, _, _ in FIELDS.values():
         with subtests.test(field=field):
