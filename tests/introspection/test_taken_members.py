@@ -384,6 +384,15 @@ def test_a_step_that_reads_the_body_whole():
     assert body_of(Plain, View).is_open
 
 
+def test_a_step_that_keeps_the_body_whole():
+    class View(generics.CreateAPIView):
+        def initial(self, request, *args, **kwargs):
+            super().initial(request, *args, **kwargs)
+            self.sent = dict(request.data)
+
+    assert body_of(Plain, View).is_open
+
+
 def test_a_handler_that_goes_through_all_members():
     class View(generics.CreateAPIView):
         def post(self, request):

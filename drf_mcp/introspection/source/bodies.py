@@ -216,8 +216,12 @@ class BodyFunctionReader(BodyCalls):
                 place = holder.kind, target.attr
                 known = self.reader.attributes.get(place, NOTHING)
                 self.reader.attributes[place] = known | values
+            whole = frozenset(v for v in values if isinstance(v, PartOfBody) and not v.steps)
             if not holders:
                 self.open(values - {THE_REQUEST}, target)
+            elif target.attr != "initial_data":
+                # What is kept of the whole body may be read anywhere.
+                self.open(whole, target)
         elif isinstance(target, (ast.Tuple, ast.List)):
             parts = source.elts if isinstance(source, (ast.Tuple, ast.List)) else ()
             for index, inner in enumerate(target.elts):
