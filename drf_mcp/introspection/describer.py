@@ -30,6 +30,7 @@ from drf_mcp.introspection.request_body import DECLARED_OPEN, RequestBody
 from drf_mcp.introspection.shared_fields import describe_once
 from drf_mcp.introspection.source.members import find_mentioned, find_own, is_drf_code
 from drf_mcp.introspection.source.readings import read_handler
+from drf_mcp.introspection.source.values import MadeResponse, MadeSerializer, SerializedData
 from drf_mcp.introspection.types import (
     Body,
     EndpointSchema,
@@ -165,6 +166,8 @@ class Describer:
         return self.inspection.attempt(getattr(self, hook), remedy, default)
 
 
+# Members with which a serializer chooses its fields.
+CHOOSING_FIELDS = ("__init__", "__new__", "get_fields", "fields", "get_field_names")
 # Names in methods whose result may depend on the caller.
 CALLER = frozenset({"request", "user", "query_params", "context"})
 
@@ -181,15 +184,13 @@ class ResponseSchema:
         inspection, view_class = self.inspection, type(self.view)
         handler_name, renaming = inspection.handler_name, Renaming(self.view)
         if not is_drf_code(view_class, handler_name):
-            return {}
+            return inspection.attempt(self._describe_answers, RETURN_EARLY, {})
         used = [name for name in STANDARD if name in (*inspection.calls, handler_name)]
         if not used or used[0] == "destroy" or not is_drf_code(view_class, *used):
             return {}
-        hooks = ("dispatch", "finalize_response", "get_serializer")
-        renames = renaming.only_renames
-        if not is_drf_code(view_class, *hooks) or not self._has_one_serializer():
+        if not is_drf_code(view_class, "get_serializer") or not self._has_one_serializer():
             return {}
-        if not renames and not self._renders_data():
+        if not self._is_sent_as_made(renaming):
             return {}
 
         def describe() -> Schema:
@@ -198,6 +199,48 @@ class ResponseSchema:
             return renaming.render_schema(schema)
 
         return inspection.attempt(describe, RETURN_EARLY, {})
+
+    def _is_sent_as_made(self, renaming: Renaming) -> bool:
+        is_stock = is_drf_code(type(self.view), "dispatch", "finalize_response")
+        return is_stock and bool(renaming.only_renames or self._renders_data())
+
+    def _describe_answers(self) -> Schema:
+        """Return the schema of the one serializer whose data all answers of the handler are."""
+        reading, renaming = self.inspection.reading, Renaming(self.view)
+        answers = () if reading is None else reading.answers
+        if not answers or not self._is_sent_as_made(renaming):
+            return {}
+        made = [a for a in answers if isinstance(a, MadeResponse) and a.is_error is False]
+        others = [a for a in answers if a not in made and getattr(a, "is_error", None) is not True]
+        has_pages = getattr(self.view, "paginator", None) is not None
+        if any(answer.is_page for answer in made):
+            # REST framework answers with a page, or with a list where there is no paginator.
+            made = [answer for answer in made if answer.is_page is has_pages]
+        shapes = {answer.data for answer in made}
+        data = shapes.pop() if len(shapes) == 1 and not others else ()
+        if len(data) != 1 or not isinstance(data[0], SerializedData):
+            return {}
+        serializer = self._make_serializer(data[0].serializer)
+        if serializer is None:
+            return {}
+        schema = self.describe(serializer)
+        if made[0].is_page:
+            stock = is_drf_code(type(self.view), "paginate_queryset", "get_paginated_response")
+            schema = get_pages(self.view.paginator).get_schema(schema) if stock else {}
+        return renaming.render_schema(schema)
+
+    def _make_serializer(self, made: MadeSerializer) -> Any:
+        """Return such a serializer, None where the call may change what it shows."""
+        if not made.is_plain or made.many is None:
+            return None
+        options = {"many": True} if made.many else {}
+        if made.kind is None:
+            is_stock = is_drf_code(type(self.view), "get_serializer") and self._has_one_serializer()
+            return self.view.get_serializer(**options) if is_stock else None
+        kind: Any = made.kind
+        if not is_drf_code(kind, *(name for name in CHOOSING_FIELDS if hasattr(kind, name))):
+            return None
+        return kind(context={"request": self.view.request, "view": self.view}, **options)
 
     def _has_one_serializer(self) -> bool:
         # A get_serializer_class() that reads the request, or calls further methods of the view, may

@@ -52,7 +52,7 @@ def _describe_value(reading: MemberReading, bare: Schema) -> Schema:
 
 def find_literals(reading: MemberReading) -> tuple[str, ...]:
     """Return the texts with which a value is compared, () where they are no help."""
-    texts = [value for value in reading.literals if isinstance(value, str) and value]
+    texts = [v for v in reading.literals if isinstance(v, str) and any(map(str.isalnum, v))]
     is_long = len(texts) > MOST_LITERALS and not reading.is_closed
     if is_long or any(len(text) > LONGEST or not text.isprintable() for text in texts):
         return ()

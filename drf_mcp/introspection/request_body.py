@@ -206,6 +206,13 @@ class RequestBody:
         if self.ignores_body:
             return NONE
         members = tuple(map(self.keys.get_parameter, self.keys.names))
+        if self.method == "DELETE":
+            # What may be sent in the query as well is listed there.
+            query = {
+                **self.inspection.query_reading.names,
+                **self.inspection.get_declared_parameters("query"),
+            }
+            members = tuple(replace(each, listed=each.name not in query) for each in members)
         reading = self.inspection.reading
         if members and reading is not None and reading.reads_object:
             return Body("object", fields=members, opened_by=reading.opened_by)

@@ -24,6 +24,7 @@ from drf_mcp.introspection.source.values import (
     Comparison,
     Flow,
     KnownValue,
+    MadeResponse,
     MadeSerializer,
     ModelRows,
     ReadObject,
@@ -291,7 +292,7 @@ class ExpressionReader:
 
     def assign(self, target: ast.expr, values: Values, source: ast.AST | None) -> None:
         if isinstance(target, ast.Name):
-            self.names[target.id] = change(values)
+            self.names[target.id] = self.keep_answers(target.id, change(values))
         elif isinstance(target, ast.Attribute):
             for holder in self.evaluate(target.value):
                 if isinstance(holder, ReadObject):
@@ -308,6 +309,15 @@ class ExpressionReader:
         else:
             self.evaluate(target)
             self.escape(values)
+
+    def keep_answers(self, name: str, values: Values) -> Values:
+        # Code that names an answer twice may change its data.
+        answers = [v for v in values if isinstance(v, (SerializedData, MadeResponse))]
+        if not answers or self.tree is None:
+            return values
+        loads = [n for n in ast.walk(self.tree) if isinstance(n, ast.Name) and n.id == name]
+        is_once = sum(isinstance(n.ctx, ast.Load) for n in loads) == 1
+        return values if is_once else UNKNOWN
 
     # --- Tests ------------------------------------------------------------------------------------
 

@@ -133,7 +133,7 @@ class Reader:
         for layer, is_wrapper in unwrap_function(function):
             home = self.find_home(layer) or home
             result = self.follow_layer(layer, home, instance, given, flow, is_wrapper)
-            found = result if found is None or found == UNKNOWN else found
+            found = result if found is None else found
         return UNKNOWN if found is None else found
 
     def find_home(self, function: Any) -> type | None:
