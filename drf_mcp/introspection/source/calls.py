@@ -48,6 +48,7 @@ from drf_mcp.introspection.source.values import (
     ReadObject,
     RequestMember,
     RequestPart,
+    RunParts,
     Values,
     join_values_of,
 )
@@ -76,27 +77,8 @@ KINDS = {
 PLAIN = frozenset({"many", "data", "partial", "instance", "context"})
 
 
-class CallReader:
+class CallReader(RunParts):
     """Reads the calls of one function."""
-
-    reader: Any
-    source: Any
-    function: Any
-    home: Any
-    instance: Any
-    names: dict[str, Values]
-    hook: str
-    is_sure: bool
-    is_dead: bool
-    is_wrapper: bool
-    has_written: bool
-    flow: Any
-    tell: Any
-    escape: Any
-    evaluate: Any
-    evaluated: dict[int, Values]
-    get_attribute: Any
-    tell_literals: Any
 
     def evaluate_call(self, node: ast.Call) -> Values:
         function = node.func
@@ -413,7 +395,8 @@ class CallReader:
             return self.escape_all(positional, keywords)
         if any(isinstance(argument, ast.Starred) for argument in node.args) and self.instance:
             # A decorator hands all on, the view and the request too.
-            return self.reader.follow(function, self.home, self.instance, NONE, self.flow)
+            values: Values = self.reader.follow(function, self.home, self.instance, NONE, self.flow)
+            return values
         given = bind_arguments(function, positional, keywords, skip=False)
         return self.reader.follow(function, None, None, given, self.flow) if given else UNKNOWN
 
@@ -492,9 +475,10 @@ def read_parameters(function: Any) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return the names of parameters, and the defaults that are texts."""
     if not inspect.isfunction(function):
         return (), {}
-    parameters = inspect.signature(function).parameters
     parameters = {
-        n: p for n, p in parameters.items() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        n: p
+        for n, p in inspect.signature(function).parameters.items()
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     }
     texts = {n: each.default for n, each in parameters.items() if isinstance(each.default, str)}
     return tuple(parameters), texts

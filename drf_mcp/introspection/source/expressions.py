@@ -30,6 +30,7 @@ from drf_mcp.introspection.source.values import (
     ReadObject,
     RequestMember,
     RequestPart,
+    RunParts,
     SerializedData,
     Values,
     change,
@@ -50,7 +51,7 @@ CONTAINERS = (tuple, list, dict, set, frozenset)
 EQUAL, OTHER = (ast.Eq, ast.In, ast.Is), (ast.NotEq, ast.NotIn, ast.IsNot)
 
 
-class ExpressionReader:
+class ExpressionReader(RunParts):
     """Reads the expressions of one function.
 
     Attributes:
@@ -152,7 +153,8 @@ class ExpressionReader:
         if holder is THE_REQUEST:
             return self.find_request_attribute(name)
         if isinstance(holder, ReadObject):
-            return self.reader.get_attribute(holder, name, self.flow)
+            found: Values = self.reader.get_attribute(holder, name, self.flow)
+            return found
         if isinstance(holder, KnownValue):
             return self.find_known_attribute(self.reader.use(holder), name)
         if isinstance(holder, MadeSerializer) and name == "data":
@@ -170,7 +172,8 @@ class ExpressionReader:
 
     def find_known_attribute(self, holder: Any, name: str) -> Values:
         if isinstance(holder, type) and self.by_class(holder):
-            return self.reader.get_attribute(self.reader.instance, name, self.flow)
+            found: Values = self.reader.get_attribute(self.reader.instance, name, self.flow)
+            return found
         if hasattr(holder, "_meta") and name in ("objects", "_default_manager"):
             return (ModelRows(holder),)
         if holder is settings:
@@ -218,7 +221,8 @@ class ExpressionReader:
         holders, keys = self.evaluate(node.value), self.evaluate(node.slice)
         if isinstance(node.ctx, ast.Store):
             return UNKNOWN
-        return self.look_up(holders, keys, node.slice, is_strict=True)
+        found: Values = self.look_up(holders, keys, node.slice, is_strict=True)
+        return found
 
     def evaluate_joinedstr(self, node: ast.JoinedStr) -> Values:
         texts = [""]

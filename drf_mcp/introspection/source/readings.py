@@ -411,22 +411,32 @@ def read_query_of_member(owner: type, name: str) -> QueryReading:
     return SharedReading.of(owner, name).reading
 
 
-@functools.lru_cache(maxsize=4096)
 def read_endpoint(
-    view_class: type, name: str, method: str
+    view_class: Any, name: str, method: str
 ) -> tuple[HandlerReading | None, QueryReading]:
     """Return what the handler of a view does, and what all code of the view reads of the query.
 
     Args:
         method: the HTTP method; branches for other methods and actions are not read.
     """
+    return follow_endpoint(view_class, name, method)
+
+
+@functools.lru_cache(maxsize=4096)
+def follow_endpoint(
+    view_class: type, name: str, method: str
+) -> tuple[HandlerReading | None, QueryReading]:
     found = SharedReading.of(view_class, name, method)
     return found.handler if is_readable(view_class, name) else None, found.reading
 
 
-@functools.lru_cache(maxsize=1024)
-def read_query_of_class(owner: type, hook: str = "shape") -> QueryReading:
+def read_query_of_class(owner: Any, hook: str = "shape") -> QueryReading:
     """Return what the methods of a serializer, field or filter set read."""
+    return follow_class(owner, hook)
+
+
+@functools.lru_cache(maxsize=1024)
+def follow_class(owner: type, hook: str) -> QueryReading:
     flow = AS_HOOK._replace(hook=hook)
     listener = QueryListener()
     reader = SourceReader(owner, listener)

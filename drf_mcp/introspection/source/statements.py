@@ -12,6 +12,7 @@ from drf_mcp.introspection.source.values import (
     KnownValue,
     RequestMember,
     RequestPart,
+    RunParts,
     Values,
     invert,
     join_names,
@@ -21,7 +22,7 @@ Block = list[ast.stmt]
 RETURNED, REFUSED = "returned", "refused"
 
 
-class StatementReader:
+class StatementReader(RunParts):
     """Reads the statements of one function.
 
     Attributes:
@@ -60,8 +61,10 @@ class StatementReader:
                 method(statement)
             else:
                 self.read_parts(statement)
-            is_if = isinstance(statement, ast.If) and was_sure
-            chain = [*chain, *self.find_chain(statement)] if is_if else []
+            if isinstance(statement, ast.If) and was_sure:
+                chain = [*chain, *self.find_chain(statement)]
+            else:
+                chain = []
 
     # --- Values -----------------------------------------------------------------------------------
 

@@ -202,3 +202,40 @@ def join_names(*several: dict[str, Values]) -> dict[str, Values]:
         return several[0]
     names = dict.fromkeys(name for each in several for name in each)
     return {n: join_values_of(*(each.get(n, UNKNOWN) for each in several)) for n in names}
+
+
+class RunParts:
+    """What the parts of `FunctionRun` have of each other."""
+
+    reader: Any
+    source: Any
+    function: Any
+    tree: Any
+    home: Any
+    instance: Any
+    names: dict[str, Values]
+    evaluated: dict[int, Values]
+    comparisons: dict[int, Comparison]
+    presences: dict[int, Values]
+    present: frozenset[RequestMember]
+    returned: dict[Any, None]
+    inner: list[Any]
+    hook: str
+    is_sure: bool
+    is_dead: bool
+    is_wrapper: bool
+    has_written: bool
+    returned_inside: bool
+    ended: str
+    flow: Any
+    tell: Any
+    tell_literals: Any
+    tell_comparison: Any
+    need: Any
+    escape: Any
+    evaluate: Any
+    assign: Any
+    assign_items: Any
+    find_truth: Any
+    get_attribute: Any
+    look_up: Any
