@@ -150,6 +150,8 @@ PLAIN_WARNINGS: Mapping[str, Severity] = {
     "WARNING": Severity.WARNING,
     "UNDESCRIBED_ARGUMENT": Severity.WARNING,
     "READ_ONLY_ARGUMENT": Severity.INFO,
+    "UNREAD_ARGUMENT": Severity.INFO,
+    "NOTHING_TO_CHANGE": Severity.WARNING,
     "EMPTY_LIST": Severity.INFO,
     "PAGE_SIZE_LIMITED": Severity.INFO,
     "MORE_ROWS": Severity.WARNING,

@@ -48,6 +48,8 @@ WARNING_MEANINGS = {
     "MORE_ROWS": "More rows follow, and no argument of the tool leads to them.",
     "UNDESCRIBED_ARGUMENT": "Arguments that nothing describes were passed on.",
     "READ_ONLY_ARGUMENT": "Read-only members of rows were sent, and ignored.",
+    "UNREAD_ARGUMENT": "Arguments were sent that only other actions of the view read.",
+    "NOTHING_TO_CHANGE": "A PATCH sent no member of the body.",
     "UNKNOWN_FIELD": "The answer lacks a field that the call asked for.",
     "EMPTY_LIST": "A list is empty, perhaps because of a filter or of its parent.",
     "CONTENT_NOT_DECODED": "The content has a `Content-Encoding`, so the answer has a link to it.",
