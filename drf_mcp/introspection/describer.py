@@ -226,7 +226,7 @@ class ResponseSchema:
         schema = self.describe(serializer)
         if made[0].is_page:
             stock = is_drf_code(type(self.view), "paginate_queryset", "get_paginated_response")
-            schema = get_pages(self.view.paginator).get_schema(schema) if stock else {}
+            schema = find_pages(self.view.paginator).get_schema(schema) if stock else {}
         return renaming.render_schema(schema)
 
     def _make_serializer(self, made: MadeSerializer) -> Any:

@@ -29,8 +29,10 @@ from drf_mcp.introspection.model_fields import (
     find_shown_name,
 )
 from drf_mcp.introspection.names import translate_pattern
+from drf_mcp.introspection.read_members import find_member_info
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.readings import read_handler
+from drf_mcp.introspection.source.values import PATH
 from drf_mcp.introspection.text import clean_text, find_model_name
 from drf_mcp.introspection.types import (
     Parameter,
@@ -203,6 +205,10 @@ class PathParameters:
 
     def _make_value_info(self, named: NamedKwarg) -> ValueInfos:
         relation = named.parent_relation
+        if relation is None and not named.names_own_row:
+            reading = self.inspection.reading
+            shown = None if reading is None else reading.members.get(PATH).get(named.kwarg.name)
+            return {} if shown is None else find_member_info(shown)
         if relation is None or named.names_own_row:
             return {}
         key = named.parent_path.partition("__")[2] or "pk"

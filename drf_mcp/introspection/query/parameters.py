@@ -175,7 +175,7 @@ class QueryParameters:
         classes = list(reading.serializers)
         if reading.hooks & SERIALIZING:
             classes += self._find_serializers()
-        parts = _read_serializers(classes)
+        parts = _read_serializers(classes, self._facts)
         parts += [
             self.read_members(each, "has_permission", "has_object_permission")
             for each in self._find_permissions()
@@ -213,17 +213,21 @@ class QueryParameters:
             readings += [read_query_of_class(each, "rows") for each in classes]
         return readings
 
+    @property
+    def _facts(self) -> tuple[str, str]:
+        return self.inspection.handler_name, self.inspection.method
+
     def read_members(self, owner: type, *names: str) -> QueryReading:
-        readings = (read_query_of_member(owner, name) for name in names)
+        readings = (read_query_of_member(owner, name, *self._facts) for name in names)
         return reduce(QueryReading.union, readings, QueryReading())
 
 
-def _read_serializers(classes: list[type]) -> list[QueryReading]:
+def _read_serializers(classes: list[type], facts: tuple[str, str]) -> list[QueryReading]:
     # A method of one serializer may make another one.
     found: dict[type, QueryReading] = {}
     while classes:
         new = [each for each in _walk_serializers(classes) if each not in found]
-        found |= {each: read_query_of_class(each) for each in new}
+        found |= {each: read_query_of_class(each, "shape", *facts) for each in new}
         classes = [m for each in new for m in (*found[each].serializers, *_find_named(each))]
     return list(found.values())
 

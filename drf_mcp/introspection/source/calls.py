@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from decimal import Decimal
+from enum import Enum
 from typing import Any
 
 from asgiref.sync import async_to_sync, sync_to_async
@@ -36,6 +37,7 @@ from drf_mcp.introspection.source.values import (
     NONE,
     QUERY,
     THE_REQUEST,
+    THE_VIEW,
     UNKNOWN,
     Bindings,
     InheritedMembers,
@@ -142,8 +144,9 @@ class CallReader(RunParts):
             return (holder,)
         # A serializer finds the request in its context.
         keys = positional[0] if holder is ANYTHING and name == "get" and positional else ()
-        if any(isinstance(key, KnownValue) and key.value == "request" for key in keys):
-            return (THE_REQUEST,)
+        named = [key.value for key in keys if isinstance(key, KnownValue)]
+        if "request" in named or "view" in named:
+            return (THE_REQUEST,) if "request" in named else (THE_VIEW,)
         return self.escape_all(positional, keywords)
 
     # --- Parts of the request ---------------------------------------------------------------------
@@ -203,6 +206,8 @@ class CallReader(RunParts):
             return (THE_REQUEST,)
         if "QUERY_STRING" in names and not isinstance(holder, KnownValue):
             self.escape((RequestPart(QUERY),))
+        if "view" in names and not isinstance(holder, KnownValue):
+            return (THE_VIEW,)
         value = self.reader.use(holder) if isinstance(holder, KnownValue) else None
         if isinstance(value, dict):
             self.tell_literals(keys, tuple(value), is_closed=False)
@@ -213,10 +218,24 @@ class CallReader(RunParts):
     def call_rows(
         self, rows: ModelRows, name: str, positional: list[Values], keywords: Keywords
     ) -> Values:
-        self.escape_parts(positional, keywords)
+        self.call_manager(rows.model, name, positional, keywords)
         if name in ROW_METHODS:
             self.read_keys(rows, keywords, is_key=name in ("get", "aget"))
         return (rows,) if name not in ("get", "first", "last", "create") else UNKNOWN
+
+    def call_manager(
+        self, model: Any, name: str, positional: list[Values], keywords: Keywords
+    ) -> None:
+        # A project's own method of a manager may be given the request.
+        kind = getattr(model._default_manager, "_queryset_class", QuerySet)
+        for owner in (kind, type(model._default_manager)):
+            function, home = find_member(owner, name)
+            if inspect.isfunction(function) and not is_harmless(function):
+                given = bind_arguments(function, positional, keywords, skip=True)
+                if given:
+                    self.reader.follow(function, home, ReadObject(owner), given, self.flow)
+                return
+        self.escape_parts(positional, keywords)
 
     def read_keys(self, rows: ModelRows, keywords: Keywords, *, is_key: bool) -> None:
         for lookup, values in keywords.items():
@@ -316,7 +335,7 @@ class CallReader(RunParts):
         except TypeError:
             return self.escape_all(positional, keywords)
         if value in COPIERS and len(positional) == 1 and not keywords:
-            return positional[0]
+            return self.copy_pairs(positional[0]) if value is dict else positional[0]
         if value in TWINS and positional:
             return positional[0]
         if value in (getattr, hasattr):
@@ -331,6 +350,15 @@ class CallReader(RunParts):
         if inspect.isclass(value):
             return self.construct(value, positional, keywords)
         return self.call_function(value, node, positional, keywords)
+
+    def copy_pairs(self, values: Values) -> Values:
+        # dict(CHOICES)
+        if len(values) == 1 and isinstance(values[0], KnownValue):
+            try:
+                return (KnownValue(dict(self.reader.use(values[0]))),)
+            except (TypeError, ValueError):
+                return UNKNOWN
+        return values
 
     def convert(self, kind: str, positional: list[Values]) -> Values:
         for values in positional:
@@ -366,6 +394,9 @@ class CallReader(RunParts):
     def construct(self, kind: Any, positional: list[Values], keywords: Keywords) -> Values:
         if is_schema(kind):
             return self.make(kind, positional, keywords)
+        if issubclass(kind, Enum) and positional:
+            self.tell_literals(positional[0], [each.value for each in kind], is_closed=False)
+            return positional[0]
         if issubclass(kind, Response):
             self.escape_parts(positional, keywords)
             data = positional[0] if positional else keywords.get("data", ())

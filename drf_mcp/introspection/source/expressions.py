@@ -19,6 +19,7 @@ from drf_mcp.introspection.source.values import (
     QUERY,
     SIMPLE,
     THE_REQUEST,
+    THE_VIEW,
     UNKNOWN,
     Bindings,
     Comparison,
@@ -143,7 +144,9 @@ class ExpressionReader(RunParts):
         if node.id in REQUEST:
             return (THE_REQUEST,)
         value = self.source.find_outer(node.id)
-        return UNKNOWN if value is MISSING else (KnownValue(value),)
+        if value is MISSING:
+            return (THE_VIEW,) if node.id == "view" else UNKNOWN
+        return (KnownValue(value),)
 
     def evaluate_attribute(self, node: ast.Attribute) -> Values:
         holders = self.evaluate(node.value)
@@ -159,7 +162,10 @@ class ExpressionReader(RunParts):
             return self.find_known_attribute(self.reader.use(holder), name)
         if isinstance(holder, MadeSerializer) and name == "data":
             return (SerializedData(holder),)
-        return (THE_REQUEST,) if holder is ANYTHING and name in REQUEST else UNKNOWN
+        if holder is THE_VIEW and name in ("action", "basename"):
+            return self.get_fact(name)
+        is_holder = holder is ANYTHING or holder is THE_VIEW
+        return (THE_REQUEST,) if is_holder and name in REQUEST else UNKNOWN
 
     def find_request_attribute(self, name: str) -> Values:
         if name in REQUEST:
@@ -167,8 +173,12 @@ class ExpressionReader(RunParts):
         if name in PARTS:
             self.tell("touch", PARTS[name] if name != "POST" else "form")
             return (RequestPart(PARTS[name]),)
-        method = self.reader.facts.get("method") if name == "method" else None
-        return (KnownValue(method, is_fact=True),) if method else UNKNOWN
+        return self.get_fact(name) if name == "method" else UNKNOWN
+
+    def get_fact(self, name: str) -> Values:
+        self.reader.asked_facts = True
+        value = self.reader.facts.get(name)
+        return (KnownValue(value, is_fact=True),) if value else UNKNOWN
 
     def find_known_attribute(self, holder: Any, name: str) -> Values:
         if isinstance(holder, type) and self.by_class(holder):
@@ -335,9 +345,18 @@ class ExpressionReader(RunParts):
             with self.branch(live if truths else True):
                 found.append(self.evaluate(part))
             truths.append(self.find_truth(found[-1]))
+        if stop:
+            self.tell_default(found)
         if stop in truths or None not in truths:
             return (KnownValue(stop in truths if stop else stop not in truths, is_fact=True),)
         return join_values_of(*found)
+
+    def tell_default(self, parts: list[Values]) -> None:
+        # request.data.get("by") or "status"
+        last = parts[-1][0] if len(parts[-1]) == 1 else None
+        for member in parts[0] if isinstance(last, KnownValue) else ():
+            if isinstance(member, RequestMember) and not self.is_dead:
+                self.tell("fall_back", member, last)
 
     def evaluate_ifexp(self, node: ast.IfExp) -> Values:
         truth = self.find_truth(self.evaluate(node.test))

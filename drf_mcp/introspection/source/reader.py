@@ -21,6 +21,7 @@ from drf_mcp.introspection.source.values import (
     AS_HOOK,
     INITIAL_DATA,
     NONE,
+    PATH,
     QUERY,
     THE_REQUEST,
     UNKNOWN,
@@ -37,7 +38,14 @@ from drf_mcp.introspection.source.values import (
 
 MOST, DEEPEST = 300, 20
 # A function without these names, and without such arguments, reads nothing of a request.
-TELLING = REQUEST | {"query_params", "GET", "initial_data", "get_initial", "base_filters"}
+TELLING = REQUEST | {
+    "query_params",
+    "GET",
+    "initial_data",
+    "get_initial",
+    "base_filters",
+    "context",
+}
 
 
 class Listener:
@@ -80,6 +88,9 @@ class Listener:
     def convert(self, member: RequestMember, kind: str, run: Any) -> None:
         """A member is made a number or a date."""
 
+    def fall_back(self, member: RequestMember, default: KnownValue, run: Any) -> None:
+        """Another value is taken where a member is not sent, or is empty."""
+
     def find_row(self, member: RequestMember, model: Any, key: str, run: Any) -> None:
         """A row is looked up by a member."""
 
@@ -94,6 +105,7 @@ class Reader:
         facts: what is known of attributes: ``action``, and ``method`` of the request.
         followed: the names of the methods and properties that were read.
         asked: the names of the attributes whose values were used.
+        asked_facts: whether a fact would be used.
         run_class: reads one function.
     """
 
@@ -108,12 +120,19 @@ class Reader:
         self.members: set[tuple[str, type | None, Flow]] = set()
         self.followed: set[str] = set()
         self.asked: set[str] = {"base_filters"}
+        self.asked_facts = False
 
-    def read(self, name: str, after: type | None = None, flow: Flow = AS_HOOK) -> Values:
+    def read(
+        self,
+        name: str,
+        after: type | None = None,
+        flow: Flow = AS_HOOK,
+        given: Bindings = NONE,
+    ) -> Values:
         """Read a member of the class that code of a framework calls."""
         self.followed.add(name)
         member, home = find_member(self.owner, name, after)
-        return self.follow(unwrap_member(member), home, self.instance, NONE, flow)
+        return self.follow(unwrap_member(member), home, self.instance, given, flow)
 
     def tell(self, event: str, *values: Any, **how: Any) -> None:
         for listener in self.listeners:
@@ -195,6 +214,8 @@ class Reader:
             return (THE_REQUEST,)
         if name == "paginator" and instance is self.instance:
             return self.get_paginator()
+        if name == "kwargs" and instance is self.instance:
+            return (RequestPart(PATH),)
         if name == INITIAL_DATA:
             return (RequestPart(INITIAL_DATA),)
         # A filter set of django-filter holds the query in self.data.

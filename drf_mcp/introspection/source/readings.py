@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from rest_framework.serializers import BaseSerializer, Serializer
 
-from drf_mcp.introspection.source.calls import CallReader, find_constant
+from drf_mcp.introspection.source.calls import CallReader, find_constant, read_parameters
 from drf_mcp.introspection.source.choices import name_serializers
 from drf_mcp.introspection.source.expressions import ExpressionReader
 from drf_mcp.introspection.source.members import (
@@ -29,7 +30,9 @@ from drf_mcp.introspection.source.values import (
     FILES,
     INITIAL_DATA,
     NONE,
+    PATH,
     QUERY,
+    Bindings,
     Flow,
     KnownValue,
     RequestMember,
@@ -106,10 +109,14 @@ class MemberReadings(Listener):
             return
         reading.hooks.add(run.hook)
         reading.is_sure |= run.is_sure
-        defaults = [v.value for v in how["default"] if isinstance(v, KnownValue)]
+        defaults = [run.reader.use(v) for v in how["default"] if isinstance(v, KnownValue)]
         if len(defaults) == len(how["default"]) == 1 and reading.default is None:
             reading.default = defaults[0]
         reading.is_needed |= how["is_strict"] and run.is_sure
+
+    def fall_back(self, member: RequestMember, default: KnownValue, run: FunctionRun) -> None:
+        reading = self[member]
+        reading.default = run.reader.use(default) if reading.default is None else reading.default
 
     def compare(self, member: RequestMember, literals: tuple[Any, ...], run: FunctionRun) -> None:
         self[member].literals |= dict.fromkeys(literals)
@@ -224,7 +231,7 @@ class HandlerReading(Listener):
             self.reads_whole = True
 
     def escape(self, value: Any, run: FunctionRun) -> None:
-        if not is_read(run) or (isinstance(value, RequestPart) and value.place == QUERY):
+        if not is_read(run) or (isinstance(value, RequestPart) and value.place in (QUERY, PATH)):
             return
         self.opened_by = self.opened_by or run.describe_line(value)
         if not isinstance(value, RequestPart):
@@ -262,6 +269,9 @@ class HandlerReading(Listener):
 
     def compare(self, *values: Any) -> None:
         self.note("compare", *values)
+
+    def fall_back(self, *values: Any) -> None:
+        self.note("fall_back", *values)
 
     def close(self, *values: Any) -> None:
         self.note("close", *values)
@@ -375,18 +385,25 @@ class QueryListener(MemberReadings):
         return reading
 
 
+NO_FACTS: Mapping[str, str] = {}
+
+
 class SharedReading:
     # Most views change nothing that is read of their bases: one reading serves all of them.
 
-    def __init__(self, owner: type, name: str, method: str = "") -> None:
+    def __init__(
+        self, owner: type, name: str, method: str = "", facts: Mapping[str, str] = NO_FACTS
+    ) -> None:
         self.handler, self.query = HandlerReading(), QueryListener()
         is_view = bool(method)
         listeners = (self.handler, self.query) if is_view else (self.query,)
-        self.reader = SourceReader(owner, *listeners, action=name, method=method)
+        facts = {"action": name, "method": method} if is_view else facts
+        self.reader = SourceReader(owner, *listeners, **facts)
         if is_view:
             self.reader.read("dispatch")
         flow = AS_HANDLER if is_view else AS_HOOK.enter(name)
-        self.handler.answers = self.reader.read(name, flow=flow)
+        given = find_path_arguments(owner, name) if is_view else NONE
+        self.handler.answers = self.reader.read(name, flow=flow, given=given)
         self.reading = self.query.finish(self.reader)
 
     @classmethod
@@ -401,14 +418,28 @@ class SharedReading:
         return own
 
 
+def find_path_arguments(owner: type, name: str) -> Bindings:
+    """Return the parameters of a handler that have values of the path."""
+    names, _defaults = read_parameters(find_member(owner, name)[0])
+    return frozenset((each, (RequestMember(PATH, each),)) for each in names[2:] if each != "format")
+
+
 @functools.lru_cache(maxsize=1024)
 def find_shared_readings(bases: tuple[type, ...], name: str, method: str) -> list[SharedReading]:
     return []  # filled by the caller, and kept by the cache
 
 
+def read_query_of_member(owner: Any, name: str, action: str, method: str) -> QueryReading:
+    """Return what a method of a filter backend or a paginator reads."""
+    return follow_member(owner, name, action, method)
+
+
 @functools.lru_cache(maxsize=1024)
-def read_query_of_member(owner: type, name: str) -> QueryReading:
-    return SharedReading.of(owner, name).reading
+def follow_member(owner: type, name: str, action: str, method: str) -> QueryReading:
+    found = SharedReading.of(owner, name)
+    if found.reader.asked_facts:
+        found = SharedReading(owner, name, facts={"action": action, "method": method})
+    return found.reading
 
 
 def read_endpoint(
@@ -430,16 +461,19 @@ def follow_endpoint(
     return found.handler if is_readable(view_class, name) else None, found.reading
 
 
-def read_query_of_class(owner: Any, hook: str = "shape") -> QueryReading:
+def read_query_of_class(
+    owner: Any, hook: str = "shape", action: str = "", method: str = ""
+) -> QueryReading:
     """Return what the methods of a serializer, field or filter set read."""
-    return follow_class(owner, hook)
+    reading, asked_facts = follow_class(owner, hook, "", "")
+    return follow_class(owner, hook, action, method)[0] if asked_facts else reading
 
 
-@functools.lru_cache(maxsize=1024)
-def follow_class(owner: type, hook: str) -> QueryReading:
+@functools.lru_cache(maxsize=2048)
+def follow_class(owner: type, hook: str, action: str, method: str) -> tuple[QueryReading, bool]:
     flow = AS_HOOK._replace(hook=hook)
     listener = QueryListener()
-    reader = SourceReader(owner, listener)
+    reader = SourceReader(owner, listener, action=action, method=method)
     for name in dir(owner):
         member, home = find_member(owner, name)
         if home is None or is_framework_code(home):
@@ -448,7 +482,7 @@ def follow_class(owner: type, hook: str) -> QueryReading:
             follow_conversion(reader, unwrap_member(member), home, flow)
         else:
             reader.read(name, flow=flow)
-    return listener.finish(reader)
+    return listener.finish(reader), reader.asked_facts
 
 
 def follow_conversion(reader: Reader, function: Any, home: type, flow: Flow) -> None:

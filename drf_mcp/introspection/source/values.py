@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from rest_framework.generics import GenericAPIView
 
-QUERY, BODY, FILES, INITIAL_DATA = "query", "body", "files", "initial_data"
+QUERY, BODY, FILES, INITIAL_DATA, PATH = "query", "body", "files", "initial_data", "path"
 SIMPLE = (str, int, float, bool, type(None))
 
 
@@ -17,6 +17,10 @@ class Anything:
 
 class TheRequest:
     """The request of a call."""
+
+
+class TheView:
+    """The view, where another class reads it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +143,7 @@ Keywords: TypeAlias = dict[str | None, Values]
 # What parameters are given.
 Bindings: TypeAlias = frozenset[tuple[str, Values]]
 NONE: Bindings = frozenset()
-ANYTHING, THE_REQUEST = Anything(), TheRequest()
+ANYTHING, THE_REQUEST, THE_VIEW = Anything(), TheRequest(), TheView()
 UNKNOWN: Values = (ANYTHING,)
 
 

@@ -7,13 +7,14 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.shortcuts import get_object_or_404
 from django.urls import path
-from rest_framework import pagination, serializers, views, viewsets
+from rest_framework import pagination, permissions, serializers, views, viewsets
 from rest_framework.authtoken.models import Token
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from drf_mcp.exposure import registry
+from drf_mcp.introspection import PathKwarg
 from tests.introspection.inspected import by_name, described
 
 TEXT = {"type": "string"}
@@ -163,8 +164,8 @@ def test_a_name_of_another_action_is_taken_with_a_warning(expose, agent_of):
     (name,) = registry.tools()
     result = agent_of(user).call(name, id=user.pk, mine="1")
     assert not result.is_error
-    (warning,) = [w for w in result.envelope["meta"]["warning_details"] if "mine" in w["message"]]
-    assert warning["message"] == "Not read by this tool, only by others of the view: 'mine'."
+    (warning,) = result.envelope["meta"]["warnings"]
+    assert warning == "Not read by this tool, only by others of the view: 'mine'."
 
 
 # --- Writes
@@ -197,10 +198,10 @@ def test_a_change_without_a_member_of_the_body_says_that_nothing_was_sent(expose
     Token.objects.create(user=user)
     (name,) = registry.tools()
     result = agent_of(user).call(name, id=user.pk)
-    codes = [warning["code"] for warning in result.envelope["meta"]["warning_details"]]
-    assert codes == ["NOTHING_TO_CHANGE"]
+    (warning,) = result.envelope["meta"]["warnings"]
+    assert warning == "Nothing was sent to change: the body had no member."
     result = agent_of(user).call(name, id=user.pk, username="bob")
-    assert "warning_details" not in result.envelope["meta"]
+    assert "warnings" not in result.envelope["meta"]
 
 
 # --- Values
@@ -459,3 +460,72 @@ def test_a_query_that_is_read_whole_opens_the_query():
 
     schema = described(reading(whole), action="list")
     assert schema.query_opened_by.endswith("passes request.query on")
+
+
+# --- Other classes
+
+
+class Flagged(Rows):
+    def get_fields(self):
+        if self.context["view"].action == "list":
+            self.context["request"].query_params.get("only")
+        return super().get_fields()
+
+
+class Backend:
+    def filter_queryset(self, request, queryset, view):
+        if view.action == "list":
+            return queryset.filter(username=request.GET.get("named"))
+        return queryset
+
+    def get_schema_operation_parameters(self, view):
+        return []
+
+
+def test_a_serializer_or_a_backend_may_read_for_one_action():
+    view_class = type("V", (Users,), {"serializer_class": Flagged, "filter_backends": [Backend]})
+    assert listed(view_class, "list") == {"only", "named"}
+    assert listed(view_class, "retrieve") == set()
+    assert "only" in unread(view_class, "retrieve")
+
+
+def test_what_a_permission_reads_is_an_argument():
+    class HasCode(permissions.BasePermission):
+        def has_permission(self, request, view):
+            return request.query_params.get("code") == "x"
+
+    view_class = type("V", (Users,), {"permission_classes": [HasCode | permissions.AllowAny]})
+    assert listed(view_class, "destroy") == {"code"}
+
+
+def test_what_the_serializer_of_a_method_field_reads_is_an_argument():
+    class Outer(Rows):
+        card = serializers.SerializerMethodField()
+
+        class Meta:
+            model = User
+            fields = ["id", "card"]
+
+        def get_card(self, user):
+            return Flagged(user, context=self.context).data
+
+    assert listed(type("V", (Users,), {"serializer_class": Outer}), "list") == {"only"}
+
+
+def test_the_alternative_of_an_empty_value_is_its_default():
+    def either(query):
+        return query.get("by") or "username"
+
+    assert schema_of(either) == {"type": "string", "default": "username"}
+
+
+def test_a_kwarg_that_finds_an_object_is_its_key():
+    class Found(views.APIView):
+        def get(self, request, named, other):
+            get_object_or_404(Group, name=named)
+            return Response(User.objects.get(pk=self.kwargs["other"]).pk)
+
+    kwargs = tuple(PathKwarg(name) for name in ("named", "other"))
+    named, other = described(Found, "GET", path_kwargs=kwargs).path
+    assert named.value_info[()].relation.model is Group
+    assert other.value_info[()].relation.model is User
