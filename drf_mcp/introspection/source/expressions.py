@@ -322,7 +322,7 @@ class ExpressionReader(RunParts):
                 self.assign(inner, UNKNOWN if part is None else self.evaluated[id(part)], part)
         else:
             self.evaluate(target)
-            self.escape(values)
+            self.escape(tuple(each for each in values if isinstance(each, RequestPart)))
 
     def keep_answers(self, name: str, values: Values) -> Values:
         # Code that names an answer twice may change its data.
