@@ -210,7 +210,7 @@ class RequestBody:
             # What may be sent in the query as well is listed there.
             query = {
                 **self.inspection.query_reading.names,
-                **self.inspection.get_declared_parameters("query"),
+                **self.inspection.read_declared_parameters("query"),
             }
             members = tuple(replace(each, listed=each.name not in query) for each in members)
         reading = self.inspection.reading
