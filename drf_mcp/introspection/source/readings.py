@@ -10,7 +10,7 @@ from typing import Any
 
 from rest_framework.serializers import BaseSerializer, Serializer
 
-from drf_mcp.introspection.source.calls import CallReader, find_constant, read_parameters
+from drf_mcp.introspection.source.calls import CallReader, find_constant
 from drf_mcp.introspection.source.choices import name_serializers
 from drf_mcp.introspection.source.expressions import ExpressionReader
 from drf_mcp.introspection.source.members import (
@@ -38,6 +38,7 @@ from drf_mcp.introspection.source.values import (
     RequestMember,
     RequestPart,
     Values,
+    read_parameters,
 )
 
 

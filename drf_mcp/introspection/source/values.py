@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -243,3 +245,47 @@ class RunParts:
     find_truth: Any
     get_attribute: Any
     look_up: Any
+
+
+def bind_arguments(
+    function: Any,
+    positional: list[Values],
+    keywords: Keywords,
+    *,
+    skip: bool,
+    is_method: bool = False,
+) -> Bindings:
+    """Return what parameters are given, () for a function to which nothing of a request goes."""
+    names, defaults = read_parameters(function)
+    names = names[1:] if skip else names
+    given: dict[str, Values] = dict(zip(names, positional, strict=False))
+    given |= {name: values for name, values in keywords.items() if name in names and name}
+    useful = {name: values for name, values in given.items() if not is_dull(values)}
+    if not useful and not is_method:
+        return NONE
+    known = useful | {name: values for name, values in given.items() if is_text(values)}
+    texts = {name: (KnownValue(v),) for name, v in defaults.items() if name not in given}
+    return frozenset({**texts, **known}.items())
+
+
+def is_dull(values: Values) -> bool:
+    kinds = (RequestPart, RequestMember, ReadObject)
+    return not any(isinstance(v, kinds) or v is THE_REQUEST for v in values)
+
+
+def is_text(values: Values) -> bool:
+    return len(values) == 1 and isinstance(getattr(values[0], "value", None), str)
+
+
+@functools.lru_cache(maxsize=4096)
+def read_parameters(function: Any) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the names of parameters, and the defaults that are texts."""
+    if not inspect.isfunction(function):
+        return (), {}
+    parameters = {
+        n: p
+        for n, p in inspect.signature(function).parameters.items()
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    }
+    texts = {n: each.default for n, each in parameters.items() if isinstance(each.default, str)}
+    return tuple(parameters), texts
