@@ -75,7 +75,7 @@ class FormBody(BodyEncoder):
             yield name, value
         elif form == "json" and place:
             yield name, json.dumps(value, allow_nan=False)
-        elif isinstance(value, Mapping) and (form == "parts" or not place):
+        elif isinstance(value, Mapping) and (not place or (value and form == "parts")):
             # REST framework reads ``line.price`` and ``lines[0]price`` as members; other objects
             # are sent as JSON.
             prefix = name if name[-1:] in ("", "]") else f"{name}."
@@ -87,9 +87,10 @@ class FormBody(BodyEncoder):
                 yield from self._find_pairs(member, f"{prefix}{key}", inside)
         elif value is None and form == "null" and name:
             yield name, ""
-        elif value is None or value == []:
+        elif value is None or value == [] or (value == {} and form == "parts"):
             # REST framework would take a field that is not sent for one that keeps its value.
-            kind = "null" if value is None else "an empty list"
+            is_list = isinstance(value, list)
+            kind = "null" if value is None else f"an empty {'list' if is_list else 'object'}"
             raise TypeError(
                 f"a form cannot hold {kind}: leave out {name or 'it'}, or give it a value"
             )

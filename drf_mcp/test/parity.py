@@ -27,6 +27,7 @@ from drf_mcp.arguments.errors import ArgumentsRefused
 from drf_mcp.contrib.operators.lock import LOCK_FILE, LockFile
 from drf_mcp.dispatch.content import Content, ContentReader
 from drf_mcp.dispatch.probe import find_written_databases
+from drf_mcp.dispatch.redirects import is_moved, leads_to_login
 from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.introspection.field_selection import FieldSelection
@@ -103,7 +104,7 @@ class ParityCheck:
         return replace(observed, writes=[f"{verb} {table}" for verb, table in writes])
 
     def _observe_response(self, response: Any) -> Observed:
-        failed = response.status_code >= FAILED
+        failed = response.status_code >= FAILED or is_failing_redirect(response)
         uri = response.wsgi_request.build_absolute_uri()
         content = Content() if failed else ContentReader(response, uri).read()
         try:
@@ -147,6 +148,15 @@ class ParityCheck:
         # A tool of several objects was called with one, as the HTTP request is.
         is_one = known and known.endpoint.many and isinstance(seen.data, list)
         return replace(seen, data=seen.data[0]) if is_one else seen
+
+
+def is_failing_redirect(response: Any) -> bool:
+    """Return whether a redirect says that a request was not made, which a tool calls a failure."""
+    request, location = response.wsgi_request, response.headers.get("Location", "")
+    if not 300 <= response.status_code < FAILED or not location:
+        return False
+    moved = is_moved(response.status_code, request.method)
+    return moved or leads_to_login(location, request.path)
 
 
 def assert_parity(

@@ -155,7 +155,7 @@ def make_requests() -> list[Request]:
             Request("clients_destroy", {key_of("clients_retrieve"): client}, "DELETE", path),
             Request(
                 "ledger_post",
-                {"body": {"customer": client}},
+                {"customer": client},
                 "POST",
                 "/ledger/",
                 {"customer": client},

@@ -132,11 +132,14 @@ def test_an_empty_value_that_a_form_cannot_have_is_refused(subtests, serve):
 
     for parser in [parsers.FormParser, parsers.MultiPartParser]:
         thing = serve(Change.as_view(parser_classes=[parser]))
-        for name, nothing in [("sizes", []), ("is_gift", None), ("order_line", {})]:
+        empty = {"sizes": [], "is_gift": None, "order_line": {}}
+        for (name, nothing), said in zip(
+            empty.items(), ("an empty list", "null", "an empty object")
+        ):
             with subtests.test(parser=parser, name=name):
                 result = thing.call(first_name="Zoe", **{name: nothing})
                 assert result.is_error
-                assert f"a form cannot say that {name} is empty" in result.envelope["error"]
+                assert f"a form cannot hold {said}: leave out {name}" in result.envelope["error"]
         assert thing.call(sizes=[1]).data == {"sizes": [1]}
     whole = serve(Change.as_view(parser_classes=[parsers.JSONParser]))
     assert whole.call(sizes=[]).data == {"sizes": []}
@@ -191,7 +194,7 @@ def test_a_delete_may_have_a_body(serve):
 
     thing = serve(Things.as_view())
     over_http = thing.http.delete("/thing/", {"ids": [1, 2]}, format="json")
-    assert thing.call(body={"ids": [1, 2]}).data == over_http.json() == {"deleted": [1, 2]}
+    assert thing.call(ids=[1, 2]).data == over_http.json() == {"deleted": [1, 2]}
 
 
 def test_undeclared_query_parameters_are_sent_by_extra_query(serve):
@@ -202,7 +205,6 @@ def test_undeclared_query_parameters_are_sent_by_extra_query(serve):
     result = thing.call(query={"expand": ["a", "b"], "depth": 2, "q": "x&y=ü", "none": None})
     assert result.data == {"expand": ["a", "b"], "depth": ["2"], "q": ["x&y=ü"]}
     assert result.data == thing.get(expand=["a", "b"], depth=2, q="x&y=ü").json()
-    assert serve(answering(answer)).call(expand="a").problems[0]["code"] == "unknown"
 
 
 @pytest.mark.parametrize(("wanted", "code"), [("json", None), ("shop", None), ("pdf", "NOT_FOUND")])

@@ -14,24 +14,25 @@ from rest_framework.views import APIView
 
 
 class Probe(APIView):
-    """Calls ``look`` with the request, and keeps the result in ``seen``.
+    """Calls ``looks[0]`` with the request, and keeps the result in ``seen``.
 
-    ``Probe.looking(look)`` makes a probe class with its own list.
+    ``Probe.looking(look)`` makes a probe class with its own lists. What an element of a list does
+    cannot be read, so the tools of a probe take any body.
     """
 
     permission_classes = [AllowAny]
-    look: Callable[[Any], Any] = staticmethod(lambda request: None)
+    looks: list[Callable[[Any], Any]] = [lambda request: None]
     seen: list[Any] = []
 
     @classmethod
     def looking(cls, look: Callable[[Any], Any] = lambda request: None, **attributes: Any) -> Any:
         """Return a probe class with an empty list."""
-        members = {"look": staticmethod(look), "seen": [], **attributes}
+        members = {"looks": [look], "seen": [], **attributes}
         return type("OneProbe", (cls,), members)
 
     def answer(self, request: Any, *args: Any, **kwargs: Any) -> Response:
         """Look at the request."""
-        self.seen.append(self.look(request))
+        self.seen.append(self.looks[0](request))
         return Response({"user": str(request.user)})
 
     get = post = put = patch = delete = answer

@@ -147,7 +147,7 @@ class NotingAuthentication(KeyAuthentication):
 
 def test_a_view_whose_credential_is_in_the_body_authenticates_itself(serve):
     probe = make_probe("initial", authentication_classes=[BodyAuthentication])
-    probe.look = staticmethod(lambda request: request.user)
+    probe.looks = [lambda request: request.user]
     serve(probe, [BodyAuthentication], [AllowAny])
     send("alice read", "probe_post", {"body": {"key": "a guest"}})
     assert probe.seen == ["a guest"]

@@ -97,10 +97,9 @@ def agent(expose, alice):
 
 @pytest.mark.parametrize("tool", ["pay", "pay_function", "pay_generic_create"])
 def test_the_same_key_again_returns_the_first_answer(agent, tool):
-    sent = {"body": {"name": "rent"}} if tool != "pay_generic_create" else {"name": "rent"}
-    first = agent.call(tool, **sent, idempotency_key="monday")
+    first = agent.call(tool, name="rent", idempotency_key="monday")
     assert not first.is_error, first.raw
-    again = agent.call(tool, **sent, idempotency_key="monday")
+    again = agent.call(tool, name="rent", idempotency_key="monday")
     assert again.data == first.data
     assert again.envelope["meta"]["replayed"] is True
     assert Group.objects.count() == 1
