@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 import functools
 import inspect
 import linecache
@@ -56,31 +55,11 @@ class FunctionSource:
 @functools.lru_cache(maxsize=4096)
 def parse_function(code: CodeType) -> AnyFunctionDef | None:
     try:
-        if code.co_name == "<lambda>":
-            return parse_lambda(code)
         tree = ast.parse(textwrap.dedent(read_source(code)))
     except (OSError, TypeError, SyntaxError):
         return None
     statement = tree.body[0] if tree.body else None
     return statement if isinstance(statement, AnyFunctionDef) else None
-
-
-def parse_lambda(code: CodeType) -> AnyFunctionDef | None:
-    """Return a function that returns the expression, where it is the one lambda of its line."""
-    tree = parse_file(code.co_filename)
-    on_line = (node for node in ast.walk(tree) if getattr(node, "lineno", 0) == code.co_firstlineno)
-    found = [node for node in on_line if isinstance(node, ast.Lambda)]
-    if len(found) != 1:
-        return None
-    own = ast.increment_lineno(copy.deepcopy(found[0]), 1 - code.co_firstlineno)
-    body: list[ast.stmt] = [ast.copy_location(ast.Return(own.body), own)]
-    function = ast.FunctionDef("read_lambda", own.args, body, [])
-    return ast.copy_location(function, own)
-
-
-@functools.lru_cache(maxsize=2)
-def parse_file(path: str) -> ast.Module:
-    return ast.parse("".join(linecache.getlines(path)))
 
 
 def read_source(code: CodeType) -> str:
