@@ -317,7 +317,8 @@ class TaskGuard(Guard):
         if outcome.unfinished is not None or call.sent is None or call.sent.is_inner:
             return outcome
         unfinished = None
-        if task is not None and task.is_deferred:
+        # A credential may narrow the tools, which is known once the view's permissions were asked.
+        if task is not None and task.is_deferred and outcome.failure is None:
             try:
                 unfinished = self.tasks.create(call)
             except LimitReached as exc:
