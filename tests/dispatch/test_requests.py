@@ -132,10 +132,11 @@ def test_an_empty_value_that_a_form_cannot_have_is_refused(subtests, serve):
 
     for parser in [parsers.FormParser, parsers.MultiPartParser]:
         thing = serve(Change.as_view(parser_classes=[parser]))
-        empty = {"sizes": [], "is_gift": None, "order_line": {}}
-        for (name, nothing), said in zip(
-            empty.items(), ("an empty list", "null", "an empty object")
-        ):
+        for name, nothing, said in [
+            ("sizes", [], "an empty list"),
+            ("is_gift", None, "null"),
+            ("order_line", {}, "an empty object"),
+        ]:
             with subtests.test(parser=parser, name=name):
                 result = thing.call(first_name="Zoe", **{name: nothing})
                 assert result.is_error
