@@ -19,6 +19,7 @@ from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import TemplateView, View
 from oauth2_provider import views as toolkit
 from oauth2_provider.contrib.rest_framework import OAuth2Authentication
@@ -325,6 +326,7 @@ class ConsentPreview:
         return [tool for tool in writing if tool.annotations["destructiveHint"]]
 
 
+@method_decorator(csrf_exempt, name="dispatch")
 class OfferedGrants:
     """Registers a client that asks for other grants too, without these (RFC 7591, 3.2.1)."""
 

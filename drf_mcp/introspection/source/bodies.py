@@ -184,7 +184,8 @@ class BodyFunctionReader(BodyCalls):
             returned = self.returned
             self.read_block(node.body)
             self.names, self.returned = before, returned
-        elif not isinstance(node, ast.ClassDef):
+        # What an exception says takes no member of the body.
+        elif not isinstance(node, (ast.ClassDef, ast.Raise)):
             self.read_parts(node)
 
     def read_parts(self, node: ast.AST) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from django.test import Client
 from oauth2_provider.models import get_application_model
 
 OPEN = {
@@ -28,6 +29,13 @@ def test_anonymous_clients_register_where_the_permission_class_allows_it(project
     assert register(project).status_code == 401
     configure(**OPEN)
     assert register(project).status_code == 201
+
+
+def test_a_program_registers_without_a_token_against_forgery(project, configure):
+    configure(**OPEN)
+    body = json.dumps({"redirect_uris": ["https://agent.example/callback"]})
+    client = Client(enforce_csrf_checks=True)
+    assert client.post("/o/register/", body, "application/json", secure=True).status_code == 201
 
 
 def test_a_registered_client_signs_in(project, configure):
