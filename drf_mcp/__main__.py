@@ -14,7 +14,7 @@ from drf_mcp.management.console import take_streams
 USAGE = "Usage: python -m drf_mcp MANAGE_PY mcp_stdio [options]"
 
 
-def _main() -> None:
+def main() -> None:
     """Run a project's ``manage.py``, whose prints go to stderr."""
     if len(sys.argv) < 3 or sys.argv[2] != "mcp_stdio":
         sys.exit(USAGE)
@@ -26,4 +26,4 @@ def _main() -> None:
 
 
 if __name__ == "__main__":
-    _main()
+    main()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.test import Client
 from oauth2_provider.models import get_application_model
 
 OPEN = {
@@ -34,8 +33,9 @@ def test_anonymous_clients_register_where_the_permission_class_allows_it(project
 def test_a_program_registers_without_a_token_against_forgery(project, configure):
     configure(**OPEN)
     body = json.dumps({"redirect_uris": ["https://agent.example/callback"]})
-    client = Client(enforce_csrf_checks=True)
-    assert client.post("/o/register/", body, "application/json", secure=True).status_code == 201
+    browser = project.make_browser(None)
+    browser.handler.enforce_csrf_checks = True
+    assert browser.post("/o/register/", body, "application/json").status_code == 201
 
 
 def test_a_registered_client_signs_in(project, configure):
