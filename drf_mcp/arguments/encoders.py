@@ -75,7 +75,9 @@ class FormBody(BodyEncoder):
             yield name, value
         elif form == "json" and place:
             yield name, json.dumps(value, allow_nan=False)
-        elif isinstance(value, Mapping) and (not place or (value and form == "parts")):
+        elif isinstance(value, Mapping) and (form == "parts" or not place):
+            if not value and place and (*place, ANY) not in self.forms:
+                raise TypeError(f"a form cannot hold an empty object: leave out {name}")
             # REST framework reads ``line.price`` and ``lines[0]price`` as members; other objects
             # are sent as JSON.
             prefix = name if name[-1:] in ("", "]") else f"{name}."
@@ -87,10 +89,9 @@ class FormBody(BodyEncoder):
                 yield from self._find_pairs(member, f"{prefix}{key}", inside)
         elif value is None and form == "null" and name:
             yield name, ""
-        elif value is None or value == [] or (value == {} and form == "parts"):
+        elif value is None or value == []:
             # REST framework would take a field that is not sent for one that keeps its value.
-            is_list = isinstance(value, list)
-            kind = "null" if value is None else f"an empty {'list' if is_list else 'object'}"
+            kind = "null" if value is None else "an empty list"
             raise TypeError(
                 f"a form cannot hold {kind}: leave out {name or 'it'}, or give it a value"
             )

@@ -138,6 +138,7 @@ class BodyFunctionReader(BodyCalls):
         self.home = home
         self.names: Names = dict(given)
         self.returned = NOTHING
+        self.is_raising = False
         self.locals = frozenset(source.function.__code__.co_varnames)
 
     def read(self) -> Values:
@@ -151,6 +152,9 @@ class BodyFunctionReader(BodyCalls):
         return write_line(code.co_filename, number)
 
     def open(self, values: Values, node: ast.AST, *, is_deep: bool = True) -> None:
+        if self.is_raising:
+            # The text of an exception quotes the body, and takes nothing of it.
+            return
         for value in values:
             if value == THE_REQUEST or isinstance(value, (PartOfBody, Key, Keywords)):
                 self.reader.open(value, self.find_line(node), is_deep=is_deep)
@@ -184,9 +188,10 @@ class BodyFunctionReader(BodyCalls):
             returned = self.returned
             self.read_block(node.body)
             self.names, self.returned = before, returned
-        # What an exception says takes no member of the body.
-        elif not isinstance(node, (ast.ClassDef, ast.Raise)):
+        elif not isinstance(node, ast.ClassDef):
+            before, self.is_raising = self.is_raising, isinstance(node, ast.Raise)
             self.read_parts(node)
+            self.is_raising = before
 
     def read_parts(self, node: ast.AST) -> None:
         for part in ast.iter_child_nodes(node):

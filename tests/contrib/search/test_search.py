@@ -82,7 +82,7 @@ def test_a_hit_has_a_signature_and_the_tool_that_runs_it(agent):
     assert best == {
         "signature": (
             "orders_refund(id: int, reason: 'damaged' | 'late' | 'changed_mind' | 'other', "
-            "amount: str = None, ...)"
+            "amount: str = None, ...) -> {id, url, number, customer, status, status_label, ...}"
         ),
         "run_with": "tools_write",
         "description": "Give back the money of a paid or shipped order, or a part of it.",
