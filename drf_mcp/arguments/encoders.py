@@ -76,7 +76,7 @@ class FormBody(BodyEncoder):
         elif form == "json" and place:
             yield name, json.dumps(value, allow_nan=False)
         elif isinstance(value, Mapping) and (form == "parts" or not place):
-            if not value and place and (*place, ANY) not in self.forms:
+            if not value and place:
                 raise TypeError(f"a form cannot hold an empty object: leave out {name}")
             # REST framework reads ``line.price`` and ``lines[0]price`` as members; other objects
             # are sent as JSON.
