@@ -22,7 +22,7 @@ from drf_mcp.introspection.inspection import find_declared_schema
 from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.source.members import find_package, is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
-from drf_mcp.introspection.source.rules import find_rules, find_rules_of_validator
+from drf_mcp.introspection.source.rules import find_rules_of_field, find_rules_of_validator
 from drf_mcp.introspection.text import (
     clean_text,
     describe_intention,
@@ -128,7 +128,9 @@ class DescribedField:
     def _add_rules(self, schema: FieldSchema) -> FieldSchema:
         """Return a schema whose description says what the project's own validation asks."""
         field = self.field
-        rules = find_rules(type(field.parent), str(field.field_name)) if field.parent else ()
+        rules = (
+            find_rules_of_field(type(field.parent), str(field.field_name)) if field.parent else ()
+        )
         for validator in filter(inspect.isfunction, field.validators):
             rules += find_rules_of_validator(validator)
         return FieldSchema.of(explain(schema, *rules)) if rules else schema

@@ -24,13 +24,13 @@ def describe_member(reading: MemberReading, bare: Schema) -> Schema:
         bare: the schema of a member without anything known.
     """
     if reading.several:
-        return {"type": "array", "items": _describe_value(reading, TEXT)}
-    schema = _describe_value(reading, bare)
+        return {"type": "array", "items": _describe_member(reading, TEXT)}
+    schema = _describe_member(reading, bare)
     default = find_default(reading, schema)
     return schema if default is None else schema | {"default": default}
 
 
-def _describe_value(reading: MemberReading, bare: Schema) -> Schema:
+def _describe_member(reading: MemberReading, bare: Schema) -> Schema:
     if reading.kind in TYPES:
         return FieldSchema({"type": reading.kind})
     schema = make_text(reading.kind) if reading.kind else FieldSchema(bare)

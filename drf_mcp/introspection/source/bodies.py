@@ -24,13 +24,13 @@ from drf_mcp.introspection.source.body_parts import (
     Key,
     Keywords,
     Known,
+    LiteralText,
     Names,
     PartOfBody,
-    Text,
     Texts,
     Values,
+    find_literal_texts,
     find_telling,
-    find_texts,
     has_parts,
     is_item,
     list_functions,
@@ -189,9 +189,9 @@ class BodyFunctionReader(BodyCalls):
             self.read_block(node.body)
             self.names, self.returned = before, returned
         elif not isinstance(node, ast.ClassDef):
-            before, self.is_raising = self.is_raising, isinstance(node, ast.Raise)
+            was_raising, self.is_raising = self.is_raising, isinstance(node, ast.Raise)
             self.read_parts(node)
-            self.is_raising = before
+            self.is_raising = was_raising
 
     def read_parts(self, node: ast.AST) -> None:
         for part in ast.iter_child_nodes(node):
@@ -261,7 +261,7 @@ class BodyFunctionReader(BodyCalls):
     def bind_pairs(self, target: ast.AST, found: Values, node: ast.AST) -> bool:
         """Bind the variables of ``for name, value in mapping.items()``."""
         parts = frozenset(value for value in found if isinstance(value, PartOfBody))
-        texts = frozenset(map(Text, find_texts(found)))
+        texts = frozenset(map(LiteralText, find_literal_texts(found)))
         if not parts and not texts and FIELDS not in found:
             return False
         self.open(parts, node, is_deep=False)
@@ -279,7 +279,7 @@ class BodyFunctionReader(BodyCalls):
         # Of an object the names of its members are gone through.
         found |= {FIELD if part.is_copy_of_fields else Key(part) for part in parts}
         found |= {FIELD} if FIELDS in values else set()
-        return frozenset(found | set(map(Text, find_texts(values))))
+        return frozenset(found | set(map(LiteralText, find_literal_texts(values))))
 
     # --- Expressions
 
@@ -295,11 +295,11 @@ class BodyFunctionReader(BodyCalls):
         return NOTHING
 
     def _evaluate_constant(self, node: ast.Constant) -> Values:
-        return frozenset([Text(node.value)]) if isinstance(node.value, str) else NOTHING
+        return frozenset([LiteralText(node.value)]) if isinstance(node.value, str) else NOTHING
 
     def _evaluate_tuple(self, node: ast.Tuple | ast.List | ast.Set) -> Values:
         parts = [self.evaluate(part) for part in node.elts]
-        texts = [v.text for part in parts for v in part if isinstance(v, Text)]
+        texts = [v.text for part in parts for v in part if isinstance(v, LiteralText)]
         for part in parts:
             self.open(part - {THE_REQUEST}, node)
         return frozenset([Texts(tuple(texts))]) if texts else NOTHING
@@ -312,9 +312,9 @@ class BodyFunctionReader(BodyCalls):
             inner = part.value if isinstance(part, ast.FormattedValue) else part
             found = self.evaluate(inner)
             self.open(found - {THE_REQUEST}, node)
-            known = [value.text for value in found if isinstance(value, Text)]
+            known = [value.text for value in found if isinstance(value, LiteralText)]
             texts = [f"{text}{each}" for text in texts for each in known][:MOST_TEXTS]
-        return frozenset(map(Text, texts))
+        return frozenset(map(LiteralText, texts))
 
     def _evaluate_name(self, node: ast.Name) -> Values:
         if node.id in self.names:
@@ -420,7 +420,7 @@ class BodyFunctionReader(BodyCalls):
             if key is None:
                 spread |= found
             else:
-                texts += [v.text for v in self.evaluate(key) if isinstance(v, Text)]
+                texts += [v.text for v in self.evaluate(key) if isinstance(v, LiteralText)]
                 # The context of a serializer has the request.
                 self.open(found - {THE_REQUEST}, value)
         return spread | (frozenset([Texts(tuple(texts))]) if texts else NOTHING)

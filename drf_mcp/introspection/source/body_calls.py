@@ -22,9 +22,9 @@ from drf_mcp.introspection.source.body_parts import (
     Instance,
     Keywords,
     Known,
+    LiteralText,
     Names,
     PartOfBody,
-    Text,
     Values,
     is_library,
 )
@@ -56,7 +56,7 @@ class BodyCalls:
     def look_up(self, holders: Values, key: ast.AST, node: ast.AST) -> Values:
         keys = self.evaluate(key)
         self.open(frozenset(k for k in keys if isinstance(k, PartOfBody)), key)
-        texts = [value.text for value in keys if isinstance(value, Text)]
+        texts = [value.text for value in keys if isinstance(value, LiteralText)]
         constant = self.find_text(key)
         texts += [constant] if isinstance(constant, str) and constant not in texts else []
         found: set[Any] = set()
@@ -234,7 +234,7 @@ class BodyCalls:
         names = [n for n, p in signature.items() if p.kind not in VARIABLE]
         given: Names = {}
         defaults = {n: p.default for n, p in signature.items() if isinstance(p.default, str)}
-        given |= {name: frozenset([Text(text)]) for name, text in defaults.items()}
+        given |= {name: frozenset([LiteralText(text)]) for name, text in defaults.items()}
         if own is not None and names:
             given[names.pop(0)] = own
         further, rest = dict[str, Values](), NOTHING

@@ -61,7 +61,7 @@ class Known(NamedTuple):
         return isinstance(other, Known) and self.value is other.value
 
 
-class Text(NamedTuple):
+class LiteralText(NamedTuple):
     """A text that the code names."""
 
     text: str
@@ -121,7 +121,7 @@ def is_item(value: Any) -> bool:
     return isinstance(value, PartOfBody) and value.steps[-1:] == (ANY,)
 
 
-def find_texts(values: Values) -> list[str]:
+def find_literal_texts(values: Values) -> list[str]:
     """Return the texts of what code goes through, or of the keys of a table."""
     found: list[Any] = []
     for value in values:

@@ -48,7 +48,7 @@ TELLING = REQUEST | {
 }
 
 
-class Listener:
+class SourceListener:
     """Takes what it needs of what the reader comes across.
 
     ``run`` is the function that is being read: behind which hook (``run.hook``), and whether a
@@ -111,7 +111,7 @@ class Reader:
 
     run_class: Any = None
 
-    def __init__(self, owner: type, *listeners: Listener, **facts: Any) -> None:
+    def __init__(self, owner: type, *listeners: SourceListener, **facts: Any) -> None:
         self.owner = owner
         self.instance = ReadObject(owner)
         self.listeners = listeners

@@ -20,7 +20,7 @@ from drf_mcp.introspection.source.members import (
     unwrap_member,
 )
 from drf_mcp.introspection.source.overrides import CONVERSIONS
-from drf_mcp.introspection.source.reader import Listener, Reader, inherits_all
+from drf_mcp.introspection.source.reader import Reader, SourceListener, inherits_all
 from drf_mcp.introspection.source.statements import StatementReader
 from drf_mcp.introspection.source.trees import FunctionSource
 from drf_mcp.introspection.source.values import (
@@ -92,7 +92,7 @@ class MemberReading:
         )
 
 
-class MemberReadings(Listener):
+class MemberReadings(SourceListener):
     def __init__(self) -> None:
         self.found: dict[RequestMember, MemberReading] = {}
 
@@ -153,7 +153,7 @@ class SerializerCall:
     partial: bool | None = False
 
 
-class HandlerReading(Listener):
+class HandlerReading(SourceListener):
     """What a handler, and the code that it calls, does with the request.
 
     Attributes:

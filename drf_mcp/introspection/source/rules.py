@@ -26,7 +26,7 @@ TRANSLATIONS = frozenset({"_", "gettext", "gettext_lazy", "ugettext_lazy", "pget
 WHOLE = ""
 
 
-def find_rules(owner: type, name: str) -> tuple[str, ...]:
+def find_rules_of_field(owner: type, name: str) -> tuple[str, ...]:
     """Return the rules for one field of a serializer class."""
     return read_rules(owner).get(name, ())
 
@@ -64,19 +64,19 @@ def find_sentences(function: Any) -> Iterator[tuple[str, str]]:
             name = getattr(error.func, "attr", getattr(error.func, "id", ""))
             if not name.endswith("ValidationError"):
                 continue
-            yield from find_texts(error.args[0], source)
+            yield from read_sentences(error.args[0], source)
 
 
-def find_texts(
+def read_sentences(
     node: ast.expr, source: FunctionSource, name: str = WHOLE
 ) -> Iterator[tuple[str, str]]:
     if isinstance(node, ast.Dict) and not name:
         for key, value in zip(node.keys, node.values, strict=True):
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                yield from find_texts(value, source, key.value)
+                yield from read_sentences(value, source, key.value)
     elif isinstance(node, (ast.List, ast.Tuple)):
         for part in node.elts:
-            yield from find_texts(part, source, name)
+            yield from read_sentences(part, source, name)
     else:
         text = find_text(node, source)
         if is_rule(text):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from drf_mcp.introspection.source.trees import AnyFunctionDef, is_refusal
+from drf_mcp.introspection.source.trees import AnyFunctionDef, refuses_call
 from drf_mcp.introspection.source.values import (
     UNKNOWN,
     Comparison,
@@ -15,7 +15,7 @@ from drf_mcp.introspection.source.values import (
     RunParts,
     Values,
     invert,
-    join_names,
+    join_scopes,
 )
 
 Block = list[ast.stmt]
@@ -53,7 +53,7 @@ class StatementReader(RunParts):
         for statement in block:
             if self.ended:
                 self.is_dead = True
-            if is_refusal(statement):
+            if refuses_call(statement):
                 self.close_chain(chain)
             was_sure = self.is_sure or bool(chain)
             method = getattr(self, f"read_{type(statement).__name__.lower()}", None)
@@ -103,7 +103,7 @@ class StatementReader(RunParts):
                 self.escape(values)
             elif not self.is_dead:
                 self.returned |= dict.fromkeys(values)
-        self.ended = self.ended or (REFUSED if is_refusal(statement) else RETURNED)
+        self.ended = self.ended or (REFUSED if refuses_call(statement) else RETURNED)
 
     def read_raise(self, statement: ast.Raise) -> None:
         self.read_parts(statement)
@@ -133,7 +133,7 @@ class StatementReader(RunParts):
 
     def read_if(self, statement: ast.If) -> None:
         truth = self.find_truth(self.evaluate(statement.test))
-        refuses = bool(statement.body) and is_refusal(statement.body[-1])
+        refuses = bool(statement.body) and refuses_call(statement.body[-1])
         if refuses and truth is None and len(statement.body) == 1:
             self.read_refusal(statement.test)
         ends: list[tuple[dict[str, Values], str]] = []
@@ -151,7 +151,7 @@ class StatementReader(RunParts):
         if not going:
             self.ended = REFUSED if all(e == REFUSED for _, e in ends) else RETURNED
             going = [ends[1][0]]
-        self.names = join_names(*going)
+        self.names = join_scopes(*going)
         if RETURNED in (ended for _, ended in ends):
             self.is_sure = False
 
@@ -166,7 +166,7 @@ class StatementReader(RunParts):
             self.assign_items(statement.target, statement.iter, values)
             self.read_block(statement.body)
             inside = self.names
-        self.names = join_names(self.names, inside)
+        self.names = join_scopes(self.names, inside)
         self.read_block(statement.orelse)
 
     read_asyncfor = read_for
@@ -176,7 +176,7 @@ class StatementReader(RunParts):
         with self.branch(None):
             self.read_block(statement.body)
             inside = self.names
-        self.names = join_names(self.names, inside)
+        self.names = join_scopes(self.names, inside)
 
     def read_with(self, statement: ast.With) -> None:
         for item in statement.items:
@@ -189,20 +189,20 @@ class StatementReader(RunParts):
 
     def read_try(self, statement: ast.Try) -> None:
         # A key that is missing is refused, where every handler refuses.
-        refuses = all(h.body and is_refusal(h.body[-1]) for h in statement.handlers)
+        refuses = all(h.body and refuses_call(h.body[-1]) for h in statement.handlers)
         before = self.names
         with self.branch(True if refuses else None):
             self.read_block(statement.body)
             ends = [(self.names, self.ended)]
         for handler in statement.handlers:
             with self.branch(None):
-                self.names = join_names(before, ends[0][0])
+                self.names = join_scopes(before, ends[0][0])
                 if handler.name:
                     self.names[handler.name] = UNKNOWN
                 self.read_block(handler.body)
                 ends.append((self.names, self.ended))
         going = [names for names, ended in ends if not ended] or [ends[0][0]]
-        self.names = join_names(*going)
+        self.names = join_scopes(*going)
         if all(ended for _, ended in ends):
             self.ended = ends[0][1]
         self.read_block(statement.orelse)
@@ -222,10 +222,10 @@ class StatementReader(RunParts):
                 self.read_block(case.body)
                 if not self.ended:
                     inside.append(self.names)
-        self.names = join_names(self.names, *inside)
+        self.names = join_scopes(self.names, *inside)
         pattern, last = statement.cases[-1].pattern, statement.cases[-1].body[-1]
         others = isinstance(pattern, ast.MatchAs) and pattern.pattern is None
-        self.tell_literals(subject, literals, is_closed=others and is_refusal(last))
+        self.tell_literals(subject, literals, is_closed=others and refuses_call(last))
 
     # --- Values that are refused ------------------------------------------------------------------
 
@@ -274,7 +274,7 @@ class StatementReader(RunParts):
                 return []
             found.append(comparison)
             ends = ends[0].orelse or [ast.Pass()]
-        if is_refusal(ends[-1]):
+        if refuses_call(ends[-1]):
             self.close_chain(found)
         return found
 

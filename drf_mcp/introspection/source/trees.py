@@ -89,7 +89,7 @@ def is_name(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-def is_refusal(statement: ast.stmt) -> bool:
+def refuses_call(statement: ast.stmt) -> bool:
     """Return whether a statement raises an exception, or returns a response with an error."""
     if isinstance(statement, ast.Raise):
         return True

@@ -202,7 +202,7 @@ def invert(truth: bool | None) -> bool | None:
     return None if truth is None else not truth
 
 
-def join_names(*several: dict[str, Values]) -> dict[str, Values]:
+def join_scopes(*several: dict[str, Values]) -> dict[str, Values]:
     """Return what variables may be after one of several branches."""
     if len(several) == 1:
         return several[0]
