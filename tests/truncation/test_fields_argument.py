@@ -30,7 +30,7 @@ SHOP_READS = {
     f"{prefix}_{action}"
     for prefix in ("customers", "products", "orders", "customers_orders", "tickets", "documents")
     for action in ("list", "retrieve")
-}
+} | {"documents_texts"}
 
 
 class OwnerSerializer(serializers.Serializer):

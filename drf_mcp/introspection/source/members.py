@@ -116,6 +116,9 @@ def find_members_used(code: CodeType) -> tuple[tuple[str, bool], ...]:
                 found[instruction.argval, False] = None
             elif "super" in code.co_names:
                 found[instruction.argval, True] = None
+                if instruction.opname == "LOAD_SUPER_ATTR" and (instruction.arg or 0) & 2:
+                    # ``super(Owner, self)``, which is a call before Python 3.12.
+                    found["", False] = None
         elif before == "self" and instruction.opname not in SETTERS:
             found["", False] = None
         before = instruction.argval
