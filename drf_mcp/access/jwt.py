@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -15,7 +17,12 @@ from urllib.parse import urlsplit
 import jwt
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ImproperlyConfigured
-from jwt.exceptions import PyJWKClientConnectionError, PyJWKClientError, PyJWTError
+from jwt.exceptions import (
+    PyJWKClientConnectionError,
+    PyJWKClientError,
+    PyJWKSetError,
+    PyJWTError,
+)
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import APIException, AuthenticationFailed
 
@@ -44,29 +51,80 @@ class KeysUnavailable(APIException):
 
 
 class KeySet(jwt.PyJWKClient):
-    """The server's public keys, kept for five minutes and read again for a new ``kid``.
+    """The server's public keys, read again in the background before they are five minutes old.
 
-    Unknown keys have the server asked at most every thirty seconds. After a failure it is not
-    asked for ten seconds.
+    While the server is unreachable or fails, the keys that were read last are good for a day. A
+    key that is missing in a set that was read is refused at once. Unknown keys have the server
+    asked at most every thirty seconds. After a failure it is not asked for ten seconds.
     """
 
+    lifespan = 5 * 60
+    lifespan_without_server = 24 * 60 * 60
+    pause = 30
     pause_after_failure = 10
 
     def __init__(self, url: str) -> None:
-        super().__init__(url, timeout=5, lifespan=300, cooldown_duration=30)
-        self.failed_at: float | None = None
+        super().__init__(url, timeout=5, cache_jwk_set=False)
+        self.keys: dict[str | None, jwt.PyJWK] = {}
+        self.read_at = self.asked_at = -math.inf
+        self.good_for = self.lifespan
+        self.is_failing = False
+        self.is_reading = threading.Lock()
 
-    def fetch_data(self) -> Any:
-        failed_at = self.failed_at
-        if failed_at is not None and time.monotonic() - failed_at < self.pause_after_failure:
-            raise PyJWKClientConnectionError("The server did not answer a moment ago.")
-        try:
-            keys = super().fetch_data()
-        except (PyJWTError, ValueError) as exc:
-            self.failed_at = time.monotonic()
-            raise PyJWKClientConnectionError(str(exc)) from exc
-        self.failed_at = None
-        return keys
+    def get_signing_key(self, kid: str) -> jwt.PyJWK:
+        if kid not in self.keys or self._get_age() >= self.good_for:
+            self._read()
+        elif self._get_age() >= self.lifespan / 2 and self._may_ask():
+            threading.Thread(target=self._read, daemon=True).start()
+        key = self.keys.get(kid)
+        if self._get_age() >= self.good_for or (key is None and self.is_failing):
+            raise PyJWKClientConnectionError("The keys cannot be read.")
+        if key is None:
+            raise PyJWKClientError("The server has no such key.")
+        return key
+
+    def _get_age(self) -> float:
+        return time.monotonic() - self.read_at
+
+    def _may_ask(self) -> bool:
+        pause = self.pause_after_failure if self.is_failing else self.pause
+        return time.monotonic() - self.asked_at >= pause
+
+    def _read(self) -> None:
+        with self.is_reading:
+            # Requests that waited here have the answer to the first.
+            if not self._may_ask():
+                return
+            self.asked_at = time.monotonic()
+            try:
+                self.keys = _read_keys(self.fetch_data())
+            except (PyJWTError, ValueError, OSError) as exc:
+                self._fail(exc)
+            else:
+                self.read_at, self.good_for = time.monotonic(), self.lifespan
+                self.is_failing = False
+
+    def _fail(self, exc: Exception) -> None:
+        if not self.is_failing:
+            logger.warning("The keys at %s cannot be read: %s", self.uri, exc)
+        self.is_failing = True
+        # 4xx and an answer that is no key set are no outage.
+        status = getattr(exc.__cause__, "code", 503)
+        is_outage = isinstance(exc, (PyJWKClientConnectionError, OSError))
+        if is_outage and (status >= 500 or status == 429):
+            self.good_for = self.lifespan_without_server
+
+
+def _read_keys(document: Any) -> dict[str | None, jwt.PyJWK]:
+    if not isinstance(document, dict) or not isinstance(document.get("keys"), list):
+        raise ValueError("The answer is no key set.")
+    try:
+        usable = jwt.PyJWKSet(document["keys"]).keys
+    except PyJWKSetError:
+        # It holds none.
+        usable = []
+    # Of two keys with one id the first counts.
+    return {key.key_id: key for key in reversed(usable) if key.public_key_use in ("sig", None)}
 
 
 # One for each address, so that all requests of a process share the keys.

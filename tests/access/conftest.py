@@ -30,6 +30,8 @@ class Issuer:
         self.published: list[dict[str, Any]] = []
         self.asked = 0
         self.status = 200
+        self.is_down = False
+        self.body: bytes | None = None
         self.url = ""
 
     def make_key(self, kid: str, algorithm: str = "RS256") -> None:
@@ -72,7 +74,10 @@ def issuer(first_key, monkeypatch) -> Iterator[Issuer]:
     class Keys(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             issuer.asked += 1
-            body = json.dumps({"keys": issuer.published}).encode()
+            if issuer.is_down:
+                # The connection ends without an answer.
+                return
+            body = issuer.body or json.dumps({"keys": issuer.published}).encode()
             self.send_response(issuer.status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

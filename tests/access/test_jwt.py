@@ -6,7 +6,9 @@ import base64
 import hashlib
 import hmac
 import json
+import threading
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import jwt
@@ -210,20 +212,92 @@ def test_the_log_names_the_attribute_and_the_answer_does_not(issuer, caplog, set
 # --- Keys ---------------------------------------------------------------------------------
 
 
-def test_a_new_key_is_fetched_when_a_token_names_it(ask, issuer, monkeypatch):
+@pytest.fixture
+def wait(monkeypatch):
+    """Return a function that lets seconds pass for the keys."""
+    clock = SimpleNamespace(later=0.0)
+    own = SimpleNamespace(monotonic=lambda: time.monotonic() + clock.later)
+    monkeypatch.setattr(tokens, "time", own)
+
+    def wait(seconds: float) -> None:
+        clock.later += seconds
+
+    return wait
+
+
+def wait_for_readers() -> None:
+    """Wait until keys that are read in the background are read."""
+    for thread in threading.enumerate():
+        if thread.name.endswith("(_read)"):
+            thread.join(10)
+
+
+def test_a_new_key_is_fetched_when_a_token_names_it(ask, issuer, wait):
     assert ask(issuer.sign()) == 200
     issuer.make_key("two")
-    tokens.get_key_set(issuer.url).cooldown_duration = 0
+    wait(31)
     assert ask(issuer.sign("two")) == 200
     assert issuer.asked == 2
 
 
-def test_a_withdrawn_key_is_no_longer_accepted(ask, issuer):
+@pytest.mark.parametrize("left", [1, 0])
+def test_a_withdrawn_key_is_no_longer_accepted(ask, issuer, wait, left):
+    issuer.make_key("two")
+    assert ask(issuer.sign()) == 200
+    issuer.published = issuer.published[1:][:left]
+    wait(301)
+    assert ask(issuer.sign()) == 401
+
+
+def test_keys_are_read_in_the_background_before_they_are_too_old(ask, issuer, wait):
     assert ask(issuer.sign()) == 200
     issuer.make_key("two")
     del issuer.published[0]
-    tokens.get_key_set(issuer.url).jwk_set_cache.jwk_set_with_timestamp = None
+    wait(200)
+    assert tokens.get_key_set(issuer.url).get_signing_key("one")
+    wait_for_readers()
     assert ask(issuer.sign()) == 401
+    assert issuer.asked == 2
+
+
+@pytest.mark.parametrize("outage", [{"status": 502}, {"status": 429}, {"is_down": True}])
+def test_keys_outlive_an_outage_of_their_server_for_a_day(ask, issuer, wait, caplog, outage):
+    assert ask(issuer.sign()) == 200
+    for name, value in outage.items():
+        setattr(issuer, name, value)
+    for seconds in (301, 60, 80_000):
+        wait(seconds)
+        assert ask(issuer.sign()) == 200
+        wait_for_readers()
+    # A key that cannot be looked up may be a new one.
+    issuer.private["two"] = issuer.private["one"]
+    assert ask(issuer.sign("two")) == 503
+    said = [each.getMessage() for each in caplog.records if each.name == "drf_mcp"]
+    assert [text for text in said if "cannot be read" in text] == said[:1]
+    wait(6_100)
+    assert ask(issuer.sign()) == 503
+
+
+def test_a_key_set_that_is_read_after_an_outage_counts(ask, issuer, wait):
+    assert ask(issuer.sign()) == 200
+    issuer.status = 503
+    wait(3600)
+    assert ask(issuer.sign()) == 200
+    issuer.make_key("two")
+    del issuer.published[0]
+    issuer.status = 200
+    wait(11)
+    assert ask(issuer.sign("two")) == 200
+    assert ask(issuer.sign()) == 401
+
+
+@pytest.mark.parametrize("answer", [{"status": 404}, {"body": b"<html>"}, {"body": b"{}"}])
+def test_an_answer_without_a_key_set_is_no_outage(ask, issuer, wait, answer):
+    assert ask(issuer.sign()) == 200
+    for name, value in answer.items():
+        setattr(issuer, name, value)
+    wait(301)
+    assert ask(issuer.sign()) == 503
 
 
 @pytest.mark.slow
@@ -243,13 +317,13 @@ def test_a_token_without_a_key_id_fetches_no_keys(ask, issuer, kid):
     assert issuer.asked == 0
 
 
-def test_unreachable_keys_are_answered_503_and_not_401(ask, issuer):
+def test_unreachable_keys_are_answered_503_and_not_401(ask, issuer, wait):
     issuer.status = 500
     assert ask(issuer.sign()) == 503
     # The view and the endpoint ask once together: a failing server is not asked again.
     assert issuer.asked == 1
     issuer.status = 200
-    tokens.get_key_set(issuer.url).failed_at -= 60
+    wait(11)
     assert ask(issuer.sign()) == 200
 
 
