@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
+from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import DisallowedHost, ImproperlyConfigured
 from django.db import connections, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -51,6 +52,14 @@ if TYPE_CHECKING:
 
 THIS_ENDPOINT = "this endpoint"
 TOOLSET = "the toolset %(names)s"
+
+
+def without_login_and_transaction(view: Any) -> Callable[..., HttpResponse]:
+    # Django's LoginRequiredMiddleware would redirect to a page.
+    view = login_not_required(view)
+    for alias in connections:
+        view = transaction.non_atomic_requests(using=alias)(view)
+    return view  # type: ignore[no-any-return]
 
 
 class MCPView(View):
@@ -128,12 +137,7 @@ class MCPView(View):
         refuse_wrong_values(kinds, {**own, **feature_attributes}, f"{cls.__name__}.as_view()")
         check_endpoint_options(own["tool_options"] or {})
         view: Any = super().as_view(feature_attributes=feature_attributes, **initkwargs)
-        view = csrf_exempt(view)
-        # Django's LoginRequiredMiddleware would redirect to a page.
-        view.login_required = False
-        for alias in connections:
-            view = transaction.non_atomic_requests(using=alias)(view)
-        return view  # type: ignore[no-any-return]
+        return without_login_and_transaction(csrf_exempt(view))
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:

@@ -5,6 +5,7 @@ The MCP endpoint at ``/mcp`` serves the tools of both, ``/library/mcp`` the libr
 ``/mcp/search`` lists few tools, which find and run the others. ``/mcp/compose`` has one more tool,
 which runs programs that call the others.
 Large files are uploaded to ``/mcp/uploads/`` and then named in calls.
+Probes ask ``/mcp/health/`` and ``/mcp/ready/``.
 At ``/mcp/tokens/`` users make tokens for their agents, at ``/mcp/approvals/`` they approve calls.
 """
 
@@ -28,6 +29,7 @@ urlpatterns = [
     path("", RedirectView.as_view(pattern_name="api-root")),
     path("", include("drf_mcp.urls")),
     path("mcp/", include("drf_mcp.urls.toolsets")),
+    path("mcp/", include("drf_mcp.urls.health")),
     re_path(r"^mcp/search/?$", search_endpoint, name="search-endpoint"),
     re_path(r"^mcp/compose/?$", compose_endpoint, name="compose-endpoint"),
     re_path(r"^library/mcp/?$", library_endpoint, name="library-endpoint"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx2
 import pytest
 
 from tests.services.client import Listener, ReportedFailure
@@ -43,8 +44,13 @@ def test_the_first_calls_after_a_restart_of_postgresql_are_answered(machines, cl
     with ThreadPoolExecutor(len(clients)) as threads:
         list(threads.map(lambda client: client.call("orders_list", page_size=5), clients * 3))
     machines.postgresql.stop()
-    assert client_at(here).http.get("/mcp").status_code == 405
+    probe = httpx2.Client(base_url=machines.sites[here].url, timeout=30)
+    assert probe.get("/mcp/health/").status_code == 200
+    unready = probe.get("/mcp/ready/")
+    assert (unready.status_code, unready.json()["failed"]) == (503, ["database"])
     machines.postgresql.start()
+    assert probe.get("/mcp/ready/").json() == {"status": "ok"}
+    probe.close()
     for _worker in range(8):
         assert client_at(here).call("customers_retrieve", pk=1)["id"] == 1
 
