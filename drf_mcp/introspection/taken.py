@@ -22,7 +22,7 @@ from drf_mcp.introspection.source.bodies import (
     read_body_of_function,
     read_body_of_members,
 )
-from drf_mcp.introspection.source.body_parts import BodyReading, PartOfBody
+from drf_mcp.introspection.source.body_parts import BodyReading, PartOfBody, find_flags
 from drf_mcp.introspection.source.members import is_drf_code, is_framework_code
 from drf_mcp.introspection.types import ANY, MemberNames, Place, Schema, ValueInfos
 from drf_mcp.introspection.unknown import (
@@ -59,6 +59,8 @@ SAVING = {
     "PATCH": ("perform_update",),
     "DELETE": ("perform_destroy",),
 }
+# Attributes of all fields, which say nothing of what a project's class does.
+OPTIONS = {"read_only", "write_only", "required", "allow_null", "partial"}
 CLASSES = ("permission_classes", "throttle_classes")
 OPERANDS = ("op1_class", "op2_class")
 READ = "Read by the code of the server"
@@ -206,7 +208,9 @@ def find_taken(serializer: Any, view_class: Any) -> TakenMembers:
 
 def read_part(part: Any, view_class: Any) -> Iterator[BodyReading]:
     part_class: Any = type(part)
-    yield read_body_of_class(part_class, view_class)
+    names = find_flags(part_class) - OPTIONS
+    flags = ((name, v) for name, v in vars(part).items() if type(v) is bool and name in names)
+    yield read_body_of_class(part_class, view_class, tuple(sorted(flags)))
     validators: Sequence[Any] = attempt(lambda: list(part.validators), [])
     for own in (*validators, getattr(part, "default", empty)):
         if own is empty or own is None or isinstance(own, (str, int, float, list, dict)):

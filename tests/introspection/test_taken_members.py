@@ -159,6 +159,44 @@ def test_code_of_validated_data_leaves_the_body_closed(way):
     assert not body.is_open
 
 
+class Nestable(serializers.Serializer):
+    """Take the value of a nested object as it is."""
+
+    def __init__(self, *args, nested=False, **kwargs):
+        self.nested = nested
+        super().__init__(*args, **kwargs)
+
+    def to_internal_value(self, data):
+        if self.nested:
+            return Group(**data)
+        return super().to_internal_value(data)
+
+
+def test_a_branch_that_a_flag_of_the_serializer_excludes_opens_nothing():
+    class Own(Nestable):
+        name = serializers.CharField()
+
+    class Holder(Own):
+        inner = Own()
+        handed_on = Own(nested=True)
+
+    body = body_of(Holder)
+    assert not body.is_open
+    assert not members_at(body, "inner").is_open
+    assert members_at(body, "handed_on") is None  # takes any value
+
+
+def test_a_flag_that_a_call_sets_excludes_no_branch():
+    class Own(Nestable):
+        name = serializers.CharField()
+
+        def is_valid(self, **kwargs):
+            self.nested = "name" in self.initial_data
+            return super().is_valid(**kwargs)
+
+    assert body_of(Own).is_open
+
+
 def test_rest_frameworks_own_code_leaves_the_body_closed():
     class Row(serializers.ModelSerializer):
         class Meta:

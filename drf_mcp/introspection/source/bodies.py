@@ -20,6 +20,7 @@ from drf_mcp.introspection.source.body_parts import (
     TELLING,
     THE_REQUEST,
     BodyReading,
+    Flags,
     Instance,
     Key,
     Keywords,
@@ -34,6 +35,7 @@ from drf_mcp.introspection.source.body_parts import (
     has_parts,
     is_item,
     list_functions,
+    make_given,
     names_any,
     write_part,
 )
@@ -45,13 +47,12 @@ from drf_mcp.introspection.source.members import (
     unwrap_member,
 )
 from drf_mcp.introspection.source.trees import REQUEST, FunctionSource
+from drf_mcp.introspection.source.values import invert
 
 MOST_FUNCTIONS, DEEPEST = 200, 12
 BODY = frozenset({"data", "POST", "FILES", "body", "stream"})
 FIELD_NAMES = frozenset({"fields", "_writable_fields", "_declared_fields"})
 MEMBERS = frozenset({"items", "lists", "values"})
-# The methods that are given the data of a serializer, and of the object around a field.
-OF_OWN, OF_PARENT = ("to_internal_value", "run_validation"), ("get_value",)
 
 
 class BodyReader:
@@ -60,11 +61,13 @@ class BodyReader:
     Args:
         owner: the class, None for a function.
         view_class: the class of the view that is in the context.
+        flags: attributes of the instance whose values are known.
     """
 
-    def __init__(self, owner: type | None, view_class: type) -> None:
+    def __init__(self, owner: type | None, view_class: type, flags: Flags = ()) -> None:
         self.owner = owner
         self.view_class = view_class
+        self.flags = dict(flags)
         self.reading = BodyReading()
         self.attributes: dict[tuple[type, str], Values] = {}
         self.seen: dict[Any, Values] = {}
@@ -178,7 +181,9 @@ class BodyFunctionReader(BodyCalls):
             self.read_branches([*node.body, *node.body], node.orelse)
         elif isinstance(node, ast.If):
             self.evaluate(node.test)
-            self.read_branches(node.body, node.orelse)
+            truth = self.find_truth(node.test)
+            blocks = ((node.body, True), (node.orelse, False))
+            self.read_branches(*(block for block, taken in blocks if truth in (None, taken)))
         elif isinstance(node, ast.Return):
             self.returned |= self.evaluate(node.value) if node.value is not None else NOTHING
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -192,6 +197,14 @@ class BodyFunctionReader(BodyCalls):
             was_raising, self.is_raising = self.is_raising, isinstance(node, ast.Raise)
             self.read_parts(node)
             self.is_raising = was_raising
+
+    def find_truth(self, test: ast.expr) -> bool | None:
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return invert(self.find_truth(test.operand))
+        if isinstance(test, ast.Attribute) and self.is_own(self.evaluate(test.value)):
+            found: bool | None = self.reader.flags.get(test.attr)
+            return found
+        return None
 
     def read_parts(self, node: ast.AST) -> None:
         for part in ast.iter_child_nodes(node):
@@ -452,9 +465,9 @@ class BodyFunctionReader(BodyCalls):
 
 # A cached function cannot be called with classes: mypy does not take them for hashable.
 @functools.lru_cache(maxsize=4096)
-def read_body_of_class(owner: type, view_class: type) -> BodyReading:
+def read_body_of_class(owner: type, view_class: type, flags: Flags = ()) -> BodyReading:
     """Return what all methods of a serializer, field, validator or permission take of the body."""
-    reader = BodyReader(owner, view_class)
+    reader = BodyReader(owner, view_class, flags)
     # Twice, since one method reads what another one has kept.
     for _ in range(2):
         reader.seen.clear()
@@ -483,14 +496,3 @@ def read_body_of_function(function: Any, view_class: type) -> BodyReading:
     if inspect.isfunction(function):
         reader.read(function, None)
     return reader.reading
-
-
-def make_given(function: Any, owner: type) -> Names:
-    parameters = [*inspect.signature(function).parameters]
-    given: Names = {}
-    if parameters[:1] == ["self"]:
-        given["self"] = frozenset([Instance(owner)])
-    root = "self" if function.__name__ in OF_OWN else "parent"
-    if len(parameters) > 1 and function.__name__ in (*OF_OWN, *OF_PARENT):
-        given[parameters[1]] = frozenset([PartOfBody(root)])
-    return given

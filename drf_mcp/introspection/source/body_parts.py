@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from drf_mcp.introspection.source.members import (
+    find_attributes_set,
     is_framework_code,
     read_code_names,
     unwrap_member,
@@ -88,11 +89,15 @@ class Keywords(NamedTuple):
 # The fields of the serializer that is read, and the name of one of them.
 THE_REQUEST, CONTEXT, FIELDS, FIELD = "request", "context", "fields", "field"
 MOST_TEXTS = 100
+# The methods that are given the data of a serializer, and of the object around a field.
+OF_OWN, OF_PARENT = ("to_internal_value", "run_validation"), ("get_value",)
 # Code without one of these names, and without such arguments, reads nothing of the body.
 TELLING = REQUEST | {"initial_data", "get_initial", "context"}
 Values: TypeAlias = frozenset[Any]
 NOTHING: Values = frozenset()
 Names: TypeAlias = dict[str, Values]
+# The attributes of an instance that are true or false.
+Flags: TypeAlias = tuple[tuple[str, bool], ...]
 
 
 @dataclass
@@ -147,6 +152,17 @@ def list_functions(owner: type) -> Iterator[tuple[Any, type]]:
                     yield function, base
 
 
+@functools.lru_cache(maxsize=4096)
+def find_flags(owner: type) -> frozenset[str]:
+    """Return the names that code of a class reads, and sets nowhere but in ``__init__``."""
+    read, changed = set[str](), set[str]()
+    for function, _ in list_functions(owner):
+        read |= read_code_names(function.__code__)[0]
+        if function.__name__ != "__init__":
+            changed |= find_attributes_set(function.__code__)
+    return frozenset(read - changed)
+
+
 def has_parts(given: Names) -> bool:
     parts = (PartOfBody, Key, Keywords)
     every = frozenset().union(*given.values()) if given else NOTHING
@@ -167,3 +183,14 @@ def find_telling(owner: type) -> frozenset[str]:
         if not found:
             return telling
         telling |= found
+
+
+def make_given(function: Any, owner: type) -> Names:
+    parameters = [*inspect.signature(function).parameters]
+    given: Names = {}
+    if parameters[:1] == ["self"]:
+        given["self"] = frozenset([Instance(owner)])
+    root = "self" if function.__name__ in OF_OWN else "parent"
+    if len(parameters) > 1 and function.__name__ in (*OF_OWN, *OF_PARENT):
+        given[parameters[1]] = frozenset([PartOfBody(root)])
+    return given

@@ -128,6 +128,13 @@ def find_members_used(code: CodeType) -> tuple[tuple[str, bool], ...]:
     return tuple(found)
 
 
+@functools.lru_cache(maxsize=4096)
+def find_attributes_set(code: CodeType) -> frozenset[str]:
+    found = {each.argval for each in dis.get_instructions(code) if each.opname in SETTERS}
+    inner = (find_attributes_set(each) for each in code.co_consts if isinstance(each, CodeType))
+    return frozenset(found.union(*inner))
+
+
 # Parts of the names of what belongs to the caller.
 WHO = ("user", "tenant", "session", "auth")
 # Parts of the names and keys of what belongs to the request or the view.
