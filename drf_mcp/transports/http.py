@@ -25,6 +25,7 @@ from django.utils import timezone, translation
 
 from drf_mcp.exceptions import Refused, attempt
 from drf_mcp.interaction.exchange import Channel
+from drf_mcp.interaction.stopping import StopSignal
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.capability import Reply
 from drf_mcp.settings import mcp_settings
@@ -131,6 +132,7 @@ def make_response(reply: Reply) -> Any:
     stream = reply.stream
 
     async def get_events() -> AsyncIterator[bytes]:
+        StopSignal.follow()
         async with aclosing(stream.messages) as messages:  # type: ignore[type-var]
             async for message in messages:
                 yield _encode_event(message) if message else KEEP_ALIVE
@@ -213,6 +215,7 @@ class AsyncStream(LiveStream):
         self.channel.is_live = True
 
     async def drain(self) -> AsyncIterator[bytes]:
+        StopSignal.follow()
         loop, news = asyncio.get_running_loop(), asyncio.Event()
         self.wake = lambda: loop.call_soon_threadsafe(news.set)
         try:

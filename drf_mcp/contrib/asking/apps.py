@@ -3,6 +3,8 @@ from __future__ import annotations
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
+from drf_mcp.interaction.stopping import StopSignal
+
 
 class AskingConfig(AppConfig):
     """Lets calls ask the users of clients: by forms, pages and models (client/elicitation)."""
@@ -12,3 +14,6 @@ class AskingConfig(AppConfig):
     verbose_name = _("MCP questions")
     default_auto_field = "django.db.models.BigAutoField"
     mcp_features = ("drf_mcp.contrib.asking.feature.AskingFeature",)
+
+    def ready(self) -> None:
+        StopSignal.follow()

@@ -25,6 +25,7 @@ from drf_mcp.dispatch.failures import close_idle_connections
 from drf_mcp.exceptions import Refused, attempt
 from drf_mcp.features import CallState, Guard, LimitReached, Proceed, get_rows, mcp_settings
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Answer, Asked, Exchange
+from drf_mcp.interaction.stopping import StopSignal
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Failure, Outcome, Question
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
@@ -241,13 +242,20 @@ def wait_for_answers(
 ) -> Mapping[str, Any] | None:
     """Return what came back for questions, None where that was not all in time.
 
+    Raises:
+        NoAnswer: if the server is told to stop.
+
     Args:
         news: wakes the call: an answer has come, or the client is gone.
         channel: the way to the client.
         seconds: for how long the call waits.
     """
     deadline = time.monotonic() + seconds
-    while not channel.is_cancelled and news.wait(deadline - time.monotonic()):
+    while not channel.is_cancelled and (left := deadline - time.monotonic()) > 0:
+        if StopSignal.was_sent:
+            raise NoAnswer("The server was stopped before the user answered.")
+        if not news.wait(min(left, INTERVAL)):
+            continue
         news.clear()
         answers = read_answers(ids)
         # An empty list comes from a call that was cancelled, or a client that cannot ask.

@@ -3,6 +3,8 @@ from __future__ import annotations
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
+from drf_mcp.interaction.stopping import StopSignal
+
 
 class SubscriptionsConfig(AppConfig):
     """Sends news to clients that listen."""
@@ -17,3 +19,4 @@ class SubscriptionsConfig(AppConfig):
         from drf_mcp.contrib.subscriptions.bus import follow_models
 
         follow_models()
+        StopSignal.follow()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
-import threading
 import weakref
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from asgiref.sync import SyncToAsync, sync_to_async
@@ -47,6 +46,7 @@ from drf_mcp.features import (
     held,
     mcp_settings,
 )
+from drf_mcp.interaction.stopping import StopSignal
 from drf_mcp.json_text import hash_json
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.capability import MessageStream
@@ -103,20 +103,11 @@ class Listener:
         # What has changed, and whether it was deleted: any number of changes is one message.
         self.heard: dict[Listened, bool] = {}
         self.free_slot: Callable[[], Any] = lambda: None
-        self.is_ending = False
-
-    def end(self) -> None:
-        """End the stream with its result; runs in any thread."""
-        self.is_ending = True
-        # The loop is closed where the server is stopping.
-        with contextlib.suppress(RuntimeError):
-            self.loop.call_soon_threadsafe(self.has_heard.set)
 
     async def get_messages(self, agreed: Mapping[str, Any]) -> AsyncIterator[bytes]:
         """Yield the messages of the stream; an empty one keeps the connection open."""
         self.loop, self.has_heard = asyncio.get_running_loop(), asyncio.Event()
-        _end_at_signal()
-        streams.add(self)
+        StopSignal.wakes.add(wake := partial(self._run_soon, self.has_heard.set))
         unsubscribe: Callable[[], None] = lambda: None  # noqa: E731
         try:
             # The thread of the request ends without closing its connections.
@@ -126,7 +117,7 @@ class Listener:
             await asyncio.sleep(news.POLL_SECONDS)
             yield self.notify("notifications/subscriptions/acknowledged", notifications=agreed)
             until = self.loop.time() + LIFETIME
-            while not self.is_ending and (left := until - self.loop.time()) > 0:
+            while not StopSignal.was_sent and (left := until - self.loop.time()) > 0:
                 try:
                     await asyncio.wait_for(self.has_heard.wait(), min(left, KEEP_ALIVE))
                 except TimeoutError:
@@ -145,11 +136,12 @@ class Listener:
             result = {"resultType": "complete", "_meta": self.meta}
             yield jsonrpc.encode_result(self.context.message.id, result)
         finally:
+            StopSignal.wakes.discard(wake)
             unsubscribe()
             self.free_slot()
 
     def _hear(self, news_by_key: Mapping[str, str]) -> None:
-        """Note what has changed, for the stream to send; runs in any thread."""
+        """Note what has changed, for the stream to send; runs in the thread of the bus."""
 
         def note() -> None:
             for key, text in news_by_key.items():
@@ -158,9 +150,12 @@ class Listener:
                     self.heard[subject] = self.heard.get(subject, False) or is_deleted
             self.has_heard.set()
 
-        # The loop is closed where the server is stopping.
+        self._run_soon(note)
+
+    def _run_soon(self, function: Callable[[], Any]) -> None:
+        # The loop is closed where the server has stopped.
         with contextlib.suppress(RuntimeError):
-            self.loop.call_soon_threadsafe(note)
+            self.loop.call_soon_threadsafe(function)
 
     def select(self, heard: Mapping[Listened, bool]) -> list[bytes] | None:
         """Return the messages that the client may get, None where its rights cannot be checked.
@@ -202,30 +197,6 @@ class Listener:
 
     def notify(self, method: str, **params: Any) -> bytes:
         return jsonrpc.encode_message(method, {"_meta": self.meta, **params})
-
-
-streams: weakref.WeakSet[Listener] = weakref.WeakSet()
-
-
-def _end_at_signal() -> None:
-    """End the streams at SIGTERM and SIGINT: the server waits for them."""
-    if threading.current_thread() is not threading.main_thread():
-        return
-    for number in (signal.SIGTERM, signal.SIGINT):
-        before = signal.getsignal(number)
-        # A server without a handler of its own ends at once.
-        if callable(before) and not isinstance(before, EndStreams):
-            signal.signal(number, EndStreams(before))
-
-
-class EndStreams:
-    def __init__(self, before: Callable[..., Any]) -> None:
-        self.before = before
-
-    def __call__(self, number: int, frame: Any) -> None:
-        for stream in list(streams):
-            stream.end()
-        self.before(number, frame)
 
 
 async def _run_reading(function: Callable[..., Result], *args: Any) -> Result:

@@ -12,6 +12,7 @@ from django.contrib.auth.models import Group
 
 from drf_mcp.contrib.subscriptions import bus as bus_module
 from drf_mcp.contrib.subscriptions.bus import Bus, find_bus, sign_subject
+from drf_mcp.interaction.stopping import StopSignal
 from tests.asgi import begin, read_events
 from tests.contrib.subscriptions.teams import connect
 
@@ -77,7 +78,8 @@ def test_a_row_is_saved_though_the_cache_is_away(monkeypatch):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_stream_ends_with_its_result_when_the_server_is_told_to_stop(eve, number):
+def test_a_stream_ends_with_its_result_when_the_server_is_told_to_stop(eve, number, monkeypatch):
+    monkeypatch.setattr(StopSignal, "was_sent", False)
     told = []
 
     async def talk() -> bytes:

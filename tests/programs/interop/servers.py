@@ -28,6 +28,13 @@ COMMANDS = {
         # A client of Node.js that pauses longer loses its next call: docs/deployment.md.
         "--timeout-keep-alive=75",
     ],
+    "processes": [
+        *("-m", "uvicorn", "example_project.asgi:application", "--port={port}", "--workers=2"),
+    ],
+    "asgi": [
+        *("-m", "gunicorn", "example_project.asgi:application", f"--bind={HOST}:{{port}}"),
+        *("--worker-class=asgi", "--workers=2", "--no-control-socket"),
+    ],
     "gunicorn": [
         "-m",
         "gunicorn",
@@ -99,11 +106,13 @@ class RunningServer:
         url: the MCP endpoint.
         shop: the shop that it serves.
         log: the file with its output.
+        process: the process, or the parent of its workers.
     """
 
     url: str
     shop: Shop
     log: Path
+    process: subprocess.Popen
 
 
 @contextmanager
@@ -122,7 +131,7 @@ def running(kind: str, shop: Shop, log: Path) -> Iterator[RunningServer]:
         )
     try:
         wait_until_ready(process, port, log)
-        yield RunningServer(f"http://{HOST}:{port}/mcp", shop, log)
+        yield RunningServer(f"http://{HOST}:{port}/mcp", shop, log, process)
     finally:
         stop(process)
 
