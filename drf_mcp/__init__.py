@@ -7,7 +7,15 @@ from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "call_context", "mcp_tool", "mcp_viewset", "preload", "registry"]
+__all__ = [
+    "Toolbox",
+    "__version__",
+    "call_context",
+    "mcp_tool",
+    "mcp_viewset",
+    "preload",
+    "registry",
+]
 
 
 def import_on_use(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
@@ -31,6 +39,7 @@ def import_on_use(package: str, modules: Mapping[str, str]) -> Callable[[str], A
 __getattr__ = import_on_use(
     __name__,
     {
+        "Toolbox": "transports.toolbox",
         "call_context": "interaction.call_context",
         "mcp_tool": "routes.options",
         "mcp_viewset": "routes.options",

@@ -6,6 +6,7 @@ from drf_mcp.routes.options import mcp_tool as mcp_tool
 from drf_mcp.routes.options import mcp_viewset as mcp_viewset
 from drf_mcp.routes.registry import registry as registry
 from drf_mcp.transports.in_process import preload as preload
+from drf_mcp.transports.toolbox import Toolbox as Toolbox
 
 __version__: str
 

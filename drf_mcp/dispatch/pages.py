@@ -160,7 +160,7 @@ def read_page(page: ListedPage) -> tuple[Pagination | None, tuple[Warning, ...]]
     if name and page.get_arguments().replace_query({name: changes[name]}):
         following = page.get_arguments().replace_query(changes)
     # Links that the arguments do not follow stay in the data.
-    is_followed = page.is_stock and page.paginator is not None
+    is_followed = page.is_stock and (page.paginator is not None or page.data.keys() >= STOCK)
     pagination = Pagination(
         has_more=link is not None,
         total_count=page.find_count(),

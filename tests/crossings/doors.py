@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.test import Client, TestCase
+from django.contrib.auth.models import AnonymousUser
+from django.test import Client, RequestFactory, TestCase
 from django.utils import translation
 from django_tasks_db.models import DBTaskResult
 from rest_framework.exceptions import APIException
@@ -14,6 +15,7 @@ from rest_framework.exceptions import APIException
 from drf_mcp.transports.http import BufferedStream
 from drf_mcp.transports.in_process import InProcessClient, LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection
+from drf_mcp.transports.toolbox import Toolbox
 from tests.access_matrix.doors import connections_kept
 from tests.agents import Agent
 from tests.asgi import BOTH
@@ -63,6 +65,7 @@ class Doors:
             "host with forms": self.by_host,
             "stdio": self.by_stdio,
             "in process": self.in_process,
+            "toolbox": self.by_toolbox,
         }
         return doors[self.crossing.case["door"]](method, params, header)
 
@@ -132,11 +135,21 @@ class Doors:
         # Stdio has no status.
         return read_message(json.loads(lines[0]), 200 if header else 401)
 
+    def by_toolbox(self, method: str, params: Message, header: str | None) -> Message:
+        headers = self.make_headers(header)
+        request = RequestFactory(headers=headers).post("/assistant/")
+        request.user = AnonymousUser()
+        toolbox = Toolbox(request, self.crossing.endpoint)
+        return self.send_within(toolbox._client, method, params)
+
     def in_process(self, method: str, params: Message, header: str | None) -> Message:
         user = self.crossing.user if header else None
+        client = InProcessClient(user, endpoint=LocalEndpoint(self.crossing.endpoint))
+        return self.send_within(client, method, params)
+
+    def send_within(self, client: InProcessClient, method: str, params: Message) -> Message:
         language = "de" if self.crossing.case["language"] == "of the client" else "en"
         try:
-            client = InProcessClient(user, endpoint=LocalEndpoint(self.crossing.endpoint))
             with translation.override(language):
                 return read_message(client.send(method, params))
         except APIException as exc:

@@ -19,7 +19,7 @@ FEATURES: Mapping[str, Sequence[str]] = {
     # Each case also tries an anonymous caller, who would reach no other feature.
     # A narrowed token lacks the tool that deletes, a blind one the tool that reads one note.
     "caller": ("plain", "staff", "narrowed", "blind"),
-    "door": ("HTTP", "host with forms", "stdio", "in process"),
+    "door": ("HTTP", "host with forms", "stdio", "in process", "toolbox"),
     # Guards, several of which may apply to one call.
     "dry run": (OFF, ON),
     "confirmation": (OFF, ON),
