@@ -19,8 +19,8 @@ demo_extras := demo
 demo_oauth_extras := demo,oauth
 docs_extras := docs
 # What users install; the other extras are for work on the package.
-shipped_extras := compose filter jwt oauth otel skills spectacular tasks
-test_extras := compose,demo,docs,filter,jwt,lint,oauth,otel,skills,spectacular,tasks,test
+shipped_extras := compose filter jwt oauth otel prometheus skills spectacular tasks
+test_extras := compose,demo,docs,filter,jwt,lint,oauth,otel,prometheus,skills,spectacular,tasks,test
 
 run := .venv/bin/python
 
@@ -74,7 +74,7 @@ test-nightly: .venv/installed-test
 	  tests/documentation
 
 # The archive, approvals and the guards of writes on PostgreSQL; two sites that share a PostgreSQL and
-# a Redis server, with faults in both. Missing Debian packages are installed.
+# a Redis server, with faults in both; the dashboard on Prometheus. Missing Debian packages are installed.
 test-services: test-postgresql test-sites
 
 test-postgresql: .venv/installed-test

@@ -374,6 +374,9 @@ class Feature:
         expires: what `manage.py mcp_expire` deletes, in words with underscores, such as
             ``uploaded_files``: the dotted path of a function that deletes it and returns the
             number, None where nothing is kept.
+        gauges: what metrics count when they are read, in words with underscores, such as
+            ``tasks_waiting``: the dotted path of a function that returns the number, None where it
+            is not known.
         tool_reports: dotted paths of classes derived from
             `drf_mcp.management.tool_reports.ToolReport`, by the verb of `manage.py mcp_tools`
             that runs each.
@@ -388,6 +391,7 @@ class Feature:
     capability_classes: ClassVar[Sequence[str]] = ()
     tool_source: ClassVar[str] = ""
     expires: ClassVar[Mapping[str, str]] = {}
+    gauges: ClassVar[Mapping[str, str]] = {}
     tool_reports: ClassVar[Mapping[str, str]] = {}
     tool_review: ClassVar[str] = ""
     page_parts: ClassVar[Sequence[str]] = ()

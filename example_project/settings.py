@@ -4,7 +4,8 @@ Environment variables change them: ``SHOP_DB`` (path of the SQLite file), ``SHOP
 (1 or 0), ``SHOP_SECRET_KEY``, ``SHOP_HOSTS`` (separated by commas), ``SHOP_HTTPS`` (1 behind a
 proxy that ends TLS and sets X-Forwarded-Proto itself), ``SHOP_OAUTH`` (1: people sign in for their
 agents), ``SHOP_TASKS`` (1: `orders_export` is a task, which ``manage.py db_worker`` runs),
-``SHOP_CARRIER_URL``, and ``LIBRARY_ANSWER_MODEL_URL``, ``_NAME`` and ``_KEY``.
+``SHOP_METRICS`` (1: administrators read ``/metrics``), ``SHOP_CARRIER_URL``, and
+``LIBRARY_ANSWER_MODEL_URL``, ``_NAME`` and ``_KEY``.
 """
 
 from __future__ import annotations
@@ -173,6 +174,11 @@ if SHOP_OAUTH:
 if os.environ.get("SHOP_TASKS") == "1":
     INSTALLED_APPS += ["django_tasks_db"]
     TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+
+# Prometheus reads numbers of the calls.
+SHOP_METRICS = os.environ.get("SHOP_METRICS") == "1"
+if SHOP_METRICS:
+    INSTALLED_APPS += ["drf_mcp.contrib.metrics"]
 
 # The URL of a carrier's prices; without it, quotes use the flat rates of the shop.
 SHOP_CARRIER_URL = os.environ.get("SHOP_CARRIER_URL", "")

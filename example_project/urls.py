@@ -43,3 +43,5 @@ urlpatterns = [
 ]
 if settings.SHOP_OAUTH:
     urlpatterns.append(path("", include("drf_mcp.contrib.oauth.urls")))
+if settings.SHOP_METRICS:
+    urlpatterns.append(path("metrics", include("drf_mcp.contrib.metrics.urls")))

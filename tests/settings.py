@@ -43,6 +43,7 @@ INSTALLED_APPS = [
     "tests.contrib.audit.apps.SilentAuditConfig",
     "oauth2_provider",
     "django_tasks_db",
+    "drf_mcp.contrib.metrics",
     "tests.contrib.oauth.apps.UncheckedOAuthConfig",
     "tests.contrib.rules.apps.QuietRulesConfig",
     "tests",

@@ -214,8 +214,17 @@ class Machines:
             "SHOP_DB_NAME": NAME,
             "SHOP_DB_USER": "postgres",
             "SHOP_REDIS": f"unix://{self.folder}/redis.sock",
+            "SHOP_METRICS": "1",
+            "PROMETHEUS_MULTIPROC_DIR": str(self.metrics),
         }
         return {**os.environ, **chosen}
+
+    @cached_property
+    def metrics(self) -> Path:
+        """The folder with the numbers of all processes."""
+        folder = self.folder / "metrics"
+        folder.mkdir()
+        return folder
 
     @cached_property
     def redis(self) -> Redis:

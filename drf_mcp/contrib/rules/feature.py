@@ -52,6 +52,7 @@ class RulesFeature(Feature):
     }
     page_parts = ("drf_mcp.contrib.rules.views.RulesPart",)
     expires = {"proposals": "drf_mcp.contrib.rules.proposal_store.expire_proposals"}
+    gauges = {"proposals_waiting": "drf_mcp.contrib.rules.proposal_store.count_waiting_proposals"}
 
     tool_source = "drf_mcp.contrib.rules.feature.RulesSource"
     tool_review = "drf_mcp.contrib.rules.review.RulesReview"

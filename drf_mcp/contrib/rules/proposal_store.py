@@ -277,6 +277,12 @@ class ProposalStore:
         lost.update(status=UNKNOWN, updated=now)
 
 
+def count_waiting_proposals() -> int:
+    """Return how many calls wait for a person."""
+    waiting = ProposalStore().rows.filter(status=WAITING, expires__gt=timezone.now())
+    return int(waiting.count())
+
+
 def expire_proposals() -> int:
     """Delete the proposals whose time is over, and return their number."""
     store = ProposalStore()

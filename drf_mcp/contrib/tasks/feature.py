@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.checks import CheckMessage, Warning
 from django.db import transaction
+from django.utils import timezone
 
 from drf_mcp.archives import StoredAnswer, can_be_asked
 from drf_mcp.checks.project import Project, register_check
@@ -77,6 +78,7 @@ class TasksFeature(Feature):
     }
     capability_classes = ("drf_mcp.contrib.tasks.feature.TasksCapability",)
     expires = {"tasks": "drf_mcp.contrib.tasks.feature.expire_tasks"}
+    gauges = {"tasks_waiting": "drf_mcp.contrib.tasks.feature.count_waiting_tasks"}
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
         context, is_worked = call.context, call.tool.options.task in WORKED
@@ -91,6 +93,13 @@ class TasksFeature(Feature):
 
 def expire_tasks() -> int:
     return TaskStore().expire()
+
+
+def count_waiting_tasks() -> int:
+    """Return how many calls wait for a worker."""
+    # A task that no worker runs, such as one of a call that waits for a person, has no request.
+    rows = TaskStore().rows.filter(expires__gt=timezone.now()).exclude(request={})
+    return int(rows.filter(status=WORKING, started=None).count())
 
 
 class Deferral:

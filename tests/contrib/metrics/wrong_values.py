@@ -1,0 +1,10 @@
+"""Wrong values of the settings of this app, for the tests of all apps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Each with a text of the error message, which also names the setting.
+WRONG_SETTINGS: list[tuple[str, Any, str]] = [
+    ("METRICS_PERMISSION_CLASSES", "rest_framework.permissions.IsAdminUser", "a list"),
+]
