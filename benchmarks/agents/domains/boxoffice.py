@@ -10,7 +10,13 @@ from rest_framework.decorators import action
 from rest_framework.filters import SearchFilter
 from rest_framework.response import Response
 
-from benchmarks.agents.domains.making import ObjectViewSet, make_serializer, make_urls, step
+from benchmarks.agents.domains.making import (
+    ObjectViewSet,
+    make_serializer,
+    make_urls,
+    make_viewset,
+    step,
+)
 
 
 class Venue(models.Model):
@@ -93,13 +99,15 @@ class Transfer(serializers.Serializer):
     holder_email = serializers.EmailField()
 
 
-class EventViewSet(ObjectViewSet):
-    queryset = Event.objects.order_by("starts_at", "id")
-    serializer_class = make_serializer(Event, read_only=("status",))
-    filter_backends = [DjangoFilterBackend, SearchFilter]
-    filterset_fields = {"status": ["exact"], "venue": ["exact"], "starts_at": ["gte", "lte"]}
-    search_fields = ["name"]
-
+class EventViewSet(
+    make_viewset(
+        Event,
+        order=("starts_at", "id"),
+        filters={"status": ["exact"], "venue": ["exact"], "starts_at": ["gte", "lte"]},
+        search=["name"],
+        read_only=("status",),
+    )
+):
     @step()
     def publish(self, request, pk=None):
         return self.change(status=Event.Status.ON_SALE)
@@ -183,36 +191,12 @@ class TicketViewSet(
         return self.change(holder_name=self.read()["holder_name"])
 
 
-class VenueViewSet(ObjectViewSet):
-    queryset = Venue.objects.order_by("id")
-    serializer_class = make_serializer(Venue)
-
-
-class PriceCategoryViewSet(ObjectViewSet):
-    queryset = PriceCategory.objects.order_by("id")
-    serializer_class = make_serializer(PriceCategory)
-    filter_backends = [DjangoFilterBackend]
-    filterset_fields = ["event"]
-
-
-class VoucherViewSet(ObjectViewSet):
-    queryset = Voucher.objects.order_by("id")
-    serializer_class = make_serializer(Voucher)
-
-
-class WaitingListViewSet(ObjectViewSet):
-    queryset = WaitingListEntry.objects.order_by("id")
-    serializer_class = make_serializer(WaitingListEntry)
-    filter_backends = [DjangoFilterBackend]
-    filterset_fields = ["event"]
-
-
 urlpatterns = make_urls(
     ("events", EventViewSet),
     ("bookings", BookingViewSet),
     ("tickets", TicketViewSet),
-    ("venues", VenueViewSet),
-    ("price-categories", PriceCategoryViewSet),
-    ("vouchers", VoucherViewSet),
-    ("waiting-list", WaitingListViewSet),
+    ("venues", make_viewset(Venue)),
+    ("price-categories", make_viewset(PriceCategory, filters=["event"])),
+    ("vouchers", make_viewset(Voucher)),
+    ("waiting-list", make_viewset(WaitingListEntry, filters=["event"])),
 )

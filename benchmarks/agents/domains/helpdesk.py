@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from django.db import models
 from django.utils import timezone
-from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
-from rest_framework.filters import SearchFilter
 from rest_framework.response import Response
 
-from benchmarks.agents.domains.making import ObjectViewSet, make_serializer, make_urls, step
+from benchmarks.agents.domains.making import (
+    make_serializer,
+    make_urls,
+    make_viewset,
+    step,
+)
 
 
 class Team(models.Model):
@@ -124,21 +127,23 @@ class Merge(serializers.Serializer):
     into = serializers.PrimaryKeyRelatedField(queryset=Ticket.objects.all())
 
 
-class TicketViewSet(ObjectViewSet):
-    queryset = Ticket.objects.order_by("-created_at", "id")
-    serializer_class = make_serializer(Ticket, read_only=("created_at",))
-    filter_backends = [DjangoFilterBackend, SearchFilter]
-    filterset_fields = {
-        "status": ["exact"],
-        "priority": ["exact"],
-        "assignee": ["exact", "isnull"],
-        "team": ["exact"],
-        "requester": ["exact"],
-        "channel": ["exact"],
-        "created_at": ["gte", "lte"],
-    }
-    search_fields = ["subject", "description"]
-
+class TicketViewSet(
+    make_viewset(
+        Ticket,
+        order=("-created_at", "id"),
+        filters={
+            "status": ["exact"],
+            "priority": ["exact"],
+            "assignee": ["exact", "isnull"],
+            "team": ["exact"],
+            "requester": ["exact"],
+            "channel": ["exact"],
+            "created_at": ["gte", "lte"],
+        },
+        search=["subject", "description"],
+        read_only=("created_at",),
+    )
+):
     @step(serializer_class=Assignment)
     def assign(self, request, pk=None):
         return self.change(assignee=self.read()["assignee"])
@@ -197,45 +202,8 @@ class AttachmentViewSet(OfTicket):
     serializer_class = make_serializer(Attachment, ["id", "file"])
 
 
-class AgentViewSet(ObjectViewSet):
-    queryset = Agent.objects.order_by("id")
-    serializer_class = make_serializer(Agent)
-    filter_backends = [DjangoFilterBackend]
-    filterset_fields = ["team", "is_active"]
-
-
-class TeamViewSet(ObjectViewSet):
-    queryset = Team.objects.all()
-    serializer_class = make_serializer(Team)
-
-
-class ContactViewSet(ObjectViewSet):
-    queryset = Contact.objects.order_by("id")
-    serializer_class = make_serializer(Contact)
-    filter_backends = [DjangoFilterBackend, SearchFilter]
-    filterset_fields = ["email", "company"]
-    search_fields = ["name", "email"]
-
-
-class TagViewSet(ObjectViewSet):
-    queryset = Tag.objects.all()
-    serializer_class = make_serializer(Tag)
-
-
-class RatingViewSet(viewsets.ReadOnlyModelViewSet):
-    queryset = Rating.objects.all()
-    serializer_class = make_serializer(Rating)
-    filter_backends = [DjangoFilterBackend]
-    filterset_fields = ["score"]
-
-
-class ArticleViewSet(ObjectViewSet):
+class ArticleViewSet(make_viewset(Article, search=["title", "body"], read_only=("published",))):
     """Knowledge base articles."""
-
-    queryset = Article.objects.order_by("id")
-    serializer_class = make_serializer(Article, read_only=("published",))
-    filter_backends = [SearchFilter]
-    search_fields = ["title", "body"]
 
     @step()
     def publish(self, request, pk=None):
@@ -246,26 +214,16 @@ class ArticleViewSet(ObjectViewSet):
         return self.change(published=False)
 
 
-class CannedResponseViewSet(ObjectViewSet):
-    queryset = CannedResponse.objects.all()
-    serializer_class = make_serializer(CannedResponse)
-
-
-class SlaPolicyViewSet(ObjectViewSet):
-    queryset = SlaPolicy.objects.all()
-    serializer_class = make_serializer(SlaPolicy)
-
-
 urlpatterns = make_urls(
     ("tickets", TicketViewSet),
     (r"tickets/(?P<ticket_pk>\d+)/comments", CommentViewSet),
     (r"tickets/(?P<ticket_pk>\d+)/attachments", AttachmentViewSet),
-    ("agents", AgentViewSet),
-    ("teams", TeamViewSet),
-    ("contacts", ContactViewSet),
-    ("tags", TagViewSet),
-    ("ratings", RatingViewSet),
+    ("agents", make_viewset(Agent, filters=["team", "is_active"])),
+    ("teams", make_viewset(Team)),
+    ("contacts", make_viewset(Contact, filters=["email", "company"], search=["name", "email"])),
+    ("tags", make_viewset(Tag)),
+    ("ratings", make_viewset(Rating, filters=["score"], base=viewsets.ReadOnlyModelViewSet)),
     ("articles", ArticleViewSet),
-    ("canned-responses", CannedResponseViewSet),
-    ("sla-policies", SlaPolicyViewSet),
+    ("canned-responses", make_viewset(CannedResponse)),
+    ("sla-policies", make_viewset(SlaPolicy)),
 )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import models
 from django.urls import include, path
+from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import serializers, viewsets
 from rest_framework.decorators import action
+from rest_framework.filters import SearchFilter
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
@@ -42,6 +45,27 @@ class ObjectViewSet(viewsets.ModelViewSet):
             setattr(instance, name, value)
         instance.save()
         return Response(type(self).serializer_class(instance).data)
+
+
+def make_viewset(
+    of: type[models.Model],
+    *,
+    order: tuple[str, ...] = ("id",),
+    filters: Any = (),
+    search: Sequence[str] = (),
+    read_only: tuple[str, ...] = (),
+    base: Any = ObjectViewSet,
+) -> Any:
+    """Return a viewset of a model, with the backends for its filters and its search."""
+    backends = [DjangoFilterBackend] if filters else []
+    members = {
+        "queryset": of.objects.order_by(*order),
+        "serializer_class": make_serializer(of, read_only=read_only),
+        "filter_backends": [*backends, SearchFilter] if search else backends,
+        "filterset_fields": filters,
+        "search_fields": search,
+    }
+    return type(f"{of.__name__}ViewSet", (base,), members)
 
 
 def step(**options: Any) -> Any:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from django.db import models
 from django.utils import timezone
-from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
-from rest_framework.filters import SearchFilter
 from rest_framework.response import Response
 
-from benchmarks.agents.domains.making import ObjectViewSet, make_serializer, make_urls, step
+from benchmarks.agents.domains.making import (
+    ObjectViewSet,
+    make_serializer,
+    make_urls,
+    make_viewset,
+    step,
+)
 
 
 class Item(models.Model):
@@ -143,27 +147,19 @@ class CountedQuantity(serializers.Serializer):
     counted = serializers.IntegerField(min_value=0)
 
 
-class ItemViewSet(ObjectViewSet):
-    queryset = Item.objects.order_by("sku")
-    serializer_class = make_serializer(Item)
-    filter_backends = [DjangoFilterBackend, SearchFilter]
-    filterset_fields = ["sku"]
-    search_fields = ["name", "sku"]
-
+class ItemViewSet(make_viewset(Item, order=("sku",), filters=["sku"], search=["name", "sku"])):
     @action(detail=False, url_path="low-stock")
     def low_stock(self, request):
         """Items below their minimum stock."""
         return Response([])
 
 
-class StockViewSet(viewsets.ReadOnlyModelViewSet):
+class StockViewSet(
+    make_viewset(Stock, filters=["item", "location"], base=viewsets.ReadOnlyModelViewSet)
+):
     """On-hand quantities by item and location."""
 
-    queryset = Stock.objects.order_by("id")
     read = ObjectViewSet.read
-    serializer_class = make_serializer(Stock)
-    filter_backends = [DjangoFilterBackend]
-    filterset_fields = ["item", "location"]
 
     @action(detail=False, methods=["post"], serializer_class=Transfer)
     def transfer(self, request):
@@ -181,19 +177,13 @@ class StockViewSet(viewsets.ReadOnlyModelViewSet):
         return Response({"total": "0.00"})
 
 
-class LocationViewSet(ObjectViewSet):
-    queryset = Location.objects.order_by("code")
-    serializer_class = make_serializer(Location)
-    filter_backends = [DjangoFilterBackend]
-    filterset_fields = ["zone"]
-
-
-class LotViewSet(ObjectViewSet):
-    queryset = Lot.objects.order_by("id")
-    serializer_class = make_serializer(Lot, read_only=("status",))
-    filter_backends = [DjangoFilterBackend]
-    filterset_fields = {"item": ["exact"], "status": ["exact"], "expires_on": ["gte", "lte"]}
-
+class LotViewSet(
+    make_viewset(
+        Lot,
+        filters={"item": ["exact"], "status": ["exact"], "expires_on": ["gte", "lte"]},
+        read_only=("status",),
+    )
+):
     @step()
     def quarantine(self, request, pk=None):
         return self.change(status=Lot.Status.QUARANTINED)
@@ -203,32 +193,9 @@ class LotViewSet(ObjectViewSet):
         return self.change(status=Lot.Status.AVAILABLE)
 
 
-class MovementViewSet(viewsets.ReadOnlyModelViewSet):
-    queryset = Movement.objects.order_by("-moved_at", "id")
-    serializer_class = make_serializer(Movement)
-    filter_backends = [DjangoFilterBackend]
-    filterset_fields = {
-        "item": ["exact"],
-        "location": ["exact"],
-        "reason": ["exact"],
-        "moved_at": ["gte", "lte"],
-    }
-
-
-class SupplierViewSet(ObjectViewSet):
-    queryset = Supplier.objects.order_by("id")
-    serializer_class = make_serializer(Supplier)
-    filter_backends = [DjangoFilterBackend, SearchFilter]
-    filterset_fields = ["items"]
-    search_fields = ["name"]
-
-
-class PurchaseOrderViewSet(ObjectViewSet):
-    queryset = PurchaseOrder.objects.order_by("id")
-    serializer_class = make_serializer(PurchaseOrder, read_only=("status",))
-    filter_backends = [DjangoFilterBackend]
-    filterset_fields = ["supplier", "status", "item"]
-
+class PurchaseOrderViewSet(
+    make_viewset(PurchaseOrder, filters=["supplier", "status", "item"], read_only=("status",))
+):
     @step()
     def receive(self, request, pk=None):
         return self.change(status=PurchaseOrder.Status.RECEIVED)
@@ -243,12 +210,14 @@ class PurchaseOrderViewSet(ObjectViewSet):
         return Response(self.get_serializer(rows, many=True).data)
 
 
-class ShipmentViewSet(ObjectViewSet):
-    queryset = Shipment.objects.order_by("ship_on", "id")
-    serializer_class = make_serializer(Shipment, read_only=("status",))
-    filter_backends = [DjangoFilterBackend]
-    filterset_fields = ["status", "carrier", "ship_on"]
-
+class ShipmentViewSet(
+    make_viewset(
+        Shipment,
+        order=("ship_on", "id"),
+        filters=["status", "carrier", "ship_on"],
+        read_only=("status",),
+    )
+):
     @step()
     def dispatch_shipment(self, request, pk=None):
         return self.change(status=Shipment.Status.DISPATCHED)
@@ -257,11 +226,6 @@ class ShipmentViewSet(ObjectViewSet):
     def tracking(self, request, pk=None):
         """Carrier scans of the shipment."""
         return Response([])
-
-
-class PickListViewSet(ObjectViewSet):
-    queryset = PickList.objects.order_by("id")
-    serializer_class = make_serializer(PickList)
 
 
 class StockCountViewSet(
@@ -286,21 +250,29 @@ class StockCountViewSet(
         return self.change(closed=True)
 
 
-class ReturnViewSet(ObjectViewSet):
-    queryset = CustomerReturn.objects.order_by("id")
-    serializer_class = make_serializer(CustomerReturn)
-
-
 urlpatterns = make_urls(
     ("items", ItemViewSet),
     ("stock", StockViewSet),
-    ("locations", LocationViewSet),
+    ("locations", make_viewset(Location, order=("code",), filters=["zone"])),
     ("lots", LotViewSet),
-    ("movements", MovementViewSet),
-    ("suppliers", SupplierViewSet),
+    (
+        "movements",
+        make_viewset(
+            Movement,
+            order=("-moved_at", "id"),
+            filters={
+                "item": ["exact"],
+                "location": ["exact"],
+                "reason": ["exact"],
+                "moved_at": ["gte", "lte"],
+            },
+            base=viewsets.ReadOnlyModelViewSet,
+        ),
+    ),
+    ("suppliers", make_viewset(Supplier, filters=["items"], search=["name"])),
     ("purchase-orders", PurchaseOrderViewSet),
     ("shipments", ShipmentViewSet),
-    ("pick-lists", PickListViewSet),
+    ("pick-lists", make_viewset(PickList)),
     ("stock-counts", StockCountViewSet),
-    ("returns", ReturnViewSet),
+    ("returns", make_viewset(CustomerReturn)),
 )

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
-from drf_mcp.budgets import RETRIEVAL_TOOL
-from drf_mcp.calls.summaries import Instructions, Signature
+from drf_mcp.calls.summaries import Signature
 from drf_mcp.contrib.search import READ, WRITE
-from drf_mcp.contrib.search.ranking import FieldRanking, describe_for_search, split_words
+from drf_mcp.contrib.search.ranking import FieldRanking, describe_for_search
+from drf_mcp.contrib.search.vocabulary import split_words
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.exposure import Tool, Visibility
 from drf_mcp.features import Caller, override_language
 
-# Of one page.
-MOST_HITS, MOST_GROUPS = 5, 300
+# Of one page: tools for a question, tools that the query names, groups.
+MOST_HITS, MOST_NAMED, MOST_GROUPS = 5, 20, 300
 # For each token of the budget: rows of JSON have about 2.5.
 CHARACTERS_PER_TOKEN = 2
 # Tokens of an answer that may have any length.
@@ -25,7 +28,8 @@ MOST_OPTIONAL, MOST_ANSWERED, MOST_SIGNED = 6, 6, 2
 COMMON_ARGUMENTS = frozenset(
     {"page", "page_size", "limit", "offset", "cursor", "ordering", "fields"}
 )
-NAMES = re.compile(r"[\w-]+")
+DESTRUCTIVE = "destructiveHint"
+NAMES = re.compile(r"[\w*-]+")
 CHOICES = re.compile(r" \([^()]*\)")
 SENTENCE = re.compile(r".+?[.!?。](?=\s|$)", re.DOTALL)
 
@@ -34,7 +38,8 @@ def _rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:
     """Return the ranking of some tools, which describes each of them."""
     # In the project's own language, not the first caller's.
     with override_language():
-        return FieldRanking({name: describe_for_search(tool) for name, tool in tools.items()})
+        own = {name: tool for name, tool in tools.items() if not tool.endpoint.is_built_in}
+        return FieldRanking({name: describe_for_search(tool) for name, tool in own.items()})
 
 
 class ToolIndex:
@@ -64,51 +69,58 @@ class ToolIndex:
         ranking: FieldRanking = registry.keep("ranking", tools, _rank_tools)
         return ranking
 
-    def find(self, query: str, most: int) -> list[Tool]:
-        """Return the tools that a query is about: the tools that it names, then the best."""
-        names = dict.fromkeys(word for word in NAMES.findall(query) if word in self.tools)
-        if not self._find_named(query) or "_" not in query:
-            ranked = self.rank(self.registry, self.tools).find(query)
-            names |= dict.fromkeys(n for n in ranked if not self.tools[n].endpoint.is_built_in)
-        return Visibility(self.caller).find_first((self.tools[name] for name in names), most)
-
-    def _find_named(self, query: str) -> list[str]:
-        words = NAMES.findall(query)
-        # Among other words, a name of one word may be an ordinary word.
-        is_named = all(word in self.tools and ("_" in word or words == [word]) for word in words)
-        return words if is_named else []
-
-    def find_near(self, query: str) -> list[Tool]:
-        """Return a few tools for a query that has no word of any tool."""
-        near = self.rank(self.registry, self.tools).find_near(query)
-        # Lists that search come first: a name that no tool has may be in a row.
-        reading = [name for name, tool in self.tools.items() if tool.reads]
-        searching = [
-            n for n in reading if any(p.role == "search" for p in self.tools[n].schema.query)
-        ]
-        names = dict.fromkeys([*near, *searching, *reading, *self.tools])
-        return Visibility(self.caller).find_first((self.tools[n] for n in names), MOST_HITS)
-
     def search(self, query: str, offset: int = 0, definitions: bool = False) -> dict[str, Any]:
-        """Return a page of hits: ``tools``, and ``next_offset`` where there are more."""
-        found = self.find(query, offset + MOST_HITS + 1)[offset:]
-        is_near = not found and not offset
-        found = self.find_near(query) if is_near else found
-        page = list(self.fit(found[:MOST_HITS], query, definitions))
-        more = len(found) > len(page)
-        answer = {"tools": page, "next_offset": offset + len(page) if more else None}
-        return answer | ({"groups": self.list_groups(0)["groups"]} if is_near else {})
+        """Return a page of hits: ``tools``, ``siblings`` of the first, ``next_offset`` for more.
 
-    def fit(self, tools: Iterable[Tool], query: str, definitions: bool) -> Iterator[dict[str, Any]]:
+        There are the ``groups`` as well, where no word of the query names the first hit.
+        """
+        words = NAMES.findall(query.lower().replace("-", "_"))
+        read = [self._read("_".join(words))]
+        if not any(read):
+            read = [self._read(word) for word in words]
+        if names := [name for found in read for name in found] if all(read) else []:
+            is_sure, most = True, MOST_NAMED
+        else:
+            # Among other words, a name of one word may be an ordinary word.
+            names = [name for word in words if "_" in word for name in self._read(word)]
+            ranked, is_sure = self.rank(self.registry, self.tools).find(query)
+            names, is_sure, most = [*names, *ranked], is_sure or bool(names), MOST_HITS
+        seen = Visibility(self.caller)
+        every = (self.tools[name] for name in dict.fromkeys(names))
+        found = seen.find_first(every, offset + most + 1)[offset:]
+        page = list(self.fit(found[:most], words, definitions))
+        shown = {tool.name for tool in found[: len(page)]}
+        near = seen.of(self.groups.get(find_noun(found[0]), ())) if found else ()
+        more = offset + len(page) if len(found) > len(page) else None
+        answer = {"tools": page, "next_offset": more}
+        if siblings := [tool.name for tool in near if tool.name not in shown]:
+            answer["siblings"] = siblings
+        return answer if is_sure or offset else answer | {"groups": self.list_groups(0)["groups"]}
+
+    def _read(self, word: str) -> list[str]:
+        """Return the names of the tools that a word is a name, a noun or a pattern of."""
+        if word in self.tools:
+            return [word]
+        if "*" in word:
+            return [name for name in self.tools if fnmatchcase(name, word)]
+        return [tool.name for tool in self.groups.get(word, ())]
+
+    @cached_property
+    def groups(self) -> Mapping[str, Sequence[Tool]]:
+        return group_tools(self.tools.values())
+
+    def fit(
+        self, tools: Iterable[Tool], words: Sequence[str], definitions: bool
+    ) -> Iterator[dict[str, Any]]:
         """Yield hits while there is room, at least one."""
         limit = DEFAULT_LIMIT if self.result_limit is None else self.result_limit
         room = CHARACTERS_PER_TOKEN * limit
-        named, words = self._find_named(query), set(split_words(query))
+        said = set(split_words(" ".join(words)))
         for place, tool in enumerate(tools):
             with override_language():
-                is_named, text = tool.name in named, tool.description
+                is_named, text = tool.name in words, tool.description
                 most = MOST_OPTIONAL if place < MOST_SIGNED else 0
-                signature = Signature(tool) if is_named else ShortSignature(tool, words, most)
+                signature = Signature(tool) if is_named else ShortSignature(tool, said, most)
                 hit = (
                     _define(tool)
                     if definitions
@@ -116,7 +128,7 @@ class ToolIndex:
                         "signature": signature.write(),
                         "run_with": READ if tool.reads else WRITE,
                         "description": text if is_named else cut_sentence(text),
-                        **({"destructive": True} if tool.annotations["destructiveHint"] else {}),
+                        **({"destructive": True} if tool.annotations[DESTRUCTIVE] else {}),
                     }
                 )
             length = len(encode_data(hit))
@@ -129,14 +141,27 @@ class ToolIndex:
         """Return what there is: ``total``, and a page of ``groups`` with their counts."""
         # The tools that `tools/list` would show if it showed every tool.
         seen = Visibility(self.caller).of(self.tools.values())
-        groups = Instructions(seen, RETRIEVAL_TOOL).groups
-        page = list(groups.items())[offset : offset + MOST_GROUPS]
+        groups = {noun: len(tools) for noun, tools in group_tools(seen).items()}
+        page = dict(islice(groups.items(), offset, offset + MOST_GROUPS))
         following = offset + len(page)
         return {
             "total": len(seen),
-            "groups": {noun: len(actions) or 1 for noun, actions in page},
+            "groups": page,
             "next_offset": following if following < len(groups) else None,
         }
+
+
+def group_tools(tools: Iterable[Tool]) -> Mapping[str, Sequence[Tool]]:
+    """Return the tools of each noun, those that read first and those that may destroy last."""
+    groups: dict[str, list[Tool]] = {}
+    for tool in sorted(tools, key=lambda each: (not each.reads, each.annotations[DESTRUCTIVE])):
+        if not tool.endpoint.is_built_in:
+            groups.setdefault(find_noun(tool), []).append(tool)
+    return groups
+
+
+def find_noun(tool: Tool) -> str:
+    return tool.name.removesuffix(f"_{tool.endpoint.standard_action}")
 
 
 # --- Hits -----------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +16,6 @@ from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.search import READ, SEARCH, SEARCH_TOOLS, WRITE
 from drf_mcp.contrib.search.tool_index import ToolIndex
 from drf_mcp.errors import ask_nearest
-from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import RedirectingTool, ServerTool, ServerToolView, Tool, Visibility
 from drf_mcp.features import (
     Caller,
@@ -31,8 +29,6 @@ from drf_mcp.features import (
 from drf_mcp.interaction.call_context import call_context
 from drf_mcp.interaction.exchange import Slot, find_call
 from drf_mcp.outcomes import JSONPointer, Outcome, Problem
-
-logger = logging.getLogger("drf_mcp")
 
 CONFIRMATION = "CONFIRMATION_REQUIRED"
 # A key of hosts in the `_meta` of a tool: Claude Code, Claude Agent SDK (2026-04).
@@ -57,19 +53,15 @@ class ToolSearchView(ServerToolView):
     def get(self, request: Request) -> Response:
         arguments = SearchArguments(data=request.query_params)
         arguments.is_valid(raise_exception=True)
-        asked = arguments.validated_data
-        call = find_call(request)
+        asked, call = arguments.validated_data, find_call(request)
         search = ToolSearch(call.server, call.context)
         limit = search.capability.find_result_limit(call)
         index = ToolIndex(search.registry, search.tools, search.caller, limit)
         if not asked["query"]:
             return Response(index.list_groups(asked["offset"]))
-        answer = index.search(asked["query"], asked["offset"], asked["definitions"])
+        answer = index.search(**asked)
         if "groups" in answer:
-            advice = (
-                "No tool has a word of the query. These are the nearest, and the groups that there"
-                " are: try other words."
-            )
+            advice = "If no tool fits, search for one of `groups`: it gives the tools of that noun."
             call_context(request).suggest(advice)
         return Response(answer)
 
@@ -88,7 +80,7 @@ def _make_tool(name: str, **options: Any) -> Tool:
             name,
             ToolSearchView,
             title="Find tools",
-            description="Find tools by words or names. No query: all groups.",
+            description="Find tools by words, nouns, names or `orders_*`. No query: all nouns.",
             query={each: {"type": types[each]} for each in types},
         )
     title, description = "Run a tool that changes something", "Run a tool that writes."
@@ -208,14 +200,11 @@ class ToolSearch:
 
     def refuse_name(self, name: str) -> Problem:
         if name in SEARCH_TOOLS:
-            message = f"{name} runs by itself."
-            advice = f"Call {name} itself."
+            message, advice = f"{name} runs by itself.", f"Call {name} itself."
             return Problem("unknown_tool", message, "/name", remediation=advice)
         names = Visibility(self.caller).find_nearest(name, self.tools)
-        advice = f"Find the name with {SEARCH}."
-        if names:
-            otherwise = f"Else find the name with {SEARCH}."
-            advice = f"{ask_nearest(names)} {otherwise}"
+        find = f"ind the name with {SEARCH}."
+        advice = f"{ask_nearest(names)} Else f{find}" if names else f"F{find}"
         return Problem(
             "unknown_tool",
             "There is no such tool.",
@@ -227,25 +216,14 @@ class ToolSearch:
 
 
 def _refuse_kind(tool: Any) -> Problem:
-    other, message = WRITE, "%(tool)s changes something. Nothing was run."
-    if tool.reads:
-        other, message = READ, "%(tool)s only reads. Nothing was run."
+    does, other = ("only reads", READ) if tool.reads else ("changes something", WRITE)
+    message = f"{tool.name} {does}. Nothing was run."
     advice = f"Call {other} with the same name and arguments."
-    message %= {"tool": tool.name}
     return Problem("wrong_tool", message, "/name", tool.name, remediation=advice)
 
 
 def _reaches_out(tools: Sequence[Tool]) -> bool:
     return any(tool.annotations["openWorldHint"] for tool in tools)
-
-
-class RunGuard(Guard):
-    """Says where in the arguments of a runner the problems of a call are."""
-
-    order = 40
-
-    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        return _locate_outcome(call.tool.name, proceed(call))
 
 
 class SearchSource(ToolSource):
@@ -291,41 +269,36 @@ def _open_search(context: Any, server: Any) -> ToolSearch | None:
 # --- Outcomes of tools that are named -------------------------------------------------------------
 
 
-def _locate_outcome(name: str, outcome: Outcome) -> Outcome:
-    """Return the outcome of a tool in terms of the call that named the tool."""
+class RunGuard(Guard):
+    """Says where in the arguments of a runner the problems of a call are."""
 
-    def go_without(exc: Exception) -> dict[str, Any]:
-        text = "The answer of %s cannot be fitted to what was sent"
-        logger.warning(text, outcome.tool, exc_info=exc)
-        return {}
+    order = 40
 
-    # What a view's own envelope says may look like ours.
-    changes = attempt(lambda: _find_located(name, outcome), otherwise=go_without)
-    return outcome.changed(**changes) if changes else outcome
-
-
-def _find_located(name: str, outcome: Outcome) -> dict[str, Any]:
-    changes: dict[str, Any] = {}
-    failure, page, data = outcome.failure, outcome.pagination, outcome.data
-    if failure is not None and failure.problems:
-        changes["failure"] = failure.with_problems(_locate_all(failure.problems))
-    if any(warning.problems for warning in outcome.warnings):
-        changes["warnings"] = tuple(
-            replace(warning, problems=_locate_all(warning.problems)) for warning in outcome.warnings
-        )
-    if page is not None and page.next is not None:
-        changes["pagination"] = replace(page, next={"name": name, INNER: page.next})
-    asks = failure is not None and failure.code == CONFIRMATION
-    if asks and isinstance(data, Mapping) and "next" in data:
-        data = {**data, "next": {"name": name, INNER: data["next"]}}
-        changes["data"] = data
-    return changes
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        outcome, name = proceed(call), call.tool.name
+        failure, page, data = outcome.failure, outcome.pagination, outcome.data
+        changes: dict[str, Any] = {}
+        if failure is not None and failure.problems:
+            changes["failure"] = failure.with_problems(_locate_all(failure.problems))
+        if any(warning.problems for warning in outcome.warnings):
+            changes["warnings"] = tuple(
+                replace(each, problems=_locate_all(each.problems)) for each in outcome.warnings
+            )
+        if page is not None and page.next is not None:
+            changes["pagination"] = replace(page, next={"name": name, INNER: page.next})
+        asks = failure is not None and failure.code == CONFIRMATION
+        if asks and isinstance(data, Mapping) and "next" in data:
+            changes["data"] = {**data, "next": {"name": name, INNER: data["next"]}}
+        return outcome.changed(**changes) if changes else outcome
 
 
 def _locate_all(problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    # One that is about no argument stays so.
     prefix = JSONPointer.from_path([INNER])
-    return tuple(replace(p, pointer=prefix + p.pointer) if p.pointer else p for p in problems)
+    # One that is about no argument stays so. A view's own envelope may have anything there.
+    return tuple(
+        replace(p, pointer=prefix + p.pointer) if p.pointer and isinstance(p.pointer, str) else p
+        for p in problems
+    )
 
 
 @register_check()

@@ -5,15 +5,9 @@ from __future__ import annotations
 import pytest
 from django.db import models
 
-from drf_mcp.contrib.search.ranking import (
-    READ,
-    FieldRanking,
-    describe_for_search,
-    read_subject,
-    read_vocabulary,
-    split_words,
-)
+from drf_mcp.contrib.search.ranking import FieldRanking, describe_for_search, read_subject
 from drf_mcp.contrib.search.tool_index import ToolIndex
+from drf_mcp.contrib.search.vocabulary import READ, read_vocabulary, split_words
 from drf_mcp.exposure import registry
 
 
@@ -27,13 +21,13 @@ def make_ranking(*tools: dict) -> FieldRanking:
 
 
 def find(question: str) -> list[str]:
-    return ToolIndex.rank(registry, registry.tools()).find(question)
+    return ToolIndex.rank(registry, registry.tools()).find(question)[0]
 
 
 def test_arguments_are_searched_with_their_descriptions():
     tools = make_ranking(make_tool("a", hue="Shade of the paint."), make_tool("b", amps="Current."))
-    assert tools.find("paint") == ["a"]
-    assert tools.find("amps") == ["b"]
+    assert tools.find("paint")[0] == ["a"]
+    assert tools.find("amps")[0] == ["b"]
 
 
 def test_a_title_and_keywords_are_searched_with_the_name():
@@ -49,9 +43,9 @@ def test_texts_of_other_languages_are_found():
         make_tool("b", "注文の一覧を取得する"),
         make_tool("c", "Größe"),
     )
-    assert tools.find("заказы") == ["a"]
-    assert tools.find("注文") == ["b"]
-    assert tools.find("größe") == ["c"]
+    assert tools.find("заказы")[0] == ["a"]
+    assert tools.find("注文")[0] == ["b"]
+    assert tools.find("größe")[0] == ["c"]
 
 
 # --- Questions ------------------------------------------------------------------------------
@@ -67,10 +61,11 @@ def test_texts_of_other_languages_are_found():
         ("Throw this order away", {"destroy"}),
         ("The order is wrong, delete it", {"destroy"}),
         ("Give the customer a call", set()),
+        ("unpaid fines", {READ}),
     ],
 )
 def test_the_verb_of_a_question_names_the_action(question, asked):
-    assert read_vocabulary().read(question).asks.keys() == asked
+    assert read_vocabulary().read(question)[1] == asked
 
 
 @pytest.mark.parametrize(
@@ -90,11 +85,19 @@ def test_a_question_finds_the_best_tool_first(question, best):
     assert find(question)[0] == best
 
 
-@pytest.mark.parametrize("noun", ["orders", "tickets", "products", "customers"])
-def test_reads_come_before_writes_and_destructive_tools_last(noun):
-    found = [name for name in find(noun) if name.startswith(f"{noun}_")]
-    kinds = [2 if n.endswith("_destroy") else int(not registry.tool(n).reads) for n in found]
-    assert kinds == sorted(kinds)
+@pytest.mark.parametrize(
+    ("question", "is_named"),
+    [
+        ("Which customers are there?", True),
+        # A verb of an action of the project's own names it, another verb names nothing.
+        ("Reopen it", True),
+        ("Record it", False),
+        # A word that is only in a filter.
+        ("Anything below 20 euros?", False),
+    ],
+)
+def test_a_tool_is_named_by_what_it_is_about_and_not_by_a_verb(question, is_named):
+    assert ToolIndex.rank(registry, registry.tools()).find(question)[1] is is_named
 
 
 def test_a_mistyped_word_counts_as_the_word_with_a_similar_spelling():
@@ -126,23 +129,6 @@ def test_labels_help_texts_and_names_of_related_models_are_searched():
     subject = " ".join(read_subject(registry.tool("orders_list"), Animal))
     for text in ("critter", "Grumpy", "As seen at dawn.", "whereabouts", "kennels"):
         assert text in subject
-
-
-# --- Statements --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("sentence", "asks"),
-    [
-        ("She weighs 6 kilos", {"create": 0.5}),
-        ("Our new neighbour is called Ines", {"partial_update": 0.5}),
-        ("The address is wrong", {"partial_update": 0.5}),
-        ("The unpaid fines of March", {}),
-        ("unpaid fines", {READ: 0.5}),
-    ],
-)
-def test_a_statement_asks_for_a_create_or_an_update(sentence, asks):
-    assert read_vocabulary().read(sentence).asks == asks
 
 
 def test_a_weekday_means_a_date_and_a_date_means_no_weekday():

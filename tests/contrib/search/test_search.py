@@ -124,29 +124,39 @@ def test_a_name_among_other_words_comes_first(agent):
     assert "orders_refund" in names
 
 
-def test_words_that_no_tool_has_find_the_nearest_and_the_groups(agent):
-    result = agent.call("tools_search", query="kusstomer")
-    assert get_name(result.data["tools"][0]).startswith("customers_")
-    assert result.data["groups"] == agent.search()["groups"]
-    assert result.data["next_offset"] is None
-    assert "try other words" in str(result.envelope["meta"])
+@pytest.mark.parametrize(
+    "query", ["zebra", "?!", "zzzzzz qqqqq", "Register Ada", "Throw away spam"]
+)
+def test_words_or_verbs_that_name_no_tool_are_answered_with_the_groups(agent, query):
+    result = agent.call("tools_search", query=query)
+    assert result.data == {"tools": [], "next_offset": None, "groups": agent.search()["groups"]}
+    assert "search for one of `groups`" in str(result.envelope["meta"])
 
 
-@pytest.mark.parametrize("query", ["zebra", "?!", "the", "zzzzzz qqqqq"])
-def test_a_search_without_a_match_shows_reading_tools_and_groups(agent, query):
+@pytest.mark.parametrize("query", ["orders", "Orders", "orders_*"])
+def test_a_noun_or_a_pattern_gives_its_tools_reads_first_and_destructive_ones_last(agent, query):
     answer = agent.search(query)
-    assert len(answer["tools"]) == 5
-    assert {hit["run_with"] for hit in answer["tools"]} == {"tools_read"}
-    assert answer["groups"]
+    names = [get_name(hit) for hit in answer["tools"]]
+    assert sorted(names) == sorted(n for n in registry.tools() if n.startswith("orders_"))
+    assert answer.keys() == {"tools", "next_offset"}
+    if "*" not in query:
+        tools = [registry.tool(name) for name in names]
+        kinds = [(not tool.reads, tool.annotations["destructiveHint"]) for tool in tools]
+        assert kinds == sorted(kinds)
 
 
-@pytest.mark.slow
-def test_the_nearest_tools_are_visible_to_the_caller(agent_of, configured):
+def test_an_answer_ends_with_the_other_tools_of_the_noun_of_the_first_hit(agent, listed_names):
+    answer = agent.search("refund an order")
+    names = {get_name(hit) for hit in answer["tools"]} | {*answer["siblings"]}
+    assert names >= {name for name in listed_names if name.startswith("orders_")}
+    assert not {get_name(hit) for hit in answer["tools"]} & {*answer["siblings"]}
+
+
+def test_siblings_are_visible_to_the_caller(agent_of, configured):
     configured(READ_ONLY=True)
-    agent = SearchAgent(agent_of("alice").http)
-    hits = agent.search("refnd")["tools"]
-    assert "orders_refund" not in {get_name(hit) for hit in hits}
-    assert {hit["run_with"] for hit in hits} == {"tools_read"}
+    answer = SearchAgent(agent_of("alice").http).search("orders_list")
+    assert all(registry.tool(name).reads for name in answer["siblings"])
+    assert answer["siblings"]
 
 
 def test_wrong_arguments_are_refused(subtests, agent):
