@@ -30,7 +30,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo docs pictures test test-fast test-programs test-projects test-documentation \
   test-nightly test-services test-postgresql test-sites fuzz access-matrix mutants first-command \
-  lint node clean bench bench-gate bench-agents bench-peers conformance sbom
+  lint node clean bench bench-gate bench-agents bench-peers conformance sbom audit
 
 # The environment may name the settings of another project.
 demo: .venv/installed-demo$(if $(filter 1,$(OAUTH)),_oauth)
@@ -149,6 +149,13 @@ sbom: .venv/bin/python
 	done
 	@rm -rf build/sbom/tool build/sbom/installed
 	@echo "What is installed with the package: build/sbom/*.cdx.json"
+
+# Fail if a package of .venv, or one that `pip install drf-mcp-server` installs, alone or with an
+# extra, has a known vulnerability. Passes where the service of pip-audit cannot be reached.
+audit: .venv/installed-test
+	@$(run) -m venv build/audit
+	@build/audit/bin/python -m pip install --quiet --disable-pip-version-check 'pip-audit>=2.9'
+	@PATH="$(CURDIR)/build/audit/bin:$$PATH" $(abspath $(run)) .ci/audit.py $(shipped_extras)
 
 lint: .venv/installed-test
 	$(run) -m ruff check .

@@ -17,7 +17,7 @@ from tests.programs.packaging.conftest import build
 
 REPOSITORY = "https://github.com/drf-mcp/drf-mcp-server"
 # Files for package indexes and installers.
-ABOUT = {"PKG-INFO", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", ".gitignore"}
+ABOUT = {"PKG-INFO", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE"}
 PACKAGED = {
     path.relative_to(ROOT).as_posix()
     for path in (ROOT / "drf_mcp").rglob("*")
