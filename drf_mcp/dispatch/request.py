@@ -52,25 +52,16 @@ OUTER_ONLY = frozenset(
         "resolver_match",
     }
 )
-# Headers about the body of the MCP message, the encoding of its response, or a cached response.
+# Headers about the body of the MCP message, the encoding of its response, or a cached response. A
+# message may be a batch of several calls: no key of its own names one.
 OUTER_HEADERS = frozenset(
-    {
-        "HTTP_ACCEPT_ENCODING",
-        # A message may be a batch of several calls.
-        "HTTP_IDEMPOTENCY_KEY",
-        "HTTP_IF_MATCH",
-        "HTTP_IF_NONE_MATCH",
-        "HTTP_IF_MODIFIED_SINCE",
-        "HTTP_IF_UNMODIFIED_SINCE",
-        "HTTP_IF_RANGE",
-        "HTTP_RANGE",
-        "HTTP_TRANSFER_ENCODING",
-        "HTTP_CONTENT_ENCODING",
-        "HTTP_CONTENT_DISPOSITION",
-        "REQUEST_URI",
-        "RAW_URI",
-    }
-)
+    f"HTTP_{name.replace('-', '_').upper()}"
+    for name in (
+        *("Accept-Encoding", "Idempotency-Key", "If-Match", "If-None-Match", "If-Modified-Since"),
+        *("If-Unmodified-Since", "If-Range", "Range", "Transfer-Encoding", "Content-Encoding"),
+        "Content-Disposition",
+    )
+) | {"REQUEST_URI", "RAW_URI"}
 ACCEPT = "application/json, */*;q=0.5"
 NOTHING_SENT = Call({})
 

@@ -96,7 +96,7 @@ class Describer:
             paginated=bool(self.query.pages),
             computed_query=tuple(self.query.reading.computed),
             query_opened_by=self.query.reading.opened_by,
-            asked_rows=tuple(self.inspection.asked_rows),
+            row_queries=tuple(self.inspection.row_queries),
         )
 
     def _describe_body(self) -> Body:
@@ -106,7 +106,7 @@ class Describer:
         if queries and any(
             "enum" in part or FieldSchema.of(part).meaning.choices for part in parts
         ):
-            self.inspection.asked_rows += queries
+            self.inspection.row_queries += queries
         return body
 
     def get_path_parameters(self) -> Parameters:

@@ -62,7 +62,7 @@ class Inspection:
             all of JSON Schema.
         handler_name: the name of the method that answers: an action, or an HTTP method.
         findings: what could not be described, and how to mend it.
-        asked_rows: the queries whose rows are choices of arguments.
+        row_queries: the queries whose rows are choices of arguments.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Inspection:
         self.method = method.upper()
         self.write_schema = write_schema
         self.findings: list[Finding] = []
-        self.asked_rows: list[AskedRows] = []
+        self.row_queries: list[AskedRows] = []
         self.place = locate_view(type(view))
         self.handler_name = str(getattr(view, "action", None) or self.method.lower())
         self.place = f"{self.place}.{self.handler_name}"

@@ -353,7 +353,7 @@ class EndpointSchema:
         computed_query: the source of names of query parameters that only the running code knows.
         query_opened_by: the line of the code that may read query parameters that are not described,
             such as ``shop/api.py:12 passes request.GET to search()``; "" where all are known.
-        asked_rows: the queries whose rows are choices of arguments.
+        row_queries: the queries whose rows are choices of arguments.
     """
 
     path: tuple[Parameter, ...]
@@ -365,7 +365,7 @@ class EndpointSchema:
     computed_query: tuple[str, ...] = ()
     examples: tuple[Any, ...] = ()
     query_opened_by: str = ""
-    asked_rows: tuple[AskedRows, ...] = ()
+    row_queries: tuple[AskedRows, ...] = ()
 
     def with_many_answers(self) -> EndpointSchema:
         one = FieldSchema.of(self.output).allow_null() if self.output else {}

@@ -102,7 +102,7 @@ class Tool:
         inspection = Inspection(self.view, self.endpoint.method, write_schema=write)
         describer = mcp_settings.DESCRIBER_CLASS(inspection, self.endpoint.route.kwargs)
         schema: EndpointSchema = describer.describe()
-        vars(self)["_rows"] = read_rows(schema.asked_rows)
+        vars(self)["_rows"] = read_rows(schema.row_queries)
         return schema
 
     def renew(self) -> int:
@@ -116,7 +116,7 @@ class Tool:
             now = self.origin.renew()
         else:
             described = own.get("view_schema")
-            asked = described.asked_rows if described is not None else ()
+            asked = described.row_queries if described is not None else ()
             now = times + (bool(asked) and read_rows(asked) != own["_rows"])
         if now != times:
             own["_renewed"] = now

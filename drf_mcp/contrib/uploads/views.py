@@ -9,7 +9,6 @@ from typing import Any
 
 from django.core.files.storage import Storage, storages
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
-from django.db.models import Min, Sum
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from rest_framework.exceptions import PermissionDenied, Throttled
@@ -84,11 +83,12 @@ def delete_expired() -> int:
 def check_bounds(holder: str) -> None:
     """Raise `LimitReached` if a holder has more files, or bytes, than one may have."""
     now = timezone.now()
-    held = _stored_files().filter(holder=holder, expires__gt=now)
-    size, first = held.aggregate(Sum("size"), Min("expires")).values()
-    for name, count in (("MAX_UPLOADS", held.count()), ("MAX_UPLOADS_BYTES", size)):
+    rows = _stored_files().filter(holder=holder, expires__gt=now)
+    held = list(rows.order_by("expires").values_list("size", "expires"))
+    size = sum(each for each, _expires in held)
+    for name, count in (("MAX_UPLOADS", len(held)), ("MAX_UPLOADS_BYTES", size)):
         if count > getattr(mcp_settings, name):
-            raise LimitReached(name, (first - now).total_seconds())
+            raise LimitReached(name, (held[0][1] - now).total_seconds())
 
 
 class UploadView(MCPView):

@@ -227,7 +227,7 @@ class FilterSetParameters(BackendParameters):
                 remedy = "Check the filter '{filter}' of {class}.".format(**facts)
                 found += self._describe_filter(name, item, remedy, declared.get(name))
         if queries and self.names_rows:
-            inspection.asked_rows += queries
+            inspection.row_queries += queries
             # Tomorrow other values may be taken.
             found = [replace(each, closed=None) for each in found]
         return tuple(found)

@@ -176,7 +176,7 @@ class ExpressionReader(RunParts):
         return self.get_fact(name) if name == "method" else UNKNOWN
 
     def get_fact(self, name: str) -> Values:
-        self.reader.asked_facts = True
+        self.reader.facts_asked = True
         value = self.reader.facts.get(name)
         return (KnownValue(value, is_fact=True),) if value else UNKNOWN
 

@@ -105,7 +105,7 @@ class Reader:
         facts: what is known of attributes: ``action``, and ``method`` of the request.
         followed: the names of the methods and properties that were read.
         asked: the names of the attributes whose values were used.
-        asked_facts: whether a fact would be used.
+        facts_asked: whether a fact would be used.
         run_class: reads one function.
     """
 
@@ -120,7 +120,7 @@ class Reader:
         self.members: set[tuple[str, type | None, Flow]] = set()
         self.followed: set[str] = set()
         self.asked: set[str] = {"base_filters"}
-        self.asked_facts = False
+        self.facts_asked = False
 
     def read(
         self,

@@ -438,7 +438,7 @@ def read_query_of_member(owner: Any, name: str, action: str, method: str) -> Que
 @functools.lru_cache(maxsize=1024)
 def follow_member(owner: type, name: str, action: str, method: str) -> QueryReading:
     found = SharedReading.of(owner, name)
-    if found.reader.asked_facts:
+    if found.reader.facts_asked:
         found = SharedReading(owner, name, facts={"action": action, "method": method})
     return found.reading
 
@@ -466,8 +466,8 @@ def read_query_of_class(
     owner: Any, hook: str = "shape", action: str = "", method: str = ""
 ) -> QueryReading:
     """Return what the methods of a serializer, field or filter set read."""
-    reading, asked_facts = follow_class(owner, hook, "", "")
-    return follow_class(owner, hook, action, method)[0] if asked_facts else reading
+    reading, facts_asked = follow_class(owner, hook, "", "")
+    return follow_class(owner, hook, action, method)[0] if facts_asked else reading
 
 
 @functools.lru_cache(maxsize=2048)
@@ -483,7 +483,7 @@ def follow_class(owner: type, hook: str, action: str, method: str) -> tuple[Quer
             follow_conversion(reader, unwrap_member(member), home, flow)
         else:
             reader.read(name, flow=flow)
-    return listener.finish(reader), reader.asked_facts
+    return listener.finish(reader), reader.facts_asked
 
 
 def follow_conversion(reader: Reader, function: Any, home: type, flow: Flow) -> None:
