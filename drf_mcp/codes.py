@@ -8,11 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 
-def gettext_noop(text: str) -> str:
-    # Django's own cannot be imported before Django is loaded.
-    return text
-
-
 class Category(enum.StrEnum):
     """The category of a failure, which decides what the caller can do about it."""
 
@@ -41,21 +36,15 @@ class Advice:
     """What a caller can do about a failure.
 
     Attributes:
-        advice: the sentence, in English.
+        remediation: the sentence.
         recoverable: True if the caller can get past it, by a corrected, a later
             or a newly authenticated call.
         severity: the severity of a failure.
     """
 
-    advice: str
+    remediation: str
     recoverable: bool = True
     severity: Severity = Severity.ERROR
-
-    @property
-    def remediation(self) -> str:
-        """The advice in the active language."""
-
-        return self.advice
 
 
 HANDLING: Mapping[Category, Advice] = {

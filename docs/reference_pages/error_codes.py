@@ -52,7 +52,6 @@ WARNING_MEANINGS = {
     "NOTHING_TO_CHANGE": "A PATCH sent no member of the body.",
     "UNKNOWN_FIELD": "The answer lacks a field that the call asked for.",
     "EMPTY_LIST": "A list is empty, perhaps because of a filter or of its parent.",
-    "CONTENT_NOT_DECODED": "The content has a `Content-Encoding`, so the answer has a link to it.",
     "WARNING": "A warning without a code.",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from json.encoder import encode_basestring
 from typing import Any
@@ -82,44 +82,19 @@ class ResultWriter:
         return outcome, texts
 
     def explain(self, failure: Outcome, outcome: Outcome, exc: Exception) -> Outcome:
-        # A lazy answer that failed while it was read is not read again to look for a fault.
+        # A lazy answer may have failed while it was read, for any reason.
         if failure.failure is None or self.encoder.unread is not None:
             return failure
-        if isinstance(exc, (NestedTooDeep, RecursionError)):
-            # To find the place, the value would be encoded again at each level.
-            fault = self._describe_fault("The answer", "", str(NestedTooDeep(MAX_DEPTH)))
-        else:
-            fault = next(self.find_faults(outcome), "")
-        if not fault:
-            return failure
-        advice = UNWRITABLE_TRIAL if outcome.is_trial else UNWRITABLE
+        is_deep = isinstance(exc, (NestedTooDeep, RecursionError))
+        fault = f": it is {NestedTooDeep(MAX_DEPTH)}" if is_deep else ""
         explained = replace(
             failure.failure,
-            message=f"{fault}. It was logged under the id {failure.request_id}.",
-            remediation=advice.remediation,
-            recoverable=advice.recoverable,
+            message=f"The answer cannot be written as JSON{fault}. "
+            f"It was logged under the id {failure.request_id}.",
+            remediation=(UNWRITABLE_TRIAL if outcome.is_trial else UNWRITABLE).remediation,
+            recoverable=False,
         )
         return replace(failure, failure=explained)
-
-    def find_faults(self, outcome: Outcome) -> Iterator[str]:
-        of_warning = "The context of the warning %(code)s"
-        parts = [
-            ("The answer", outcome.data),
-            ("The telemetry", outcome.telemetry),
-            ("The meta", outcome.meta),
-            *((of_warning % {"code": w.code}, w.context) for w in outcome.warnings),
-        ]
-        if outcome.failure is not None:
-            parts.append(("The context of the failure", outcome.failure.context))
-        for name, part in parts:
-            found = self.encoder.find_fault(part)
-            if found is not None:
-                yield self._describe_fault(name, *found)
-
-    def _describe_fault(self, part: str, pointer: str, fault: str) -> str:
-        whole = "%(part)s cannot be written as JSON: it is %(fault)s"
-        inner = "%(part)s cannot be written as JSON: %(pointer)s is %(fault)s"
-        return (inner if pointer else whole) % {"part": part, "pointer": pointer, "fault": fault}
 
 
 class ToolBudget(Budget):

@@ -9,7 +9,7 @@ import functools
 import json
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,8 +22,9 @@ from django.utils.http import parse_header_parameters
 from rest_framework.utils.encoders import JSONEncoder
 
 from drf_mcp.codes import LESS, NOT_AGAIN
+from drf_mcp.exceptions import attempt
 from drf_mcp.interaction.exchange import Block
-from drf_mcp.json_text import MAX_TEXT_DEPTH, JSONPointer, encode_plain, is_nested_deeper
+from drf_mcp.json_text import MAX_TEXT_DEPTH, encode_plain, is_nested_deeper
 from drf_mcp.outcomes import Fidelity, Severity, Warning
 from drf_mcp.settings import mcp_settings
 
@@ -34,10 +35,14 @@ TEXT_TYPES = frozenset(
     {"application/xml", "application/yaml", "application/javascript", "application/x-ndjson"}
 )
 UNKNOWN_TYPE = "application/octet-stream"
-NOT_DECODED = "CONTENT_NOT_DECODED"
 TRUNCATED = "CONTENT_TRUNCATED"
 # Why bytes of a body are missing.
-SIZE_LIMIT, TIME_LIMIT, ASYNCHRONOUS = "size_limit", "time_limit", "asynchronous"
+SIZE_LIMIT, TIME_LIMIT, ASYNCHRONOUS, ENCODED = (
+    "size_limit",
+    "time_limit",
+    "asynchronous",
+    "encoded",
+)
 
 
 @dataclass
@@ -59,19 +64,13 @@ class ReadBytes:
     """The bytes that were read of a response.
 
     Attributes:
-        cut: why bytes are missing: `SIZE_LIMIT`, `TIME_LIMIT` or `ASYNCHRONOUS`; "" for none.
+        cut: why bytes are missing, "" for a whole body.
         size: the length of the whole body, None if unknown.
-        encoding: the ``Content-Encoding`` that kept the body from being read.
     """
 
     content: bytes = b""
     cut: str = ""
     size: int | None = None
-    encoding: str = ""
-
-    @property
-    def is_whole(self) -> bool:
-        return not self.cut and not self.encoding
 
 
 def find_location(response: HttpResponseBase) -> dict[str, str] | None:
@@ -110,19 +109,13 @@ class ContentReader:
 
     def _get_error(self, body: ReadBytes) -> Content:
         # Only JSON and text: an HTML page or a file says nothing to a model.
-        if not body.is_whole:
-            return Content()
-        if self.is_json:
-            # Python 3.13 parses JSON that is nested too deep for `find_error_texts`.
-            if is_nested_deeper(self.get_text(body), MAX_TEXT_DEPTH):
-                return Content()
-            try:
-                return Content(json.loads(body.content or b"null"))
-            except ValueError:
-                return Content()
-        if not self.is_text:
+        if body.cut or not (self.is_json or self.is_text):
             return Content()
         text = self.get_text(body)
+        if self.is_json:
+            # Python 3.13 parses JSON that is nested too deep for `find_error_texts`.
+            is_deep = is_nested_deeper(text, MAX_TEXT_DEPTH)
+            return Content(None if is_deep else attempt(lambda: json.loads(body.content), None))
         # The default media type of an HttpResponse is HTML, also for a plain sentence.
         is_page = "<" in text or len(text) > MAX_SENTENCE or self.response.status_code >= 500
         return Content() if self.media_type == "text/html" and is_page else Content(text)
@@ -134,17 +127,17 @@ class ContentReader:
         if 300 <= response.status_code < 400 and (location := find_location(response)):
             return Content(location)
         body = self._read_body()
-        if body.is_whole and not body.content:
-            return Content(find_location(response))
-        if body.is_whole and self.is_json:
-            return Content(json.loads(body.content))
         if body.content and self.is_text:
             return self._read_text_content(body)
-        return self._read_file_content(body) if body.is_whole else self._make_linked_content(body)
+        if body.cut:
+            return self._make_linked_content(body)
+        if not body.content:
+            return Content(find_location(response))
+        return Content(json.loads(body.content)) if self.is_json else self._read_file_content(body)
 
     def _read_text_content(self, body: ReadBytes) -> Content:
         text = self.get_text(body)
-        if body.is_whole:
+        if not body.cut:
             return Content(text)
         warning = self._make_warning("Only the beginning of the text is here", body, is_page=True)
         return Content(text, (self._make_link(),), Fidelity("partial"), (warning,))
@@ -158,18 +151,8 @@ class ContentReader:
         return Content(facts, (Block.resource(self.uri, body.content, media_type).members,))
 
     def _make_linked_content(self, body: ReadBytes) -> Content:
-        facts = self._find_facts(body)
-        if body.encoding:
-            facts["content_encoding"] = body.encoding
-            warning = Warning(
-                NOT_DECODED,
-                f"A link replaces the content: its encoding {body.encoding!r} is not undone.",
-                Severity.WARNING,
-                {"content_encoding": body.encoding},
-            )
-        else:
-            warning = self._make_warning("A link replaces the content", body, is_page=self.is_json)
-        facts["uri"] = self.uri
+        facts = {**self._find_facts(body), "uri": self.uri}
+        warning = self._make_warning("A link replaces the content", body, is_page=self.is_json)
         return Content(facts, (self._make_link(),), Fidelity("reference_only"), (warning,))
 
     def _make_link(self) -> Mapping[str, Any]:
@@ -200,49 +183,42 @@ class ContentReader:
         return decoder.decode(body.content, final=not body.cut)
 
     def _make_warning(self, summary: str, body: ReadBytes, *, is_page: bool) -> Warning:
-        remedy = LESS if is_page else ""
-        limit = mcp_settings.MAX_CONTENT_BYTES
-        context: dict[str, Any] = {"reason": body.cut, "bytes_read": len(body.content)}
+        limit, count = mcp_settings.MAX_CONTENT_BYTES, len(body.content)
+        context: dict[str, Any] = {"reason": body.cut, "bytes_read": count}
         if body.size is not None:
             context["size"] = body.size
+        remedy = LESS if is_page else ""
         if body.cut == TIME_LIMIT:
-            context["seconds"] = self.max_stream_seconds
-            reason = (
-                "it went on after %(seconds)g seconds, when %(bytes_read)d bytes had been read."
-            )
+            seconds = context["seconds"] = self.max_stream_seconds
+            reason = f"it went on after {seconds:g} seconds, when {count} bytes had been read."
             remedy = "Another call would start it anew."
         elif body.cut == ASYNCHRONOUS:
             reason, remedy = "it is an asynchronous stream, which no call reads.", ""
+        elif body.cut == ENCODED:
+            reason, remedy = "its Content-Encoding is not undone.", ""
         elif body.size is None:
-            reason = "it has more bytes than the %(limit)d that are taken at most."
+            reason = f"it has more bytes than the {limit} that are taken at most."
         else:
-            reason = "it has %(size)d bytes, and at most %(limit)d are taken."
-        why = f"{summary}: {reason % {**context, 'limit': limit}}"
-        if not self.reads:
-            remedy = NOT_AGAIN
-        message = f"{why} {remedy}" if remedy else why
-        return Warning(TRUNCATED, message, Severity.INFO, context)
+            reason = f"it has {body.size} bytes, and at most {limit} are taken."
+        remedy = remedy if self.reads else NOT_AGAIN
+        return Warning(TRUNCATED, f"{summary}: {reason} {remedy}".strip(), Severity.INFO, context)
 
     def _read_body(self) -> ReadBytes:
         # JSON that is in memory is read whole, whatever its length.
         response: Any = self.response
         limit = mcp_settings.MAX_CONTENT_BYTES
-        encoding = response.get("Content-Encoding", "").strip().lower()
-        if encoding == "identity":
-            encoding = ""
+        is_encoded = response.get("Content-Encoding", "").strip().lower() not in ("", "identity")
         if isinstance(response, HttpResponse):
             content = response.content
-            if encoding and content:
-                return ReadBytes(size=len(content), encoding=encoding)
+            if is_encoded and content:
+                return ReadBytes(cut=ENCODED, size=len(content))
             if self.is_json or len(content) <= limit:
                 return ReadBytes(content, size=len(content))
             return ReadBytes(content[:limit], SIZE_LIMIT, len(content))
         length = response.get("Content-Length", "")
         announced = int(length) if length.isdecimal() else None
-        if encoding or response.is_async:
-            return ReadBytes(
-                cut="" if encoding else ASYNCHRONOUS, size=announced, encoding=encoding
-            )
+        if is_encoded or response.is_async:
+            return ReadBytes(cut=ENCODED if is_encoded else ASYNCHRONOUS, size=announced)
         deadline = time.monotonic() + self.max_stream_seconds
         collected = bytearray()
         # In this thread: another one would have other database connections, and a generator that
@@ -260,8 +236,6 @@ make_encoder = functools.partial(
     JSONEncoder, ensure_ascii=False, allow_nan=False, separators=(",", ":")
 )
 ENCODER = make_encoder()
-# The types of names that Python's json writes.
-KEYS = (str, int, float, type(None))
 # Common types that Python's json cannot write, and REST framework's encoder writes as text.
 TEXTS = (Promise, datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID)
 
@@ -308,44 +282,3 @@ class AnswerEncoder:
 
     def plain(self, value: Any) -> Any:
         return json.loads(self.encode(value))
-
-    def can_encode(self, value: Any) -> bool:
-        try:
-            self.encode(value)
-        except (TypeError, ValueError, RecursionError):
-            return False
-        return True
-
-    def find_fault(self, value: Any) -> tuple[str, str] | None:
-        # Returns the pointer and a description of the type, but never the value.
-        pointer, parents = "", {id(value)}
-        if self.can_encode(value):
-            return None
-        while True:
-            faulty = ((name, v) for name, v in _get_members(value) if not self.can_encode(v))
-            name, value = next(faulty, (None, value))
-            if name is None:
-                return pointer, describe_fault(value)
-            pointer = JSONPointer.from_parent(pointer, str(name))
-            if id(value) in parents:
-                return pointer, "a part of itself"
-            parents.add(id(value))
-
-
-def _get_members(value: Any) -> Iterator[tuple[Any, Any]]:
-    if isinstance(value, Mapping):
-        yield from ((name, item) for name, item in value.items() if isinstance(name, KEYS))
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        yield from enumerate(value)
-
-
-def describe_fault(value: Any) -> str:
-    kind = type(value).__name__
-    if isinstance(value, Mapping):
-        keys = (type(name).__name__ for name in value if not isinstance(name, KEYS))
-        return f"an object with a name of type {next(keys, kind)}"
-    if isinstance(value, bytes):
-        return "of type bytes, and not UTF-8"
-    if isinstance(value, float):
-        return "NaN or an infinity"
-    return f"of type {kind}"

@@ -18,7 +18,7 @@ from rest_framework.settings import api_settings
 from drf_mcp.codes import CAUSES, HANDLING, Advice, Category
 from drf_mcp.json_text import OBJECTS, JSONPointer
 
-# Each is translated where it is used. The message names the argument.
+# The message names the argument.
 CORRECT = "Correct it."
 PROBLEM_REMEDIES = {
     "required": "Provide it.",
@@ -49,7 +49,7 @@ FORMAT_CODES = frozenset(
     {"required", "null", "invalid_choice", "incorrect_type", "not_a_list", "not_a_dict"}
 )
 # Where not one argument is wrong, but several together, or the state of an object.
-ANOTHER = HANDLING[Category.VALIDATION].advice
+ANOTHER = HANDLING[Category.VALIDATION].remediation
 WHOLE_REMEDIES = {
     "required": "Provide the arguments.",
     "null": "Provide the arguments.",
@@ -87,9 +87,8 @@ LOOK_FIRST = "Look whether the change was made before deciding whether to call a
 UNKNOWN_EFFECT = Advice("Find out whether the call took effect; if it did not, try again later.")
 # By the HTTP status, where neither a problem nor the error code has a sentence.
 STATUS_ADVICE: Mapping[int, Advice] = {
-    **dict.fromkeys((411, 417, 421, 426, 428, 431, 505, 511), NOT_SENT),
+    428: NOT_SENT,
     **dict.fromkeys((408, 502, 504), UNKNOWN_EFFECT),
-    402: Advice("Do not repeat the call: it needs a payment, or another plan.", False),
     405: Advice(CODE_REMEDIES["METHOD_NOT_ALLOWED"]),
     406: Advice(
         "Do not repeat the call: the API cannot answer in a form that tools read. Report it.",
@@ -100,16 +99,10 @@ STATUS_ADVICE: Mapping[int, Advice] = {
         "Read the object again: it has changed since it was read. Then call with its new version."
     ),
     413: Advice("Send less: shorter texts, smaller files or fewer items."),
-    414: Advice("Send shorter values: they have no room in a URL."),
     415: Advice(
         "Where an argument is a file, send one of a type that is accepted. Otherwise do not"
         " repeat the call: the API does not take what this tool sends."
     ),
-    416: Advice("Ask for a part that exists."),
-    423: Advice("Wait until the object is no longer locked, then call again."),
-    424: Advice("Mend what failed before, then call again."),
-    425: Advice("Wait, then call again."),
-    451: Advice("Do not repeat the call: the answer is withheld for legal reasons.", False),
     501: Advice("Do not repeat the call: the API does not offer this. Use another tool.", False),
 }
 # Statuses below 500 for which the advice of the category or the code is used.

@@ -6,6 +6,8 @@ that a project's own exception handler is respected whatever its bodies look lik
 
 from __future__ import annotations
 
+import re
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http.client import responses
@@ -49,7 +51,6 @@ from drf_mcp.dispatch.error_bodies import (
     name_rest,
     unwrap_path,
 )
-from drf_mcp.dispatch.missing_keys import find_missing_key, is_of_wrong_body
 from drf_mcp.dispatch.redirects import ELSEWHERE
 from drf_mcp.dispatch.violations import find_violation
 from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
@@ -60,6 +61,8 @@ from drf_mcp.outcomes import MISSING, Failure, Problem
 PROBLEM_CAUSES = {"required": "MISSING_REQUIRED", "unique": "DUPLICATE_ENTRY"}
 # Codes that do not say what is wrong: the status decides.
 GENERAL_CODES = frozenset({"invalid", "error"})
+# A name that a line of code reads of a mapping, such as ``request.query_params.get("size")``.
+READ_NAME = re.compile(r"""\.get\(\s*["']([\w-]+)["']""")
 RETRY_STATUSES = frozenset({429, 503})
 
 
@@ -210,12 +213,24 @@ class ErrorMapper:
 
     def find_missing_argument(self, exc: BaseException) -> Failure | None:
         """Return the failure of an exception for want of a value in the call, None for others."""
-        path, text = find_missing_key(exc), ErrorDetail("This argument is required.", "required")
-        if path is None and is_of_wrong_body(exc):
-            path, text = (), ErrorDetail("This has to be a JSON object.", "not_a_dict")
-        elif path is None or self.arguments.received(self.arguments.pointer(path)) is not MISSING:
+        names: list[Any] = []
+        if isinstance(exc, KeyError):
+            names = list(exc.args)
+        elif isinstance(exc, (AttributeError, TypeError)) and "NoneType" in str(exc):
+            frames = traceback.extract_tb(exc.__traceback__)
+            names = READ_NAME.findall((frames[-1].line or "") if frames else "")
+        for name in names:
+            pointer = self.arguments.pointer((name,)) if isinstance(name, str) else ""
+            if (
+                pointer
+                and self.arguments.knows(name)
+                and self.arguments.received(pointer) is MISSING
+            ):
+                break
+        else:
             return None
-        problem = self._make_problem(ErrorText(path, text, is_placed=True))
+        text = ErrorDetail("This argument is required.", "required")
+        problem = self._make_problem(ErrorText((name,), text, is_placed=True))
         code = self.get_error_code(400, "", [problem])
         return self._make_failure(code, 400, self._summarize([problem]), [problem])
 

@@ -26,7 +26,7 @@ from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Warning
 
 EMPTY = "EMPTY_LIST"
 CHOOSING = ("filter", "search")
-REPEATING = (CODE_REMEDIES["TIME_LIMIT_EXCEEDED"], UNKNOWN_EFFECT.advice)
+REPEATING = (CODE_REMEDIES["TIME_LIMIT_EXCEEDED"], UNKNOWN_EFFECT.remediation)
 # What REST framework's paginators say of a page that does not exist.
 MISSING_PAGES = ("invalid_page_message", "invalid_cursor_message")
 # What Django's `get_object_or_404` says.

@@ -198,7 +198,7 @@ class ResponseV2Envelope(ContractEnvelope):
         if 400 <= status < 500 and category in (None, CODES[DEFAULT_CODE]):
             code, category = standard_code(status) if code == DEFAULT_CODE else code, None
             default = HANDLING[CODES[DEFAULT_CODE]]
-            if remediation in (default.advice, default.remediation):
+            if remediation == default.remediation:
                 remediation = ""
         if category not in list(Category):
             category = category_of_code(code, status if status >= 400 else 500)

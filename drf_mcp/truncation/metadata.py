@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
 from typing import Any
@@ -17,7 +17,6 @@ from drf_mcp.outcomes import (
     Severity,
     Warning,
 )
-from drf_mcp.truncation.rows import format_path
 from drf_mcp.truncation.tokens import clip_text
 
 # The members of an outcome that can lose entries.
@@ -172,19 +171,24 @@ class FailureCutter(MetadataCutter):
         self.next_call = next_call
         self.fidelity = fidelity or Fidelity("partial")
 
-    def cut_failure(self, outcome: Outcome, room: int, limit: int) -> Outcome:
-        """Return an outcome with as many of its problems as fit; a soft failure keeps its data.
+    def cut_failure(
+        self, outcome: Outcome, room: int, limit: int
+    ) -> tuple[Outcome, dict[str, Any]]:
+        """Return an outcome with as many of its problems as fit, and the members that are cut.
+
+        A soft failure keeps its data. Problems that the next call gives again are no such member.
 
         Args:
             outcome: any outcome that failed.
             room: the tokens of the failure.
             limit: the tokens of the result, for the warning.
         """
+        whole = outcome
         if outcome.failure is None:
-            return outcome
+            return outcome, {}
         answer = outcome.data if outcome.failure.soft else None
         if answer is not None and self.measure(outcome.changed(data=None)) <= room:
-            return outcome
+            return outcome, {}
         failure = self._clip_texts(outcome.failure)
         # The problems of a hard failure say what its body says, and can be shown in part.
         data = None if failure.soft or failure.problems else outcome.data
@@ -207,7 +211,8 @@ class FailureCutter(MetadataCutter):
             else:
                 high = count
         outcome = self._drop_context(with_problems(low), room)
-        return outcome if answer is None else outcome.changed(data=answer)
+        outcome = outcome if answer is None else outcome.changed(data=answer)
+        return _count_lost(whole, outcome)
 
     def _warn(self, limit: int, count: int, failure: Failure, losses: Sequence[str]) -> Warning:
         total = len(failure.problems)
@@ -219,7 +224,7 @@ class FailureCutter(MetadataCutter):
                 sentences = ["Correct these problems, then call again for the rest."]
         summary = summarise(parts or ["long values cut"], limit)
         message = " ".join(filter(None, [summary, *sentences, self.next_call]))
-        # The counts follow, see `count_lost_members`.
+        # The counts follow, see `_count_lost`.
         counts = {"dropped_count": MOST, "total_count": MOST}
         context = {**counts, "reason": "token_limit_exceeded"}
         return Warning("CONTENT_TRUNCATED", message, Severity.INFO, context, summary=summary)
@@ -271,39 +276,28 @@ class FailureCutter(MetadataCutter):
         return clip_text(value, MAX_VALUE) if isinstance(value, str) else MISSING
 
 
-def find_lost_members(whole: Outcome, cut: Outcome) -> dict[str, Any]:
-    """Return what a failure lost when it was cut, by the names under which it is kept."""
+def _count_lost(whole: Outcome, cut: Outcome) -> tuple[Outcome, dict[str, Any]]:
+    """Return a cut failure whose warning counts what it lost, and the members that lost it."""
     before, after = whole.failure, cut.failure
-    if before is None or after is None or whole is cut:
-        return {}
-    lost: dict[str, Any] = {}
-    for name in ("message", "remediation"):
-        if getattr(before, name).strip() != getattr(after, name):
-            lost[name] = getattr(before, name)
-    # Some contracts have the same members in two places.
-    gone: dict[str, Any] = {}
-    for name in ("data", "details", "context"):
-        for member, value in find_missing(getattr(before, name), getattr(after, name)):
-            if member not in gone or gone[member] != value:
-                gone[member] = lost[format_path((name, member))] = value
-    for index, (problem, shown) in enumerate(zip(before.problems, after.problems, strict=False)):
-        if problem.message.strip() != shown.message:
-            lost[f"problems[{index}].message"] = problem.message
-        for member, value in find_missing(problem.context, shown.context):
-            lost[format_path(("problems", index, member))] = value
-    count, total = len(after.problems), len(before.problems)
-    if count < total:
-        lost[f"problems[{count}:{total}]"] = list(map(_describe_problem, before.problems[count:]))
+    assert before is not None and after is not None
+    names = ("message", "remediation", "context", "details", "data")
+    lost = {n: getattr(before, n) for n in names if getattr(before, n) != getattr(after, n)}
     for name in OMITTED:
-        entries, kept = getattr(whole, name), getattr(cut, name)
-        if isinstance(entries, Mapping):
-            entries, kept = list(entries.items()), list(kept.items())
-        if missing := [entry for entry in entries if entry not in kept]:
-            lost[name] = to_json(missing)
+        kept, entries = list(getattr(cut, name)), getattr(whole, name)
+        if any(each not in kept for each in entries):
+            lost[name] = to_json([*entries.items()] if isinstance(entries, Mapping) else entries)
+    total, shown = len(before.problems), len(after.problems)
+    is_clipped = before.problems[:shown] != after.problems
+    if is_clipped or (shown < total and not gives_again(before)):
+        lost["problems"] = list(map(_describe_problem, before.problems))
     # Problems and context say what their body says.
     if whole.data is not None and cut.data is None and not (lost or before.problems):
         lost["body"] = whole.data
-    return lost
+    *others, last = cut.warnings
+    count = total - shown + len(lost.keys() - {"problems"}) + is_clipped
+    counts = {"dropped_count": count, "total_count": max(total, count)}
+    counted = replace(last, context={**last.context, **counts})
+    return cut.changed(warnings=(*others, counted)), lost
 
 
 def _describe_problem(problem: Problem) -> dict[str, Any]:
@@ -316,25 +310,6 @@ def _describe_problem(problem: Problem) -> dict[str, Any]:
 def gives_again(failure: Failure) -> bool:
     """Return whether the next call gives the problems that are left out, once others are mended."""
     return not failure.soft and failure.category is Category.VALIDATION
-
-
-def find_missing(
-    whole: Mapping[str, Any] | None, cut: Mapping[str, Any] | None
-) -> Iterator[tuple[str, Any]]:
-    kept = cut or {}
-    for member, value in (whole or {}).items():
-        if member not in kept or kept[member] != value:
-            yield member, value
-
-
-def count_lost_members(cut: Outcome, lost: Mapping[str, Any]) -> Outcome:
-    """Return a cut failure whose warning counts what it lost."""
-    if not lost or cut.failure is None:
-        return cut
-    *others, last = cut.warnings
-    count = sum(len(each) if isinstance(each, list) else 1 for each in lost.values())
-    counts = {"dropped_count": count, "total_count": len(cut.failure.problems) + count}
-    return cut.changed(warnings=(*others, replace(last, context={**last.context, **counts})))
 
 
 def add_fidelity(own: Fidelity | None, ours: Fidelity) -> Fidelity:

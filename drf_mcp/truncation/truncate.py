@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -12,13 +12,9 @@ from drf_mcp.outcomes import PAGE_MEMBERS, Fidelity, Outcome, Warning
 from drf_mcp.truncation.budget import Budget, Storage
 from drf_mcp.truncation.digests import shrink_digest
 from drf_mcp.truncation.metadata import (
-    MAX_NAMES,
     FailureCutter,
     MetadataCutter,
     add_fidelity,
-    count_lost_members,
-    find_lost_members,
-    gives_again,
 )
 from drf_mcp.truncation.report import FULL, UNAVAILABLE, Reporter, describe_retrieval
 from drf_mcp.truncation.rows import (
@@ -145,40 +141,25 @@ class Truncation:
 
     def _cut_failure(self, outcome: Outcome, room: int) -> Outcome:
         """Return a failure that fits; what it loses is kept and named like an answer."""
-        parts = (self.measure, self.budget.encode, self.count_tokens)
-        cut = FailureCutter(*parts).cut_failure(outcome, room, self.stated_limit)
-        lost = find_lost_members(outcome, cut)
-        names = _name_kept(outcome, lost)
-        archive = self.budget.get_archive() if names else None
+        parts, limit = (self.measure, self.budget.encode, self.count_tokens), self.stated_limit
+        cut, lost = FailureCutter(*parts).cut_failure(outcome, room, limit)
+        archive = self.budget.get_archive() if lost else None
         if archive is None:
-            return count_lost_members(cut, lost)
+            return cut
         sample = describe_retrieval(SAMPLE_ID, archive.seconds)
-        shown = self._choose_names(names, room)
-        fidelity = Fidelity("partial", shown, {SAMPLE_ID: SAMPLE_HASH})
-        cutter = FailureCutter(*parts, sample, fidelity)
-        named = cutter.cut_failure(outcome, room, self.stated_limit)
-        all_lost = find_lost_members(outcome, named)
-        names = _name_kept(outcome, all_lost)
-        items = [{"id": name, "pointer": None, "value": all_lost[name]} for name in names]
+        fidelity = Fidelity("partial", tuple(lost), {SAMPLE_ID: SAMPLE_HASH})
+        named, lost = FailureCutter(*parts, sample, fidelity).cut_failure(outcome, room, limit)
+        items = [{"id": name, "pointer": None, "value": value} for name, value in lost.items()]
         kept = archive.keep(outcome, json.loads(self.budget.encode(items)))
         if kept is None:
-            cut = count_lost_members(cut, lost)
             return cut.changed(warnings=(*cut.warnings, FULL if archive.is_full else UNAVAILABLE))
         said = describe_retrieval(kept.archive_id, archive.seconds)
-        *others, last = count_lost_members(named, all_lost).warnings
+        *others, last = named.warnings
         last = replace(last, message=last.message.replace(sample, said))
-        shown, archives = self._choose_names(names, room), {kept.archive_id: kept.content_hash}
-        fidelity = add_fidelity(outcome.fidelity, Fidelity("partial", shown, archives))
-        return named.changed(warnings=(*others, last), fidelity=fidelity)
-
-    def _choose_names(self, names: Sequence[str], room: int) -> tuple[str, ...]:
-        # The archive id fetches those without room, too.
-        chosen: list[str] = []
-        for name in names[:MAX_NAMES]:
-            if self.count_tokens(encode_plain([*chosen, name])) > room // 10:
-                break
-            chosen.append(name)
-        return tuple(chosen)
+        fidelity = Fidelity("partial", tuple(lost), {kept.archive_id: kept.content_hash})
+        return named.changed(
+            warnings=(*others, last), fidelity=add_fidelity(outcome.fidelity, fidelity)
+        )
 
     def measure(self, outcome: Outcome) -> int:
         """Return the tokens of an envelope, the same for each call with the same answer."""
@@ -381,13 +362,6 @@ class Reducer:
         if len(text) > 4 * most:
             return len(text)
         return self.truncation.count_text(text)
-
-
-def _name_kept(outcome: Outcome, lost: Mapping[str, Any]) -> list[str]:
-    """Return the names of what a failure lost, without problems that the next call gives."""
-    is_again = outcome.failure is not None and gives_again(outcome.failure)
-    ranges = [name for name in lost if name.startswith("problems[") and name.endswith("]")]
-    return [name for name in lost if not (is_again and name in ranges)]
 
 
 def _empty_answer(outcome: Outcome) -> Reduction:

@@ -27,7 +27,7 @@ from drf_mcp.dispatch.error_bodies import UNWRITABLE
 from drf_mcp.dispatch.failures import close_broken_connections
 from drf_mcp.dispatch.guards import find_narrowing_refusal
 from drf_mcp.errors import ask_nearest
-from drf_mcp.exceptions import ProtocolError
+from drf_mcp.exceptions import ProtocolError, attempt
 from drf_mcp.exposure import Tool, Visibility
 from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Exchange, Slot
@@ -315,9 +315,9 @@ class ProgramCalls:
         if not outcome.is_trial and not outcome.meta.get("replayed"):
             answer.changed = self._name_change(tool, arguments, outcome.data)
         shown = tool.sanitize_arguments(arguments)
-        noted, encoder = {**outcome.meta, "tool": tool.name, "arguments": shown}, AnswerEncoder()
-        if outcome.meta and encoder.can_encode(noted):
-            answer.noted = encoder.plain(noted)
+        if outcome.meta:
+            noted = {**outcome.meta, "tool": tool.name, "arguments": shown}
+            answer.noted = attempt(lambda: AnswerEncoder().plain(noted), answer.noted)
 
     def _name_change(self, tool: Tool, arguments: Mapping[str, Any], data: Any) -> dict[str, Any]:
         """Return what a call changed: the tool, its arguments, and the key of a new object."""
