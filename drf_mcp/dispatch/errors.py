@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http.client import responses
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
 from django.http import Http404
@@ -66,11 +66,8 @@ READ_NAME = re.compile(r"""\.get\(\s*["']([\w-]+)["']""")
 RETRY_STATUSES = frozenset({429, 503})
 
 
-class ArgumentLocator(Protocol):
-    """Finds the argument of a call that an error is about. This class finds none.
-
-    Attributes:
-    """
+class ArgumentLocator:
+    """Finds the argument of a call that an error is about. This class finds none."""
 
     def knows(self, name: str | int) -> bool:
         """Return whether the view has a parameter or a field of this name."""
@@ -107,10 +104,6 @@ class ArgumentLocator(Protocol):
         return None
 
 
-class NoArguments(ArgumentLocator):
-    pass
-
-
 class ReadBody(NamedTuple):
     problems: tuple[Problem, ...]
     message: str
@@ -142,7 +135,7 @@ class ErrorMapper:
     request: Any = None
 
     def __init__(self, arguments: ArgumentLocator | None = None) -> None:
-        self.arguments = arguments or NoArguments()
+        self.arguments = arguments or ArgumentLocator()
 
     def from_response(self, status: int, data: Any, headers: Mapping[str, str]) -> Failure:
         """Return the failure of a response with a status of 400 or more."""
@@ -221,18 +214,13 @@ class ErrorMapper:
             names = READ_NAME.findall((frames[-1].line or "") if frames else "")
         for name in names:
             pointer = self.arguments.pointer((name,)) if isinstance(name, str) else ""
-            if (
-                pointer
-                and self.arguments.knows(name)
-                and self.arguments.received(pointer) is MISSING
-            ):
-                break
-        else:
-            return None
-        text = ErrorDetail("This argument is required.", "required")
-        problem = self._make_problem(ErrorText((name,), text, is_placed=True))
-        code = self.get_error_code(400, "", [problem])
-        return self._make_failure(code, 400, self._summarize([problem]), [problem])
+            is_missing = pointer and self.arguments.received(pointer) is MISSING
+            if is_missing and self.arguments.knows(name):
+                text = ErrorDetail("This argument is required.", "required")
+                problems = [self._make_problem(ErrorText((name,), text, is_placed=True))]
+                code = self.get_error_code(400, "", problems)
+                return self._make_failure(code, 400, self._summarize(problems), problems)
+        return None
 
     def from_redirect(self, location: str, *, is_login: bool) -> Failure:
         """Return the failure of a redirect that did not make the call.

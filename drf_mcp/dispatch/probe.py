@@ -11,7 +11,7 @@ from functools import cached_property
 from inspect import isawaitable
 from typing import Any, TypeVar
 
-from asgiref.sync import async_to_sync, sync_to_async
+from asgiref.sync import async_to_sync, iscoroutinefunction, sync_to_async
 from django.apps import apps
 from django.core.exceptions import PermissionDenied
 from django.db import connections, router, transaction
@@ -33,7 +33,6 @@ from drf_mcp.dispatch.request import (
     MiddlewareCall,
     ToolRequest,
     find_call_handler,
-    is_asynchronous,
     keep_thread_state,
     needs_callback,
     prepare_callback,
@@ -356,7 +355,7 @@ class Probe:
 
     def _replace_handler(self, view: Any, handle: Callable[..., Response]) -> None:
         endpoint = self.endpoint
-        method, is_async = endpoint.method.lower(), is_asynchronous(endpoint.handler)
+        method, is_async = endpoint.method.lower(), iscoroutinefunction(endpoint.handler)
         for name in {method, endpoint.handler_name} if self.writes else {method}:
             setattr(view, name, _make_coroutine(handle) if is_async else handle)
 
@@ -412,7 +411,7 @@ def can_be_asked(endpoint: Any) -> bool:
     callback = endpoint.route.callback
     layers = [layer for layer, _ in unwrap_function(callback)]
     # Packages for asynchronous views make callbacks of their own.
-    is_plain = is_undecorated(callback) or (is_asynchronous(callback) and len(layers) == 1)
+    is_plain = is_undecorated(callback) or (iscoroutinefunction(callback) and len(layers) == 1)
     # The last function of a handler is the handler itself.
     around = [layer for layer, is_wrapper in unwrap_function(endpoint.handler) if is_wrapper]
     if not is_plain:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 from django.conf import settings
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.shortcuts import resolve_url
-from django.urls import NoReverseMatch
 from rest_framework.permissions import SAFE_METHODS
 
-# Login pages of Django, its admin, REST framework and django-allauth, by their names.
-LOGIN_NAMES = ("login", "admin:login", "rest_framework:login", "account_login")
+from drf_mcp.exceptions import attempt
+
 LOGIN = re.compile(r"(?:^|[/_-])(?:log[_-]?in|sign[_-]?in|logon)(?:[/_.-]|\Z)", re.IGNORECASE)
 # Requests that may end at the login page: it comes after a logout, a registration, a new password.
 ENDS_THERE = re.compile(
@@ -29,25 +27,14 @@ ELSEWHERE = (
 
 
 def leads_to_login(location: str, path: str) -> bool:
-    """Return whether a redirect leads to a login page.
-
-    Args:
-        path: the path of the request. A login page gets it to lead back there.
-    """
+    """Return whether a redirect of a request to a path leads to a login page."""
     parts = urlsplit(location)
-    is_page = parts.path in _find_login_paths() or LOGIN.search(parts.path)
-    if is_page and not ENDS_THERE.search(path):
+    own = attempt(lambda: urlsplit(resolve_url(settings.LOGIN_URL)).path, "")
+    if (parts.path == own or LOGIN.search(parts.path)) and not ENDS_THERE.search(path):
         return True
+    # A login page gets the path to lead back there.
     back = parse_qs(parts.query).get(REDIRECT_FIELD_NAME, ())
     return any(urlsplit(each).path == path for each in back)
-
-
-def _find_login_paths() -> Iterator[str]:
-    for name in (settings.LOGIN_URL, *LOGIN_NAMES):
-        try:
-            yield urlsplit(resolve_url(name)).path
-        except NoReverseMatch:
-            continue
 
 
 def is_moved(status: int, method: str) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import io
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -310,17 +309,13 @@ class CallHandler(BaseHandler):
         return call.callback, match.args, match.kwargs
 
 
-lock = threading.Lock()
-
-
 @functools.lru_cache(maxsize=8)
 def _make_call_handler(middleware: tuple[Any, ...]) -> CallHandler:
     return CallHandler(middleware)
 
 
 def find_call_handler() -> CallHandler:
-    with lock:
-        return _make_call_handler(tuple(mcp_settings.CALL_MIDDLEWARE))
+    return _make_call_handler(tuple(mcp_settings.CALL_MIDDLEWARE))
 
 
 @contextmanager
@@ -353,25 +348,19 @@ def prepare_callback(callback: Callable[..., Any], *limits: Any) -> Callable[...
         limits: the deadline and the channel that end an asynchronous callback, None for none.
     """
     respond: Callable[..., Any] = transactions.make_view_atomic(callback)
-    if not is_asynchronous(callback):
+    if not iscoroutinefunction(callback):
         return respond
     for limit in limits:
         respond = respond if limit is None else limit.limit(respond)
     return async_to_sync(respond)
 
 
-@functools.lru_cache(maxsize=4096)
-def is_asynchronous(callback: Callable[..., Any]) -> bool:
-    return iscoroutinefunction(callback)
-
-
-@functools.lru_cache(maxsize=4096)
 def needs_callback(callback: Callable[..., Any]) -> bool:
     """Return whether only the route's own callback can answer, and no instance of the view.
 
     A decorator around the view may refuse a call, and an asynchronous view runs in an event loop.
     """
-    return is_asynchronous(callback) or not is_undecorated(callback)
+    return iscoroutinefunction(callback) or not is_undecorated(callback)
 
 
 def set_up_view(callback: Any, view: Any, request: Any, *args: Any, **kwargs: Any) -> None:
@@ -387,16 +376,11 @@ def set_up_view(callback: Any, view: Any, request: Any, *args: Any, **kwargs: An
 # --- The object of a URL ------------------------------------------------------------------------
 
 
-def _names_an_object(view: Any) -> bool:
-    """Return whether the URL of a view has the key of an object of its queryset."""
-    if not isinstance(view, GenericAPIView):
-        return False
-    has_rows = getattr(view, "queryset", None) is not None or not is_drf_code(
-        type(view), "get_queryset"
-    )
-    return has_rows and (view.lookup_url_kwarg or view.lookup_field) in view.kwargs
-
-
 def get_named_object(view: Any) -> Any:
     """Return the object that a view's URL names, None for a view of no object."""
-    return view.get_object() if _names_an_object(view) else None
+    if not isinstance(view, GenericAPIView):
+        return None
+    own = getattr(view, "queryset", None)
+    has_rows = own is not None or not is_drf_code(type(view), "get_queryset")
+    is_named = (view.lookup_url_kwarg or view.lookup_field) in view.kwargs
+    return view.get_object() if has_rows and is_named else None

@@ -116,8 +116,7 @@ class ViewResponse:
         around = [given]
         for each in around:
             if isinstance(each, SoftDetail):
-                answer = _find_rendered(each.answer, given, data)
-                return SoftDetail(each.errors, answer, each.remediation)
+                return each
             if isinstance(each, Mapping):
                 around += [value for value in each.values() if isinstance(value, Mapping)]
         return SoftDetail(dict(data) if isinstance(data, Mapping) else {"detail": data}, None, "")
@@ -171,10 +170,19 @@ def build_outcome(
         rate_limit=quota,
         warnings=(*base.warnings, *limited, *content.warnings),
     )
-    outcome = outcome.changed(meta={**_name_place(response, data), **outcome.meta})
+    # Where accepted work goes on, unless it is the data.
+    place = {"location": response.headers.get("Location", "")}
+    if status == ACCEPTED and place["location"] and data != place:
+        outcome = outcome.changed(meta={**place, **outcome.meta})
     notes = notes_of(response.request)
     if notes is not None:
-        outcome = _add_notes(outcome, notes)
+        outcome = outcome.changed(
+            content=outcome.content + notes.content if notes.blocks else outcome.content,
+            warnings=(*outcome.warnings, *notes.warnings),
+            suggestions=(*outcome.suggestions, *notes.suggestions),
+            telemetry={**outcome.telemetry, **notes.telemetry},
+            meta={**outcome.meta, **notes.meta},
+        )
     if quota is not None and failure is None:
         outcome = outcome.changed(warnings=(*outcome.warnings, *warn_of_quota(quota)))
     return outcome if outcome.source.version else add_version(outcome, notes, view)
@@ -209,12 +217,6 @@ def _find_failure(
     return None, data
 
 
-def _name_place(response: ViewResponse, data: Any) -> dict[str, str]:
-    # Where accepted work goes on, unless it is the data.
-    place = {"location": response.headers.get("Location", "")}
-    return place if response.status == ACCEPTED and place["location"] and data != place else {}
-
-
 def _make_page(response: ViewResponse, get_arguments: Callable[[], ArgumentLocator]) -> ListedPage:
     data, view = response.content.data, response.view
     # Reading the attribute makes the paginator, which most views need for a list only.
@@ -225,17 +227,6 @@ def _make_page(response: ViewResponse, get_arguments: Callable[[], ArgumentLocat
     path = getattr(response.request, "path", "")
     page = (response.headers, path, response.query_string, paginator, get_arguments)
     return ListedPage(data, *page)
-
-
-def _add_notes(outcome: Outcome, notes: CallContext) -> Outcome:
-    """Return an outcome with what the view wrote into its `CallContext`."""
-    return outcome.changed(
-        content=outcome.content + notes.content if notes.blocks else outcome.content,
-        warnings=(*outcome.warnings, *notes.warnings),
-        suggestions=(*outcome.suggestions, *notes.suggestions),
-        telemetry={**outcome.telemetry, **notes.telemetry},
-        meta={**outcome.meta, **notes.meta},
-    )
 
 
 def add_version(outcome: Outcome, notes: CallContext | None, view: Any) -> Outcome:
@@ -272,36 +263,12 @@ def keep_serializers(data: Any, rendered: Any, depth: int = 0) -> Any:
         return ReturnDict(rendered, serializer=data.serializer)
     if isinstance(data, ReturnList) and isinstance(rendered, list) and len(rendered) == len(data):
         return ReturnList(rendered, serializer=data.serializer)
-    if depth < DEEPEST and _has_same_members(data, rendered):
+    are_objects = isinstance(data, Mapping) and isinstance(rendered, dict)
+    if depth < DEEPEST and are_objects and len(data) == len(rendered):
+        # A renderer may rename keys, such as to camel case, but keeps their order.
+        members = zip(rendered, data.values(), strict=True)
         return {
-            name: keep_serializers(value, rendered[name], depth + 1)
-            for name, value in _pair_members(data, rendered)
+            name: keep_serializers(data.get(name, value), rendered[name], depth + 1)
+            for name, value in members
         }
     return rendered
-
-
-def _find_rendered(part: Any, data: Any, rendered: Any, depth: int = 0) -> Any:
-    """Return what was rendered for a part of a view's data, or the part where it is not found.
-
-    Args:
-        part: the same object as in the data.
-    """
-    if part is data:
-        return rendered
-    if depth < DEEPEST and _has_same_members(data, rendered):
-        for name, value in _pair_members(data, rendered):
-            found = _find_rendered(part, value, rendered[name], depth + 1)
-            if found is not part:
-                return found
-    return part
-
-
-def _has_same_members(data: Any, rendered: Any) -> bool:
-    return isinstance(data, Mapping) and isinstance(rendered, dict) and len(data) == len(rendered)
-
-
-def _pair_members(data: Mapping[Any, Any], rendered: dict[str, Any]) -> list[tuple[str, Any]]:
-    # The rendered names with the values of the view's data. A renderer may rename keys, such as to
-    # camel case, but keeps their order.
-    members = zip(rendered, data.values(), strict=True)
-    return [(name, data.get(name, value)) for name, value in members]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils.encoding import force_str
 from rest_framework.exceptions import ValidationError
@@ -26,6 +26,7 @@ from drf_mcp.exceptions import SoftFailure
 from drf_mcp.interaction.exchange import TRIAL, Answer, Asked, Block, Slot, find_call, read_exchange
 from drf_mcp.introspection.forms import describe_form, find_values
 from drf_mcp.outcomes import Failure, Problem, Question, Severity, Warning
+from drf_mcp.settings import mcp_settings
 
 CODE = "INPUT_REQUIRED"
 NOTHING_TO_SEND = "Ask the user, or use a client that can ask for it."
@@ -118,11 +119,6 @@ class Inquiry:
         self._demand(Question(key, words, url=url), failure)
 
 
-if TYPE_CHECKING:
-    from rest_framework.serializers import BaseSerializer
-
-    from drf_mcp.interaction.call_context import Inquiry
-
 ATTRIBUTE = "mcp_notes"
 # An object that makes a task of the call.
 DEFERRAL: Slot[Any] = Slot()
@@ -192,9 +188,6 @@ class CallContext:
         A block of more than MAX_CONTENT_BYTES is left out, and a warning says so. Over plain HTTP
         there are none.
         """
-
-        from drf_mcp.settings import mcp_settings
-
         most = mcp_settings.MAX_CONTENT_BYTES
         for block in blocks:
             if block.size <= most:
@@ -264,13 +257,6 @@ class CallContext:
         self.content_version = version
         self.content_hash = content_hash
 
-    @property
-    def _inquiry(self) -> Inquiry:
-        # Imported here, since it needs REST framework, which warnings do not.
-        from drf_mcp.interaction.call_context import Inquiry
-
-        return Inquiry(self.request)
-
     def ask(
         self, serializer_class: type[BaseSerializer[Any]], message: str, *, key: str = ""
     ) -> Any:
@@ -294,7 +280,7 @@ class CallContext:
             SoftFailure: if the user declined, with the code ``declined``.
             ImproperlyConfigured: if a form cannot ask for one of the fields.
         """
-        return self._inquiry.ask(serializer_class, message, key)
+        return Inquiry(self.request).ask(serializer_class, message, key)
 
     def visit(self, url: str, message: str, *, key: str = "visit") -> None:
         """Send the user to a page, for a payment, a sign-in or an upload.
@@ -309,7 +295,7 @@ class CallContext:
         Raises:
             SoftFailure: if the user declined, with the code ``declined``.
         """
-        self._inquiry.visit(url, message, key)
+        Inquiry(self.request).visit(url, message, key)
 
     def collect(self, *questions: Question, message: str = "") -> dict[str, Answer]:
         """Return the answers to several questions, which are asked in one round.
@@ -320,7 +306,7 @@ class CallContext:
             message: the text for a client that cannot answer.
         """
         text = message or " ".join(question.message for question in questions)
-        return self._inquiry.collect(questions, text)
+        return Inquiry(self.request).collect(questions, text)
 
 
 def call_context(request: Any) -> CallContext:

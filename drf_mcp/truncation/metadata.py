@@ -279,7 +279,8 @@ class FailureCutter(MetadataCutter):
 def _count_lost(whole: Outcome, cut: Outcome) -> tuple[Outcome, dict[str, Any]]:
     """Return a cut failure whose warning counts what it lost, and the members that lost it."""
     before, after = whole.failure, cut.failure
-    assert before is not None and after is not None
+    assert before is not None
+    assert after is not None
     names = ("message", "remediation", "context", "details", "data")
     lost = {n: getattr(before, n) for n in names if getattr(before, n) != getattr(after, n)}
     for name in OMITTED:
