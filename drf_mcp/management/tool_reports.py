@@ -29,8 +29,6 @@ from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.truncation.tokens import estimate_tokens
 
-MIN_REQUEST_WIDTH = 24
-MIN_ARGUMENTS_WIDTH = 20
 COMMAND = "python manage.py mcp_tools"
 # A lock file has the English words.
 CHOSEN_BY_VIEW = "chosen by the view"
@@ -73,28 +71,27 @@ class ToolList:
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
         self.style = screen.style
-        self.width = screen.width
 
     def list_tools(self, tools: Mapping[str, Tool]) -> Iterator[str]:
-        # All views share columns, unless a long name or path leaves too little room.
-        names, requests = self._measure(tools.values())
-        common = names + requests + MIN_ARGUMENTS_WIDTH <= self.width
         for place, group in groupby(
             tools.values(), key=lambda t: locate_view(t.endpoint.view_class)
         ):
             yield self.style.MIGRATE_HEADING(place)
-            listed = list(group)
-            widths = (names, requests) if common else self._measure(listed)
-            for tool in listed:
-                yield from self._list_row(tool, *widths)
+            tools_of_view = list(group)
+            names = max(len(tool.name) for tool in tools_of_view) + 2
+            room = self.screen.width - 2 - names
+            listed = [(tool, self._write_request(tool, room)) for tool in tools_of_view]
+            requests = max(len(request) for _, request in listed) + 2
+            for tool, request in listed:
+                hints, name = tool.annotations, f"{tool.name:<{names}}"
+                changing = self.style.ERROR if hints["destructiveHint"] else self.style.WARNING
+                colour = self.style.SUCCESS if hints["readOnlyHint"] else changing
+                arguments = self.screen.fit(self._write_arguments(tool), room - requests)
+                shown = f"{colour(f'{request:<{requests}}')}{arguments}"
+                yield f"  {self.style.MIGRATE_LABEL(name)}{shown}".rstrip()
             yield ""
         count = Screen.count_noun(len(tools), "tool")
         yield from self.screen.wrap(f"{count}. Show one whole: {COMMAND} show NAME")
-
-    def _measure(self, tools: Iterable[Tool]) -> tuple[int, int]:
-        widths = [(len(tool.name) + 4, len(self._write_request(tool)) + 2) for tool in tools]
-        names, requests = (max(column) for column in zip(*widths, strict=True))
-        return names, requests
 
     def show_exposing(self, endpoints: Sequence[Endpoint]) -> Iterator[str]:
         views = list(dict.fromkeys(endpoint.view_class for endpoint in endpoints))
@@ -122,34 +119,10 @@ class ToolList:
             yield ""
             yield f"  registry.register({name})"
 
-    def _list_row(self, tool: Tool, names: int, requests: int) -> Iterator[str]:
-        hints, arguments = tool.annotations, self._write_arguments(tool)
-        changing = self.style.ERROR if hints["destructiveHint"] else self.style.WARNING
-        colour = self.style.SUCCESS if hints["readOnlyHint"] else changing
-        # A long path is cut for the arguments, and these are cut for a long name.
-        room = max(self.width - names - MIN_ARGUMENTS_WIDTH, MIN_REQUEST_WIDTH)
-        requests = min(requests, room)
-        if names + requests > self.width:
-            # Three lines.
-            width = self.width - 4
-            yield f"  {self.style.MIGRATE_LABEL(tool.name)}"
-            yield f"    {colour(self._write_request(tool, width))}"
-            if arguments:
-                yield f"    {self.screen.fit(arguments, width)}"
-            return
-        request = self._write_request(tool, requests - 2)
-        name, request = f"{tool.name:<{names - 2}}", f"{request:<{requests}}"
-        room = self.width - len(name + request) - 2
-        arguments = self.screen.fit(arguments, room) if room > 0 else ""
-        yield f"  {self.style.MIGRATE_LABEL(name)}{colour(request)}{arguments}".rstrip()
-
     def _write_request(self, tool: Tool, width: int = 1000) -> str:
-        path = tool.endpoint.route.path
-        room = width - 7
-        # Paths of an API differ at the end, mostly after a slash.
-        if len(path) > room:
-            end = path[len(path) - room + 1 :]
-            path = f"…{end[max(end[:-1].find('/'), 0) :]}"
+        # Paths of an API differ at the end.
+        path, room = tool.endpoint.route.path, width - 7
+        path = path if len(path) <= room else f"…{path[len(path) - room + 1 :]}"
         return f"{tool.endpoint.method:<7}{path}"
 
     def _write_arguments(self, tool: Tool) -> str:

@@ -81,9 +81,9 @@ def test_a_long_path_is_shortened_at_its_start(printed, expose):
     view = library.Door.as_view()
     expose(path("door/", view), path(long, view), EXCLUDE=["content_retrieve"])
     lines = printed(columns=80).splitlines()
-    door, warehouses = (line.split() for line in lines[1:3])
-    assert door == ["door", "POST", "/door/", "name*,", "room"]
-    assert warehouses[1:] == ["POST", "…/warehouses/{pk}/", "organisation*,", "…"]
+    assert lines[1].split() == ["door", "POST", "/door/"]
+    assert lines[2].endswith("/{organisation}/warehouses/{pk}/")
+    assert "…" in lines[2]
 
 
 def test_an_undescribed_body_is_reported_with_a_remedy(printed, expose):
