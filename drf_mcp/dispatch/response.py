@@ -176,13 +176,7 @@ def build_outcome(
         outcome = outcome.changed(meta={**place, **outcome.meta})
     notes = notes_of(response.request)
     if notes is not None:
-        outcome = outcome.changed(
-            content=outcome.content + notes.content if notes.blocks else outcome.content,
-            warnings=(*outcome.warnings, *notes.warnings),
-            suggestions=(*outcome.suggestions, *notes.suggestions),
-            telemetry={**outcome.telemetry, **notes.telemetry},
-            meta={**outcome.meta, **notes.meta},
-        )
+        outcome = _add_notes(outcome, notes)
     if quota is not None and failure is None:
         outcome = outcome.changed(warnings=(*outcome.warnings, *warn_of_quota(quota)))
     return outcome if outcome.source.version else add_version(outcome, notes, view)
@@ -227,6 +221,16 @@ def _make_page(response: ViewResponse, get_arguments: Callable[[], ArgumentLocat
     path = getattr(response.request, "path", "")
     page = (response.headers, path, response.query_string, paginator, get_arguments)
     return ListedPage(data, *page)
+
+
+def _add_notes(outcome: Outcome, notes: CallContext) -> Outcome:
+    return outcome.changed(
+        content=outcome.content + notes.content if notes.blocks else outcome.content,
+        warnings=(*outcome.warnings, *notes.warnings),
+        suggestions=(*outcome.suggestions, *notes.suggestions),
+        telemetry={**outcome.telemetry, **notes.telemetry},
+        meta={**outcome.meta, **notes.meta},
+    )
 
 
 def add_version(outcome: Outcome, notes: CallContext | None, view: Any) -> Outcome:
