@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -55,11 +55,13 @@ class Alternative(NamedTuple):
 
     Attributes:
         value: the value that was sent, `EMPTY` for none.
+        signature: what distinguishes it from others.
     """
 
     inspection: Inspection
     serializer: Any
     value: Any = EMPTY
+    signature: Any = None
 
     @property
     def row(self) -> Any:
@@ -101,8 +103,8 @@ class Alternatives:
         reported = findings[known:]
         del findings[known:]
         first = self.ask(EMPTY)
-        if usual is not None and first is not None and sign(usual) == sign(first.serializer):
-            self.found = [Alternative(self.inspection, usual)]
+        if usual is not None and first is not None and sign(usual) == first.signature:
+            self.found = [first._replace(inspection=self.inspection, serializer=usual)]
         elif usual is not None and (self.places or first is None):
             self.add(Alternative(self.inspection, usual))
         if self._by_call or self.failure is not None:
@@ -160,7 +162,7 @@ class Alternatives:
                 self.failure = failures[0]
             return None
         self.succeeded += 1
-        return made if self.add(made) else None
+        return self.add(made)
 
     def _ask_again(self) -> None:
         users = [None, _make_sample_superuser()] if "caller" in self.places else [None]
@@ -171,13 +173,15 @@ class Alternatives:
             if self.asked < MOST_ASKED:
                 self.ask(value, user)
 
-    def add(self, made: Alternative) -> bool:
+    def add(self, made: Alternative) -> Alternative | None:
+        """Add and return a choice, None for one that is known."""
         signed = attempt(lambda: sign(made.serializer), None)
+        made = made._replace(signature=signed)
         if signed is None or signed in self.signs or self._only_takes_away(made):
-            return False
+            return None
         self.signs.add(signed)
         self.found.append(made)
-        return True
+        return made
 
     def _only_takes_away(self, made: Alternative) -> bool:
         # As a mixin for ``?fields=`` does: what is left can always be sent.
@@ -186,7 +190,8 @@ class Alternatives:
         first = self.found[0]
         if "query" not in self.places or type(made.row) is not type(first.row):
             return False
-        return set(made.row.fields) < set(first.row.fields)
+        own, usual = (set(find_names(each.signature)) for each in (made, first))
+        return own < usual
 
     # --- Reading
 
@@ -195,7 +200,7 @@ class Alternatives:
         facts = {"action": getattr(view, "action", None), "method": self.inspection.method}
         owner = type(view)
         members = [(owner, name) for name in (*VIEW_HOOKS, CONTEXT)]
-        known = {type(part) for each in self.found for part in find_parts(each.row)}
+        known = {part for each in self.found for part in find_parts(each.signature)}
         known |= set(read_choice(owner, members, facts).classes)
         members += [(part, hook) for part in known for hook in FIELD_HOOKS]
         return read_choice(owner, members, facts)
@@ -274,26 +279,37 @@ def _has_fixed_fields(serializer: Any) -> bool:
     return attempt(lambda: SharedFields.of(row) is not None, False)
 
 
-def find_parts(serializer: Any) -> Iterator[Any]:
-    """Yield a serializer and those in it."""
-    if isinstance(serializer, ListSerializer):
-        yield serializer
-        serializer = serializer.child
-    if not isinstance(serializer, BaseSerializer):
-        return
-    yield serializer
-    if isinstance(serializer, Serializer) and not is_recursive(serializer):
-        inner: Iterable[Any] = attempt(lambda: find_writable_fields(serializer).values(), ())
-        for field in inner:
-            if isinstance(field, BaseSerializer):
-                yield from find_parts(field)
+def find_parts(signature: Any) -> Iterator[type]:
+    """Yield the classes of a serializer and those in it."""
+    if isinstance(signature, tuple):
+        for part in signature:
+            yield from find_parts(part)
+    elif isinstance(signature, type) and issubclass(signature, BaseSerializer):
+        yield signature
+
+
+def find_names(signature: Any) -> Iterator[str]:
+    """Yield the names of the fields of a serializer, or of its rows."""
+    if isinstance(signature, tuple):
+        fields = signature[-1]
+        is_list = issubclass(signature[0], ListSerializer)
+        yield from find_names(fields) if is_list else (name for name, *_ in fields)
 
 
 def sign(serializer: Any) -> Any:
     """Return what distinguishes two choices: the classes, and the fields that a request writes."""
     if isinstance(serializer, ListSerializer):
-        return "many", sign(serializer.child)
+        return type(serializer), sign(serializer.child)
     if not isinstance(serializer, Serializer) or is_recursive(serializer):
         return type(serializer)
-    fields = find_writable_fields(serializer).items()
+    shared = SharedFields.of(serializer)
+    if shared is None:
+        return _sign_fields(serializer, serializer)
+    if shared.signature is None:
+        shared.signature = _sign_fields(serializer, shared)
+    return shared.signature
+
+
+def _sign_fields(serializer: Any, owner: Any) -> Any:
+    fields = find_writable_fields(owner).items()
     return type(serializer), tuple((name, field.required, sign(field)) for name, field in fields)

@@ -74,6 +74,7 @@ class SharedFields:
     def __init__(self, serializer: Any) -> None:
         self.fields = serializer.fields
         self.described: dict[Any, Any] = {}
+        self.signature: Any = None
 
     @classmethod
     def of(cls, serializer: Any) -> SharedFields | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from drf_spectacular.drainage import get_override, has_override
@@ -121,8 +122,9 @@ class SpectacularAnnotations:
             declared = extension.get_schema_operation_parameters(self.schema)
             return [self._convert_parameter(parameter) for parameter in declared]
 
-    def request(self) -> Any:
-        """Return a serializer, a schema, None for no body, or `UNDECLARED`."""
+    @cached_property
+    def _request_serializer(self) -> Any:
+        """The serializer that the schema class names for a request."""
         view, schema, own = self.view, copy.copy(self.schema), UNDECLARED
         homes = [b.__module__ for b in type(schema).__mro__ if "get_request_serializer" in vars(b)]
         is_own = any(home.partition(".")[0] != "drf_spectacular" for home in homes)
@@ -131,12 +133,17 @@ class SpectacularAnnotations:
             own = attempt(view.get_serializer, UNDECLARED)
         schema._get_serializer = lambda: own
         declared = schema.get_request_serializer()
+        return UNDECLARED if declared is own else declared
+
+    def request(self) -> Any:
+        """Return a serializer, a schema, None for no body, or `UNDECLARED`."""
+        declared = self._request_serializer
         if isinstance(declared, dict) and any("/" in str(name) for name in declared):
             names = (*MEDIA_TYPES, *declared)
             declared = next(declared[name] for name in names if name in declared)
         if isinstance(declared, OpenApiRequest):
             declared = declared.request
-        if declared is own:
+        if declared is UNDECLARED:
             return UNDECLARED
         if declared in (None, OpenApiTypes.NONE):
             return None
@@ -160,7 +167,9 @@ class SpectacularAnnotations:
         examples = attempt(self.schema.get_examples, None)
         # drf-spectacular writes a warning for a view without a serializer.
         if not examples and any(hasattr(self.view, name) for name in SERIALIZER_NAMES):
-            request = attempt(self.schema.get_request_serializer, None)
+            request = attempt(lambda: self._request_serializer, None)
+            if request is UNDECLARED:
+                request = attempt(self.schema.get_request_serializer, None)
             if isinstance(request, OpenApiRequest):
                 request, examples = request.request, request.examples
             target = getattr(request, "child", request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,13 +18,22 @@ from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.forms import find_writable_fields
 from drf_mcp.introspection.serializer_fields import walk_fields
-from drf_mcp.introspection.source.bodies import (
-    read_body_of_class,
-    read_body_of_function,
-    read_body_of_members,
+from drf_mcp.introspection.source.bodies import BodyReader
+from drf_mcp.introspection.source.body_parts import (
+    BodyReading,
+    Flags,
+    PartOfBody,
+    find_flags,
+    has_parts,
+    list_functions,
+    make_given,
 )
-from drf_mcp.introspection.source.body_parts import BodyReading, PartOfBody, find_flags
-from drf_mcp.introspection.source.members import is_drf_code, is_framework_code
+from drf_mcp.introspection.source.members import (
+    find_member,
+    is_drf_code,
+    is_framework_code,
+    unwrap_member,
+)
 from drf_mcp.introspection.types import ANY, MemberNames, Place, Schema, ValueInfos
 from drf_mcp.introspection.unknown import (
     ANY_VALUE,
@@ -268,3 +278,46 @@ def find_classes(every: Iterable[Any]) -> Iterator[Any]:
             yield from find_classes(operands)
         elif inspect.isclass(each) and not is_framework_code(each):
             yield each
+
+
+# --- What is read ---------------------------------------------------------------------------------
+
+
+def read_body_of_class(owner: Any, view_class: Any, flags: Flags = ()) -> BodyReading:
+    """Return what all methods of a serializer, field, validator or permission take of the body."""
+    reading = follow_body_of_class(owner, None, flags)
+    return follow_body_of_class(owner, view_class, flags) if reading.asks_view else reading
+
+
+# A cached function cannot be called with classes: mypy does not take them for hashable.
+@functools.lru_cache(maxsize=4096)
+def follow_body_of_class(owner: type, view_class: Any, flags: Flags) -> BodyReading:
+    reader = BodyReader(owner, view_class, flags)
+    # Twice, since one method reads what another one has kept.
+    for _ in range(2):
+        reader.seen.clear()
+        for function, home in list_functions(owner):
+            reader.read(function, home, make_given(function, owner))
+        if not any(map(has_parts, ({"": values} for values in reader.attributes.values()))):
+            break
+    return reader.reading
+
+
+@functools.lru_cache(maxsize=4096)
+def read_body_of_members(owner: type, names: tuple[str, ...]) -> BodyReading:
+    """Return what some methods of a view take of the body."""
+    reader = BodyReader(owner, owner)
+    for name in names:
+        member, home = find_member(owner, name)
+        function = unwrap_member(member)
+        if inspect.isfunction(function):
+            reader.read(function, home, make_given(function, owner))
+    return reader.reading
+
+
+@functools.lru_cache(maxsize=4096)
+def read_body_of_function(function: Any, view_class: type) -> BodyReading:
+    reader = BodyReader(None, view_class)
+    if inspect.isfunction(function):
+        reader.read(function, None)
+    return reader.reading

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import inspect
 from collections.abc import Iterable
 from typing import Any
@@ -34,8 +33,6 @@ from drf_mcp.introspection.source.body_parts import (
     find_telling,
     has_parts,
     is_item,
-    list_functions,
-    make_given,
     names_any,
     write_part,
 )
@@ -64,7 +61,7 @@ class BodyReader:
         flags: attributes of the instance whose values are known.
     """
 
-    def __init__(self, owner: type | None, view_class: type, flags: Flags = ()) -> None:
+    def __init__(self, owner: type | None, view_class: Any, flags: Flags = ()) -> None:
         self.owner = owner
         self.view_class = view_class
         self.flags = dict(flags)
@@ -72,6 +69,10 @@ class BodyReader:
         self.attributes: dict[tuple[type, str], Values] = {}
         self.seen: dict[Any, Values] = {}
         self.depth = 0
+
+    def get_view(self) -> Values:
+        self.reading.asks_view = True
+        return NOTHING if self.view_class is None else frozenset([Instance(self.view_class)])
 
     def read(self, function: Any, home: type | None, given: Names | None = None) -> Values:
         found = NOTHING
@@ -337,7 +338,8 @@ class BodyFunctionReader(BodyCalls):
         if node.id in REQUEST:
             return frozenset([THE_REQUEST])
         if node.id == "view":
-            return frozenset([Instance(self.reader.view_class)])
+            found: Values = self.reader.get_view()
+            return found
         value = None if node.id in self.locals else self.source.find_value(node)
         return NOTHING if value is None else frozenset([Known(value)])
 
@@ -458,41 +460,3 @@ class BodyFunctionReader(BodyCalls):
 
     _evaluate_listcomp = _evaluate_setcomp = _evaluate_comprehension
     _evaluate_generatorexp = _evaluate_dictcomp = _evaluate_comprehension
-
-
-# --- What is read ---------------------------------------------------------------------------------
-
-
-# A cached function cannot be called with classes: mypy does not take them for hashable.
-@functools.lru_cache(maxsize=4096)
-def read_body_of_class(owner: type, view_class: type, flags: Flags = ()) -> BodyReading:
-    """Return what all methods of a serializer, field, validator or permission take of the body."""
-    reader = BodyReader(owner, view_class, flags)
-    # Twice, since one method reads what another one has kept.
-    for _ in range(2):
-        reader.seen.clear()
-        for function, home in list_functions(owner):
-            reader.read(function, home, make_given(function, owner))
-        if not any(map(has_parts, ({"": values} for values in reader.attributes.values()))):
-            break
-    return reader.reading
-
-
-@functools.lru_cache(maxsize=4096)
-def read_body_of_members(owner: type, names: tuple[str, ...]) -> BodyReading:
-    """Return what some methods of a view take of the body."""
-    reader = BodyReader(owner, owner)
-    for name in names:
-        member, home = find_member(owner, name)
-        function = unwrap_member(member)
-        if inspect.isfunction(function):
-            reader.read(function, home, make_given(function, owner))
-    return reader.reading
-
-
-@functools.lru_cache(maxsize=4096)
-def read_body_of_function(function: Any, view_class: type) -> BodyReading:
-    reader = BodyReader(None, view_class)
-    if inspect.isfunction(function):
-        reader.read(function, None)
-    return reader.reading

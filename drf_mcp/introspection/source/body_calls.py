@@ -63,7 +63,7 @@ class BodyCalls:
         for holder in holders:
             if holder == CONTEXT:
                 found |= {THE_REQUEST} if "request" in texts else set()
-                found |= {Instance(self.reader.view_class)} if "view" in texts else set()
+                found |= self.reader.get_view() if "view" in texts else set()
             elif isinstance(holder, Keywords):
                 found.update(v for name, inner in holder.values if name in texts for v in inner)
             elif isinstance(holder, PartOfBody):

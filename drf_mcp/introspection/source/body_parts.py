@@ -109,11 +109,13 @@ class BodyReading:
         opened: the parts where any member may be read, each with the line that reads it, and
             whether what is inside goes the same way.
         made: the serializers and forms that are given a part.
+        asks_view: whether the view in the context of a serializer is read.
     """
 
     names: dict[PartOfBody, dict[str, None]] = field(default_factory=dict)
     opened: dict[PartOfBody, tuple[str, bool]] = field(default_factory=dict)
     made: dict[tuple[PartOfBody, type], None] = field(default_factory=dict)
+    asks_view: bool = False
 
 
 def write_part(part: PartOfBody) -> str:
