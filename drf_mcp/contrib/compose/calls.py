@@ -6,7 +6,6 @@ import builtins
 import fnmatch
 import keyword
 import time
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -20,7 +19,14 @@ from drf_mcp.calls.summaries import Signature
 from drf_mcp.contrib.compose import PROGRAM
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
 from drf_mcp.contrib.compose.lists import MORE_ROWS, ONE_PAGE, ListReader
-from drf_mcp.contrib.compose.sandbox import MAX_DEPTH, MEGABYTE, ProgramEncoder, RaisedInProgram
+from drf_mcp.contrib.compose.sandbox import (
+    MAX_DEPTH,
+    MEGABYTE,
+    OFFSET,
+    ProgramEncoder,
+    RaisedInProgram,
+    find_offset,
+)
 from drf_mcp.contrib.compose.tool import find_mode, write_functions
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.error_bodies import UNWRITABLE
@@ -181,6 +187,8 @@ class ProgramCalls:
                 text = f"{name} takes at most {MOST_TEXTS} texts of {MAX_NAME} characters."
                 raise RaisedInProgram(TypeError(text))
             return self._write_signatures(*args) if name == SIGNATURES else self._read_kept(*args)
+        if name == OFFSET:
+            return find_offset(*args)
         tool = self.find_tool(name)
         arguments = self._read_arguments(tool, name, args, kwargs)
         rows = ListReader(tool)
@@ -482,14 +490,3 @@ def _name_call(name: str, arguments: Any) -> str:
     members = arguments.items() if isinstance(arguments, Mapping) else ()
     text = ", ".join(f"{each}={_shorten_shown(value)!r}" for each, value in members)
     return f"{name}({text[:MAX_CALL]}{'…' if len(text) > MAX_CALL else ''})"
-
-
-def describe_changes(changes: Iterable[Mapping[str, Any]]) -> str:
-    """Return the sentence that counts the changes of a program, "" for none."""
-    every = list(changes)
-    counts = Counter(each["tool"] for each in every if "uncertain" not in each)
-    calls = ", ".join(f"{tool} ({count})" for tool, count in counts.items())
-    sure = f"What was changed before stays: {calls}." if calls else ""
-    failed = ", ".join(dict.fromkeys(each["tool"] for each in every if "uncertain" in each))
-    unsure = f"Look whether {failed} changed something before it failed." if failed else ""
-    return " ".join(filter(None, [sure, unsure]))

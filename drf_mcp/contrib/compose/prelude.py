@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import string
+from typing import Any
 
 # A part of it goes with each program that uses its name. Parts may use others.
 TEXT = """
@@ -14,8 +16,7 @@ from datetime import timedelta as _timedelta
 from datetime import timezone as _timezone
 _UTC = _timezone.utc
 
-def _map(function, *lists):
-    return iter([function(*row) for row in zip(*lists)])
+def _map(function, *lists): return iter([function(*row) for row in zip(*lists)])
 def _filter(function, rows):
     return iter([row for row in rows if (row if function is None else function(row))])
 def _sorted(rows, *, key=None, reverse=False):
@@ -32,32 +33,58 @@ def _first(choose, args, key, more):
         return choose(rows, **more)
     keys = [key(row) for row in rows]
     return rows[keys.index(choose(keys))]
-def _max(*args, key=None, **more):
-    return _first(max, args, key, more)
-def _min(*args, key=None, **more):
-    return _first(min, args, key, more)
-def _zip(*lists, **more):
-    return iter(list(zip(*lists, **more)))
-def _enumerate(rows, start=0):
-    return iter(list(enumerate(rows, start)))
-def _reversed(rows):
-    return iter(list(reversed(rows)))
+def _max(*args, key=None, **more): return _first(max, args, key, more)
+def _min(*args, key=None, **more): return _first(min, args, key, more)
+def _zip(*lists, **more): return iter(list(zip(*lists, **more)))
+def _enumerate(rows, start=0): return iter(list(enumerate(rows, start)))
+def _reversed(rows): return iter(list(reversed(rows)))
 def _iter(function, end):
     found = []
     while (value := function()) != end:
         found.append(value)
     return iter(found)
+def _sum(rows, start=0):
+    # Python adds floats without the errors of single steps.
+    rows = list(rows)
+    return _math.fsum([start, *rows]) if rows and _are_floats(rows) else sum(rows, start)
+def _are_floats(rows):
+    kinds = [type(row) for row in rows]
+    return float in kinds and kinds.count(float) + kinds.count(int) == len(kinds)
 def _round(number, digits=None):
     # The interpreter rounds 2.675 up.
     if isinstance(number, float) and digits is not None and digits >= 0:
         return float(f"{number:.{digits}f}")
     return round(number, digits)
-def _end(value):
+def _end(value, depth=0):
     kind = type(value).__name__
-    is_lazy = "iterator" in kind or kind.startswith("dict_") or kind == "range"
-    return list(value) if is_lazy else value
-def _wraps(function):
-    return lambda wrapper: wrapper
+    if isinstance(value, dict) and depth < 50:
+        return {name: _end(member, depth + 1) for name, member in value.items()}
+    is_rows = kind in ("list", "tuple", "range") or kind.startswith("dict_") or "iterator" in kind
+    if is_rows and depth < 50:
+        return [_end(row, depth + 1) for row in value]
+    if _callable(value):
+        raise TypeError("A function is no value: call it.")
+    return value
+def _callable(value):
+    return type(value).__name__ in ("function", "builtin_function_or_method", "type")
+def _bind(of, call): return lambda *args, **more: call(of, *args, **more)
+def _name(of):
+    text = repr(of)
+    if text.startswith("<function '"):
+        return text.split("'")[1]
+    return "ToolError" if of.__name__ == "RuntimeError" else of.__name__
+def _wraps(function): return lambda wrapper: wrapper
+def _cast(kind, value=None, **more): return value
+class _SimpleNamespace:
+    def __init__(self, **members):
+        for name, value in members.items():
+            setattr(self, name, value)
+def _asdict(row):
+    if type(row).__name__ in _FIELDS:
+        return {name: _asdict(getattr(row, name)) for name in _FIELDS[type(row).__name__]}
+    if isinstance(row, dict):
+        return {name: _asdict(value) for name, value in row.items()}
+    return [_asdict(each) for each in row] if isinstance(row, list) else row
 def _plain(value, default):
     if isinstance(value, dict):
         return {name: _plain(member, default) for name, member in value.items()}
@@ -72,38 +99,88 @@ def _isocalendar(day):
     thursday = day + _timedelta(days=3 - day.weekday())
     week = (thursday - _date(thursday.year, 1, 1)).days // 7 + 1
     return _IsoCalendarDate(thursday.year, week, day.weekday() + 1)
-def _toordinal(day):
-    return (_date(day.year, day.month, day.day) - _date(1, 1, 1)).days + 1
-def _utcnow(kind):
-    return kind.now()
+def _toordinal(day): return (_date(day.year, day.month, day.day) - _date(1, 1, 1)).days + 1
+_struct_time = _namedtuple("struct_time", "tm_year tm_mon tm_mday tm_wday tm_yday")
+def _timetuple(day):
+    yday = _toordinal(day) - _toordinal(_date(day.year, 1, 1)) + 1
+    return _struct_time(day.year, day.month, day.day, day.weekday(), yday)
+def _fromordinal(kind, days): return kind(1, 1, 1) + _timedelta(days=days - 1)
+def _fromisocalendar(kind, year, week, day):
+    first = kind(year, 1, 4)
+    return first + _timedelta(days=7 * week - 8 + day - first.weekday())
+def _delta(days=0, seconds=0, microseconds=0, milliseconds=0, minutes=0, hours=0, weeks=0):
+    days, seconds = days + 7 * weeks, seconds + 60 * minutes + 3600 * hours
+    more = round(((days * 86400 + seconds) * 1000 + milliseconds) * 1000 + microseconds)
+    return _timedelta(seconds=more // 1000000, microseconds=more % 1000000)
+def _today(kind): return kind.today() if kind is _date else kind.now()
+def _utcnow(kind): return kind.now()
 def _fromtimestamp(kind, seconds, tz=None):
     if kind is _date:
-        return kind(1970, 1, 1) + _timedelta(days=seconds // 86400)
-    moment = kind(1970, 1, 1, tzinfo=_UTC) + _timedelta(seconds=seconds)
+        return kind(1970, 1, 1) + _timedelta(days=int(seconds // 86400))
+    moment = kind(1970, 1, 1, tzinfo=_UTC) + _delta(seconds=seconds)
     return moment.replace(tzinfo=None) if tz is None else moment.astimezone(tz)
-def _is_integer(number):
-    return number == int(number)
+def _is_integer(number): return number == int(number)
+def _maketrans(kind, table, to=None, without=""):
+    pairs = table.items() if to is None else [*zip(table, to), *[(x, None) for x in without]]
+    return {ord(x) if isinstance(x, str) else x: y for x, y in pairs}
+def _translate(text, table):
+    found = [table.get(ord(x), x) for x in text]
+    return "".join([chr(x) if isinstance(x, int) else x or "" for x in found])
 def _re_sub(pattern, function, text, count=0, flags=0):
+    if isinstance(pattern, str):
+        pattern = _re.compile(pattern, flags)
     parts, end = [], 0
-    for match in list(_re.finditer(pattern, text, flags))[:count or None]:
+    for match in list(pattern.finditer(text))[:count or None]:
         parts += [text[end:match.start()], function(match)]
         end = match.end()
     return "".join([*parts, text[end:]])
 
+class _Group:
+    def __init__(self, *args, **more): pass
+    def __enter__(self): return self
+    def __exit__(self, kind, error, trace): return None
+    def create_task(self, value): return value
 class _asyncio:
-    gather = lambda *values, return_exceptions=False: list(values)
+    gather = lambda *values: list(values)
     run = lambda value: value
     create_task = lambda value: value
     ensure_future = lambda value: value
     wait_for = lambda value, timeout=None: value
     as_completed = lambda values: iter(list(values))
     sleep = lambda seconds, result=None: result
+    to_thread = lambda function, *args, **more: function(*args, **more)
+    TaskGroup = _Group
+    Semaphore = _Group
+    Lock = _Group
+    timeout = _Group
+def _result(of): return of.result() if type(of).__name__ == "_Future" else of
+
+class _ThreadPoolExecutor:
+    def __init__(self, max_workers=None): self.max_workers = max_workers
+    def __enter__(self): return self
+    def __exit__(self, kind, error, trace): return None
+    def map(self, function, *lists): return _map(function, *lists)
+    def submit(self, function, *args, **more): return _Future(function(*args, **more))
+    def shutdown(self, wait=True): return None
+class _Future:
+    def __init__(self, value): self.value = value
+    def result(self, timeout=None): return self.value
+class _futures:
+    ThreadPoolExecutor = _ThreadPoolExecutor
+    as_completed = lambda futures: iter(list(futures))
+
+class _StringIO:
+    def __init__(self, text=""): self.text = text
+    def write(self, text):
+        self.text += text
+        return len(text)
+    def getvalue(self): return self.text
+class _io:
+    StringIO = _StringIO
 
 class _suppress:
-    def __init__(self, *kinds):
-        self.kinds = kinds
-    def __enter__(self):
-        return None
+    def __init__(self, *kinds): self.kinds = kinds
+    def __enter__(self): return None
     def __exit__(self, kind, error, trace):
         return error is not None and isinstance(error, self.kinds)
 class _contextlib:
@@ -133,16 +210,29 @@ def _modes(data):
         counts[row] = counts.get(row, 0) + 1
     most = max(counts.values(), default=0)
     return [row for row in counts if counts[row] == most]
-def _quantiles(data, n=4):
+def _quantiles(data, n=4, method="exclusive"):
     rows, cuts = sorted(_data(data, 2, "quantiles")), []
-    for place in range(len(rows) + 1, n * (len(rows) + 1), len(rows) + 1):
+    more = 1 if method == "exclusive" else -1
+    for number in range(1, n):
+        place = number * (len(rows) + more) + (0 if more == 1 else n)
         j = min(max(place // n, 1), len(rows) - 1)
         delta = place - j * n
         cuts.append((rows[j - 1] * (n - delta) + rows[j] * delta) / n)
     return cuts
+def _covariance(xs, ys):
+    x, y = _mean(xs), _mean(ys)
+    return _total([(a - x) * (b - y) for a, b in zip(xs, ys)]) / (len(xs) - 1)
 class _statistics:
     StatisticsError = ValueError
     mean = _mean
+    geometric_mean = lambda data: _math.exp(_mean([_math.log(x) for x in data]))
+    harmonic_mean = lambda data: 1 / _mean([1 / x for x in data])
+    median_low = lambda data: (x := sorted(_data(data, 1, "median")))[(len(x) - 1) // 2]
+    median_high = lambda data: (x := sorted(_data(data, 1, "median")))[len(x) // 2]
+    covariance = _covariance
+    correlation = lambda xs, ys: _covariance(xs, ys) / (
+        (_variance(xs, 1, None) * _variance(ys, 1, None)) ** 0.5
+    )
     fmean = lambda data: float(_mean(data))
     median = _median
     multimode = _modes
@@ -160,21 +250,9 @@ def _itemgetter(*names):
 class _operator:
     itemgetter = _itemgetter
     attrgetter = lambda name: lambda row: getattr(row, name)
-    add = lambda a, b: a + b
-    sub = lambda a, b: a - b
-    mul = lambda a, b: a * b
-    truediv = lambda a, b: a / b
-    floordiv = lambda a, b: a // b
-    mod = lambda a, b: a % b
-    neg = lambda a: -a
-    eq = lambda a, b: a == b
-    ne = lambda a, b: a != b
-    lt = lambda a, b: a < b
-    le = lambda a, b: a <= b
-    gt = lambda a, b: a > b
-    ge = lambda a, b: a >= b
     contains = lambda a, b: b in a
     getitem = lambda a, b: a[b]
+    neg = lambda a: -a
     not_ = lambda a: not a
 
 def _push(heap, item):
@@ -201,8 +279,8 @@ def _shorten(text, width, placeholder=" [...]"):
     words = text.split()
     for most in range(len(words), -1, -1):
         kept = " ".join(words[:most]) + ("" if most == len(words) else placeholder)
-        if len(kept) <= width:
-            return kept if most else kept.strip()
+        if len(kept.strip()) <= width:
+            return kept.strip()
     raise ValueError("placeholder too large for max width")
 def _dedent(text):
     lines = text.split("\\n")
@@ -213,19 +291,16 @@ class _textwrap:
     fill = lambda text, width=70: "\\n".join(_wrap(text, width))
     shorten = _shorten
     dedent = _dedent
+    indent = lambda text, prefix: "".join(
+        [prefix + x if x.strip() else x for x in text.splitlines(True)]
+    )
 
 class _string:
-    ascii_lowercase = "abcdefghijklmnopqrstuvwxyz"
-    ascii_uppercase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    ascii_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    digits = "0123456789"
-    punctuation = "!\\"#$%&'()*+,-./:;<=>?@[\\\\]^_`{|}~"
     capwords = lambda text: " ".join([word.capitalize() for word in text.split()])
 
 _MONTHS = "January February March April May June July August September October November December"
 _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
-def _isleap(year):
-    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+def _isleap(year): return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 def _monthrange(year, month):
     first = _date(year, month, 1)
     return (first.weekday(), (_date(year + month // 12, month % 12 + 1, 1) - first).days)
@@ -238,12 +313,21 @@ class _calendar:
     weekday = lambda year, month, day: _date(year, month, day).weekday()
     monthrange = _monthrange
 
-def _zone(name):
-    if name.upper() in ("UTC", "GMT", "ETC/UTC"):
-        return _UTC
-    raise ValueError("There is no ZoneInfo but UTC: use timezone(timedelta(hours=...)).")
+class _Zone:
+    def __init__(self, key):
+        self.key = key
+        _offset(key, _date(2000, 1, 1))
+    def __str__(self): return self.key
 class _zoneinfo:
-    ZoneInfo = _zone
+    ZoneInfo = _Zone
+def _place(moment, zone):
+    return _timezone(_offset(zone.key, moment)) if isinstance(zone, _Zone) else zone
+def _astimezone(moment, tz=None): return moment.astimezone(_place(moment, tz))
+def _now(kind, tz=None):
+    return kind.now(_UTC).astimezone(_place(kind.now(_UTC), tz)) if tz else kind.now()
+def _in_zone(make, zone, *args, **more):
+    moment = make(*args, **more)
+    return moment.replace(tzinfo=_place(moment.replace(tzinfo=None), zone))
 
 class _Member:
     def __init__(self, name, value):
@@ -255,16 +339,33 @@ class _Enumeration:
         self.members = {n: v if plain else _Member(n, v) for n, v in values.items()}
         for name, member in self.members.items():
             setattr(self, name, member)
-    def __iter__(self):
-        return iter(list(self.members.values()))
-    def __getitem__(self, name):
-        return self.members[name]
+    def __iter__(self): return iter(list(self.members.values()))
+    def __getitem__(self, name): return self.members[name]
     def __call__(self, value):
         for name, each in self.values.items():
             if each == value:
                 return self.members[name]
         raise ValueError(repr(value) + " is not a member")
+def _value(member): return member if isinstance(member, (str, int)) else member.value
 """
+SIGNS = {
+    **{"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%"},
+    **{"pow": "**", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
+    **{"and_": "&", "or_": "|", "xor": "^", "is_": "is", "is_not": "is not", "concat": "+"},
+}
+CONSTANTS = ("ascii_lowercase", "ascii_uppercase", "ascii_letters", "digits", "hexdigits")
+# Members of modules that are alike.
+MEMBERS = {
+    "_operator": [f"{name} = lambda a, b: a {sign} b" for name, sign in SIGNS.items()],
+    "_string": [
+        f"{name} = {getattr(string, name)!r}" for name in (*CONSTANTS, "punctuation", "whitespace")
+    ],
+}
+
+
+def get_part(module: str) -> str:
+    """Return the name of the class that has the members of a module."""
+    return f"_{module.rpartition('.')[2]}"
 
 
 def _name_part(node: ast.stmt) -> str:
@@ -276,12 +377,14 @@ def _name_part(node: ast.stmt) -> str:
     return node.name
 
 
-PARTS = {_name_part(node): node for node in ast.parse(TEXT).body}
-EMULATED = ("asyncio", "calendar", "contextlib", "heapq", "operator", "statistics", "string")
+PARTS: dict[str, Any] = {_name_part(node): node for node in ast.parse(TEXT).body}
+for _name, _members in MEMBERS.items():
+    PARTS[_name].body += ast.parse("\n".join(_members)).body
+EMULATED = ("asyncio", "calendar", "contextlib", "heapq", "io", "operator", "statistics", "string")
 # The modules of Python that are parts, with the names in them.
 MODULES: dict[str, list[str]] = {
-    name: [_name_part(each) for each in getattr(PARTS[f"_{name}"], "body", ())]
-    for name in (*EMULATED, "textwrap", "zoneinfo")
+    name: [_name_part(each) for each in PARTS[get_part(name)].body]
+    for name in (*EMULATED, "concurrent.futures", "textwrap", "zoneinfo")
 }
 
 

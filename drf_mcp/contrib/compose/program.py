@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from drf_mcp.contrib.compose.calls import OWN_FUNCTIONS, ProgramCalls, find_required, name_argument
 from drf_mcp.contrib.compose.prelude import MODULES, find_loaded_names, write_prelude
-from drf_mcp.contrib.compose.rewriting import TYPES, TYPING, Rewriter, find_bound, write
-from drf_mcp.contrib.compose.sandbox import ProgramFailed, RaisedInProgram
+from drf_mcp.contrib.compose.rewriting import (
+    TYPES,
+    TYPING,
+    Rewriter,
+    find_bound,
+    name_of,
+    walk_own,
+    write,
+)
+from drf_mcp.contrib.compose.sandbox import MOST_PROBLEMS, ProgramFailed, RaisedInProgram, refuse
 from drf_mcp.errors import ask_nearest, find_nearest
 from drf_mcp.outcomes import JSONPointer
 
@@ -23,25 +31,37 @@ OWN_MODULES = (
     *("functools", "hashlib", "itertools", "json", "math", "os", "pathlib", "random", "re"),
     *("sys", "time", "tomllib", "typing", "unicodedata"),
 )
-# Builtins of Python that the interpreter lacks.
+# Builtins and methods of Python that the interpreter lacks.
 LACKING = {
-    *("aiter", "anext", "breakpoint", "bytearray", "callable", "compile", "dir", "exit", "globals"),
-    *("help", "input", "memoryview", "quit", "super", "vars"),
+    *("aiter", "anext", "ascii", "breakpoint", "bytearray", "compile", "delattr", "dir", "eval"),
+    *("exec", "exit", "globals", "help", "input", "issubclass", "locals", "memoryview", "open"),
+    *("quit", "super", "vars", "UnicodeError", "EOFError", "IOError", "ConnectionError"),
+    *("ExceptionGroup", "Warning", "SystemError"),
 }
+LACKING_METHODS = {
+    *("format_map", "bit_length", "as_integer_ratio", "to_bytes", "from_bytes", "move_to_end"),
+    *("difference_update", "intersection_update", "symmetric_difference_update", "ctime", "subn"),
+}
+# Functions that may leave rows of a generator.
+LAZY = {"any", "all", "next", "iter", "islice", "takewhile", "zip"}
 KNOWN = {*dir(builtins), "ToolError", "__name__", "__file__"} - LACKING
-# The most problems that one refusal names.
-MOST_PROBLEMS = 8
 # The problems of arguments that a call has for certain, by their codes.
 CERTAIN = frozenset({"required", "unknown", "read_only"})
 
 
 @dataclass
 class Program:
-    """The text that the interpreter gets, and the line of the program of each of its lines."""
+    """The text that the interpreter gets, and the line of the program of each of its lines.
+
+    Attributes:
+        parts: what of Python's library comes before it.
+        imports: what the program imports, by its lines.
+    """
 
     text: str
     parts: str
     lines: Mapping[int, int]
+    imports: Sequence[tuple[int, str]]
 
     def find_line(self, line: int | None) -> int | None:
         before = [each for each in self.lines if line is not None and each <= line]
@@ -57,10 +77,12 @@ def read_program(text: str, calls: ProgramCalls) -> Program:
     try:
         tree = ast.parse(text)
         problems = [*Checker(tree, calls).find_problems()]
+        fields = f"_FIELDS = {_find_dataclasses(tree)}"
         _give_value(tree)
-        rewriter = Rewriter(tree)
+        rewriter = Rewriter(tree, calls.functions)
         rewriter.visit(tree)
-        _refuse([*problems, *rewriter.problems])
+        imports = [*_find_imports(tree)]
+        refuse([*problems, *rewriter.problems])
         written = ast.unparse(ast.fix_missing_locations(tree))
         again = ast.parse(written)
     except SyntaxError as exc:
@@ -69,7 +91,36 @@ def read_program(text: str, calls: ProgramCalls) -> Program:
     except (RecursionError, MemoryError, ValueError) as exc:
         raise ProgramFailed("The program is nested too deeply.", "SyntaxError") from exc
     pairs = zip(_find_statements(tree), _find_statements(again), strict=True)
-    return Program(written, write_prelude(again), {new.lineno: old.lineno for old, new in pairs})
+    lines = {new.lineno: old.lineno for old, new in pairs}
+    return Program(written, f"{fields}\n{write_prelude(again)}", lines, imports)
+
+
+def _find_dataclasses(tree: ast.Module) -> dict[str, list[str]]:
+    """Return the fields of the classes that a program defines."""
+    kinds = [each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)]
+    return {
+        each.name: [ast.unparse(x.target) for x in each.body if isinstance(x, ast.AnnAssign)]
+        for each in kinds
+    }
+
+
+def _find_imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Return what a program takes from modules of the interpreter, each as a statement."""
+    caught = _find_tried(tree)
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and node not in caught:
+            yield node.lineno, ast.unparse(node)
+        if isinstance(node, ast.Import):
+            names |= {each.asname or each.name: each.name for each in node.names}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in names:
+            yield node.lineno, ast.unparse(node)
+
+
+def _find_tried(tree: ast.Module) -> set[ast.AST]:
+    tried = [each for each in ast.walk(tree) if isinstance(each, ast.Try)]
+    return {each for one in tried for part in one.body for each in ast.walk(part)}
 
 
 def _find_statements(tree: ast.Module) -> list[ast.stmt]:
@@ -93,28 +144,26 @@ def _give_value(tree: ast.Module) -> None:
         tree.body.append(ast.fix_missing_locations(ast.copy_location(ended, last)))
 
 
-def _refuse(problems: list[tuple[int, str]]) -> None:
-    if not problems:
-        return
-    ordered = sorted(dict.fromkeys(problems))
-    first, *others = ordered[:MOST_PROBLEMS]
-    texts = [first[1], *(f"Line {line}: {text}" for line, text in others)]
-    if len(ordered) > MOST_PROBLEMS:
-        texts.append("There are more.")
-    raise ProgramFailed(" ".join(texts), "", first[0])
-
-
 class Checker:
     """Finds what would fail in a program, whichever line runs."""
 
     def __init__(self, tree: ast.Module, calls: ProgramCalls) -> None:
         self.tree = tree
         self.calls = calls
-        self.bound, self.defined, _modules = find_bound(tree)
+        self.bound, self.defined, self.imported = find_bound(tree)
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+        functions = [each for each in ast.walk(tree) if isinstance(each, kinds)]
+        self.functions = {each.name: [each] for each in functions}
+        yields = (ast.Yield, ast.YieldFrom)
+        self.lazy: set[ast.AST] = {
+            each for each in functions if any(isinstance(x, yields) for x in walk_own(each))
+        }
+        self.lazy |= {each for each in ast.walk(tree) if isinstance(each, ast.GeneratorExp)}
+        # Most functions read all rows.
+        read = (each for each in ast.walk(tree) if isinstance(each, ast.Call))
+        self.lazy -= {x for each in read if name_of(each.func) not in LAZY for x in each.args}
         self.known = self.bound | KNOWN | calls.functions.keys() | set(OWN_FUNCTIONS)
-        imports = (each for each in ast.walk(tree) if isinstance(each, ast.Import))
-        aliases = (alias for each in imports for alias in each.names)
-        self.imported = {each.asname or each.name: each.name for each in aliases}
+        self.lists_modules = True
         names = find_loaded_names(tree) - self.bound
         # Who may not call a tool learns nothing of its arguments.
         visible = calls.visibility.of([t for name, t in calls.functions.items() if name in names])
@@ -123,19 +172,24 @@ class Checker:
     def find_problems(self) -> Iterator[tuple[int, str]]:
         calls = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
         called, found = {node.func for node in calls}, 0
+        caught = _find_tried(self.tree)
         node: Any
         for node in ast.walk(self.tree):
             texts: Iterator[str] = iter(())
             if isinstance(node, ast.Name):
                 texts = self._check_name(node.id, node in called)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)) and node in caught:
+                continue
             elif isinstance(node, ast.Import):
                 texts = (text for each in node.names for text in self._check_module(each.name))
             elif isinstance(node, ast.ImportFrom):
                 texts = self._check_import(node.module or "", [each.name for each in node.names])
-            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                texts = self._check_member(self.imported.get(node.value.id, ""), node.attr)
+            elif isinstance(node, ast.Attribute):
+                texts = self._check_attribute(node.attr, name_of(node.value))
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 texts = self._check_call(node, node.func.id)
+            elif node in self.lazy and (tool := self._find_writer(node)):
+                texts = iter([f"A generator would call {tool} for all rows: call it in a loop."])
             for text in texts:
                 yield node.lineno, text
                 found += 1
@@ -151,6 +205,9 @@ class Checker:
     def _check_name(self, name: str, is_called: bool) -> Iterator[str]:
         if name in self.known:
             return
+        if name in LACKING:
+            yield f"{name} does not work here: write it in other words."
+            return
         if not is_called:
             nearest = find_nearest(name, sorted(self.bound))
             yield f"NameError: name '{name}' is not defined. {ask_nearest(nearest)}".strip()
@@ -163,9 +220,11 @@ class Checker:
                 yield str(exc.exception)
 
     def _check_module(self, name: str) -> Iterator[str]:
-        every = {*OWN_MODULES, *MODULES, "enum"}
+        every = {*OWN_MODULES, *MODULES, "enum", "types"}
         if name not in every | TYPING:
-            yield f"No module named '{name}'. There are {', '.join(sorted(every))}."
+            modules = f" The modules are {', '.join(sorted(every))}." if self.lists_modules else ""
+            self.lists_modules = False
+            yield f"No module named '{name}' here.{modules}"
 
     def _check_import(self, module: str, names: list[str]) -> Iterator[str]:
         yield from self._check_module(module)
@@ -173,6 +232,12 @@ class Checker:
             yield "Import names, not *."
         for name in names if module in MODULES and "*" not in names else ():
             yield from self._check_member(module, name)
+
+    def _check_attribute(self, name: str, of: str) -> Iterator[str]:
+        yield from self._check_member(self.imported.get(of, ""), name)
+        is_special = name[:2] == "__" and name not in ("__name__", "__class__", "__getitem__")
+        if name not in self.defined and (is_special or name in LACKING_METHODS):
+            yield f"{name} does not work here: write it in other words."
 
     def _check_member(self, module: str, name: str) -> Iterator[str]:
         if module in MODULES and name not in MODULES[module]:
@@ -183,16 +248,18 @@ class Checker:
             asked = _read_literal(node.args[1])
             if any(hasattr(kind, str(asked)) for kind in TYPES.values()):
                 yield f"{name}() finds no methods here: call the method, or use isinstance()."
-        if name in ("any", "all", "next") and node.args and name not in self.bound:
-            yield from self._check_lazy(name, node.args[0])
         if name in self.tools:
             yield from self._check_arguments(node, name, self.tools[name])
 
-    def _check_lazy(self, name: str, rows: ast.expr) -> Iterator[str]:
-        # The interpreter makes all rows of a generator, where Python would stop at one.
-        for each in find_loaded_names(rows) if isinstance(rows, ast.GeneratorExp) else ():
-            if each in self.tools and not self.tools[each].reads:
-                yield f"{name}() would make every call of {each}: call it in a loop with `break`."
+    def _find_writer(self, node: ast.AST, seen: frozenset[str] = frozenset()) -> str:
+        """Return a tool that changes something, and that some code calls, or its functions do."""
+        for name in find_loaded_names(node) - seen:
+            if name in self.tools and not self.tools[name].reads:
+                return name
+            for each in self.functions.get(name, ()):
+                if found := self._find_writer(each, seen | {name}):
+                    return found
+        return ""
 
     def _check_arguments(self, node: ast.Call, name: str, tool: Any) -> Iterator[str]:
         required, arguments = find_required(tool), tool.arguments

@@ -3,31 +3,53 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import re
+from collections import deque
+from collections.abc import Collection, Iterable
+from datetime import date, datetime
 from typing import Any
 
-from drf_mcp.contrib.compose.prelude import MODULES, find_loaded_names
+from drf_mcp.contrib.compose.prelude import MODULES, find_loaded_names, get_part
 
-# Builtins whose parts call tools, round as Python does, or give iterators.
-BUILTINS = {"map", "filter", "sorted", "max", "min", "round"}
+# Builtins whose parts call tools, count as Python does, or give iterators.
+BUILTINS = {"map", "filter", "sorted", "max", "min", "round", "sum", "callable"}
 # They give lists where nothing is asked for the next row.
 ITERATORS = {"zip", "enumerate", "reversed"}
 # Methods that the interpreter lacks.
-METHODS = {"isocalendar", "toordinal", "utcnow", "fromtimestamp", "is_integer"}
+METHODS = {
+    *("isocalendar", "timetuple", "toordinal", "fromisocalendar", "fromordinal", "fromtimestamp"),
+    *("today", "utcnow", "is_integer", "maketrans", "translate"),
+}
 TYPES = {each.__name__: each for each in (str, dict, list, set, tuple, int, float)}
 # Methods of types that make a value, and have no value of the type.
 CLASS_METHODS = frozenset({"fromkeys", "maketrans", "from_bytes", "fromhex"})
+# What a value may be besides: a name that its methods have is a method.
+BINDABLE = frozenset(
+    name
+    for kind in (*TYPES.values(), deque, date, datetime)
+    for name in dir(kind)
+    if name[0] != "_" and callable(getattr(kind, name))
+)
 # Names that modules of the interpreter lack, and their replacements.
+SEQUENCE = "list | tuple | str"
 NAMES = {
     ("collections", "OrderedDict"): "dict",
+    ("collections.abc", "Callable"): "type(lambda: 1)",
+    ("collections.abc", "Iterable"): f"{SEQUENCE} | dict | set",
+    ("collections.abc", "Sequence"): SEQUENCE,
+    ("dataclasses", "asdict"): "_asdict",
     ("datetime", "UTC"): "_UTC",
     ("functools", "wraps"): "_wraps",
+    ("types", "SimpleNamespace"): "_SimpleNamespace",
+    **{("typing", name): "_cast" for name in ("cast", "TypeVar", "NewType")},
 }
 # Modules whose names are read in annotations, which the interpreter does not look at.
 TYPING = frozenset({"typing", "typing_extensions", "collections.abc", "__future__"})
+# Functions that take a zone of the module `zoneinfo`.
+ZONED = frozenset({"astimezone", "now"})
 ENUMS = {"Enum": False, "StrEnum": True, "IntEnum": True}
 # Methods of classes that the interpreter does not call.
-IGNORED = frozenset(f"__{each}__" for each in ("lt", "le", "gt", "ge", "len", "getattr"))
+IGNORED = frozenset(f"__{each}__" for each in ("lt", "le", "gt", "ge", "len", "bool", "getattr"))
 SYNCHRONOUS = {
     ast.AsyncFunctionDef: ast.FunctionDef,
     ast.AsyncFor: ast.For,
@@ -42,11 +64,14 @@ class Rewriter(ast.NodeTransformer):
         problems: lines with what stays unlike Python.
     """
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, tools: Collection[str]) -> None:
+        self.tools = tools
         self.bound, self.functions, self.modules = find_bound(tree)
         self.replaced = BUILTINS | (ITERATORS if "next" in find_loaded_names(tree) else set())
-        calls = (each.func for each in ast.walk(tree) if isinstance(each, ast.Call))
-        self.called = {each.id for each in calls if isinstance(each, ast.Name)}
+        self.fields = find_fields(tree)
+        self.methods = find_decorated(tree)
+        self.has_zones = "zoneinfo" in ast.unparse(tree)
+        self.has_plain_enums = False
         # Of each function around a node: whether it yields.
         self.yielding: list[bool] = []
         self.problems: list[tuple[int, str]] = []
@@ -79,29 +104,83 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Yield(self, node: ast.Yield) -> Any:
         self.generic_visit(node)
+        if not self.yielding:
+            self.problems.append((node.lineno, "There is no 'yield' outside of functions."))
         return write("_found.append(VALUE)", VALUE=node.value or ast.Constant(None))
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> Any:
         self.generic_visit(node)
         return write("_found.extend(VALUE)", VALUE=node.value)
 
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        if node.attr in ("__name__", "__class__"):
+            return write("_name(OF)" if node.attr == "__name__" else "type(OF)", OF=node.value)
+        if node.attr == "value" and self.has_plain_enums and "value" not in self.fields:
+            return write("_value(OF)", OF=node.value)
+        if replaced := self._find_replacement(node):
+            return write(replaced)
+        owner, decorator = self.methods.get(node.attr, ("", ""))
+        if decorator == "property":
+            return ast.Call(node, [], [])
+        if decorator == "classmethod":
+            return write(f"_bind({owner}, {owner}.{node.attr})")
+        if decorator:
+            return write(f"{owner}.{node.attr}")
+        # The interpreter calls a method, and has it as no value.
+        if self._is_method(node.value, node.attr):
+            return write(f"lambda _of, *_args: _of.{node.attr}(*_args)")
+        is_method = node.attr in BINDABLE and node.attr not in self.fields | self.functions
+        is_method = is_method and name_of(node.value) not in self.modules
+        if is_method or node.attr == "__getitem__":
+            call = "_of[_args[0]]" if node.attr[0] == "_" else f"_of.{node.attr}(*_args, **_more)"
+            return write(f"_bind(OF, lambda _of, *_args, **_more: {call})", OF=node.value)
+        return node
+
+    def _find_replacement(self, node: ast.expr) -> str:
+        """Return what stands in place of a member of a module, "" if nothing does."""
+        if not isinstance(node, ast.Attribute):
+            return ""
+        module = self.modules.get(ast.unparse(node.value), "")
+        if f"{module}.{node.attr}" in MODULES:
+            return get_part(node.attr)
+        return NAMES.get((module, node.attr), "dict" if module in TYPING else "")
+
     def visit_Call(self, node: ast.Call) -> Any:
         function, names = node.func, {each.arg: each for each in node.keywords}
-        if "key" in names:
-            names["key"].value = self._write_callback(names["key"].value)
-        name = getattr(function, "attr", getattr(function, "id", ""))
-        if node.args and name in ("map", "filter", "reduce"):
-            node.args[0] = self._write_callback(node.args[0])
+        if replaced := self._find_replacement(function):
+            node.func = function = write(replaced)
+        sizes = [*node.args, *(each.value for each in node.keywords)]
+        is_delta = "timedelta" in (name_of(function), getattr(function, "attr", ""))
+        if is_delta and not all(isinstance(each, ast.Constant) for each in sizes):
+            node.func = function = ast.Name("_delta")
+        if "return_exceptions" in names:
+            text = "gather() has no return_exceptions here: catch the errors in the function."
+            self.problems.append((node.lineno, text))
         if self._is_builtin(function, {"iter"}) and len(node.args) > 1:
-            node.func = ast.Name("_iter")
-        self.generic_visit(node)
+            node.func = function = ast.Name("_iter")
+        if self.has_zones and "tzinfo" in names:
+            node.keywords.remove(names["tzinfo"])
+            node.args = [function, names["tzinfo"].value, *node.args]
+            node.func = function = ast.Name("_in_zone")
+        if not isinstance(function, ast.Attribute) or function.attr in self.methods:
+            self.generic_visit(node)
+            for each in node.keywords if self._is_builtin(function, self.tools) else ():
+                # Such as `range(3)`, of which a tool would get the text.
+                if not isinstance(each.value, (ast.Constant, ast.Name)):
+                    each.value = write("_end(VALUE)", VALUE=each.value)
+            return node
+        name = function.attr
+        function.value = self.visit(function.value)
+        node.args = [self.visit(each) for each in node.args]
+        node.keywords = [self.visit(each) for each in node.keywords]
         if name == "dumps" and "default" in names and node.args:
             node.keywords.remove(names["default"])
-            node.args[0] = write(
-                "_plain(VALUE, HOW)", VALUE=node.args[0], HOW=names["default"].value
-            )
-        if isinstance(node.func, ast.Attribute):
-            self._rewrite_method_call(node, node.func)
+            parts = {"VALUE": node.args[0], "HOW": names["default"].value}
+            node.args[0] = write("_plain(VALUE, HOW)", **parts)
+        self._rewrite_method_call(node, function)
         return node
 
     def _rewrite_method_call(self, node: ast.Call, function: ast.Attribute) -> None:
@@ -109,26 +188,21 @@ class Rewriter(ast.NodeTransformer):
         if node.args and self._is_method(of, name):
             # `str.upper(text)`
             function.value = of = node.args.pop(0)
-        is_sort = name == "sort" and any(each.arg == "key" for each in node.keywords)
-        if is_sort or (name in METHODS and name not in self.functions):
+        is_replaced = name in METHODS or (self.has_zones and name in ZONED)
+        is_replaced |= name == "result" and not node.args
+        is_replaced |= name == "sort" and any(each.arg == "key" for each in node.keywords)
+        if is_replaced and name not in self.functions:
             node.func, node.args = ast.Name(f"_{name}"), [of, *node.args]
-        elif name == "sub" and name_of(of) == "re" and len(node.args) > 2:
-            how = node.args[1]
+        elif name == "sub" and len(node.args) > 1:
+            how = node.args[1 if name_of(of) == "re" else 0]
             if isinstance(how, ast.Lambda) or name_of(how) in self.functions:
+                node.args = node.args if name_of(of) == "re" else [of, *node.args]
                 node.func = ast.Name("_re_sub")
 
     def _is_method(self, of: ast.AST, name: str) -> bool:
         if not self._is_builtin(of, TYPES) or name in CLASS_METHODS:
             return False
         return callable(getattr(TYPES[name_of(of)], name, None))
-
-    def _write_callback(self, node: ast.expr) -> Any:
-        """Return a method in a lambda, as which the interpreter can call it."""
-        if not isinstance(node, ast.Attribute) or name_of(node.value) in self.modules:
-            return node
-        if self._is_method(node.value, node.attr):
-            return write(f"lambda _of, *_args: _of.{node.attr}(*_args)")
-        return write("lambda *_args: CALLED(*_args)", CALLED=node)
 
     # --- Statements ----------------------------------------------------------------------------
 
@@ -140,10 +214,10 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         yields = (ast.Yield, ast.YieldFrom)
-        self.yielding.append(any(isinstance(each, yields) for each in _walk_own(node)))
+        self.yielding.append(any(isinstance(each, yields) for each in walk_own(node)))
         self.generic_visit(node)
         if self.yielding.pop():
-            for loop in _walk_own(node):
+            for loop in walk_own(node):
                 ends = (ast.Break, ast.Return, ast.Raise)
                 is_endless = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant)
                 if is_endless and not any(isinstance(each, ends) for each in ast.walk(loop)):
@@ -163,11 +237,12 @@ class Rewriter(ast.NodeTransformer):
             return write_lines("return iter(_found)")
         return node
 
-    def visit_Assign(self, node: ast.Assign) -> Any:
-        if isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.called:
-            # `get = counts.get`
-            node.value = self._write_callback(node.value)
-        return self.generic_visit(node)
+    def visit_Assert(self, node: ast.Assert) -> Any:
+        # The interpreter adds the expression to the message.
+        self.generic_visit(node)
+        message = node.msg or ast.Constant("")
+        text = "if not TEST:\n    raise AssertionError(MESSAGE)"
+        return write_lines(text, TEST=node.test, MESSAGE=message)
 
     def visit_Delete(self, node: ast.Delete) -> Any:
         self.generic_visit(node)
@@ -187,9 +262,9 @@ class Rewriter(ast.NodeTransformer):
     def visit_Import(self, node: ast.Import) -> Any:
         made: list[ast.stmt] = []
         for alias in node.names:
-            if alias.name in MODULES:
-                made += write_lines(f"{alias.asname or alias.name} = _{alias.name}")
-            elif alias.name not in TYPING | {"enum"}:
+            if alias.name in MODULES and (alias.asname or "." not in alias.name):
+                made += write_lines(f"{alias.asname or alias.name} = {get_part(alias.name)}")
+            elif alias.name not in {*TYPING, *MODULES, "enum", "types"}:
                 made.append(ast.Import([alias]))
         return made or ast.Pass()
 
@@ -199,8 +274,8 @@ class Rewriter(ast.NodeTransformer):
         for alias in node.names if module not in ("enum", "__future__") else ():
             value = NAMES.get((module, alias.name))
             if module in MODULES:
-                value = f"_{module}.{alias.name}"
-            elif module in TYPING:
+                value = f"{get_part(module)}.{alias.name}"
+            elif value is None and module in TYPING:
                 # Also `Row = dict[str, Any]` runs then.
                 value = "dict"
             if value is None or alias.name == "*":
@@ -212,6 +287,7 @@ class Rewriter(ast.NodeTransformer):
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         base = ast.unparse(node.bases[0]).rpartition(".")[2] if len(node.bases) == 1 else ""
         if base in ENUMS:
+            self.has_plain_enums |= ENUMS[base]
             return self._write_enum(node, ENUMS[base])
         if base == "TypedDict":
             return write_lines("NAME = dict", NAME=ast.Name(node.name))
@@ -231,7 +307,10 @@ class Rewriter(ast.NodeTransformer):
                 text = f"Nothing calls {each.name} here: compare values of Python's own types."
                 self.problems.append((each.lineno, text))
             elif isinstance(each, ast.FunctionDef) and each.decorator_list:
-                text = "Methods cannot be decorated: write a method, or a function."
+                if self.methods.get(each.name, ("",))[0] == node.name:
+                    each.decorator_list = []
+                    continue
+                text = f"{each.name} cannot be decorated so: write a method, or a function."
                 self.problems.append((each.lineno, text))
         return self.generic_visit(node)
 
@@ -279,19 +358,19 @@ def name_of(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _walk_own(node: Any) -> Iterable[Any]:
+def walk_own(node: Any) -> Iterable[Any]:
     """Return the nodes of a function, without the nodes of functions in it."""
     for each in ast.iter_child_nodes(node):
         yield each
         if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            yield from _walk_own(each)
+            yield from walk_own(each)
 
 
-def find_bound(tree: ast.AST) -> tuple[set[str], set[str], set[str]]:
-    """Return the names that a program binds anywhere, its functions and its modules."""
+def find_bound(tree: ast.AST) -> tuple[set[str], set[str], dict[str, str]]:
+    """Return the names that a program binds anywhere, its functions, and its modules by names."""
     bound: set[str] = set()
     functions: set[str] = set()
-    modules: set[str] = set()
+    modules: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             bound.add(node.id)
@@ -300,9 +379,46 @@ def find_bound(tree: ast.AST) -> tuple[set[str], set[str], set[str]]:
         elif isinstance(node, ast.arg):
             bound.add(node.arg)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            modules |= {(each.asname or each.name).partition(".")[0] for each in node.names}
+            names = [(each.asname or each.name, each.name) for each in node.names]
+            bound |= {name.partition(".")[0] for name, _module in names}
+            modules |= {
+                part: of if part == name else part
+                for name, of in (names if isinstance(node, ast.Import) else ())
+                for part in (name, name.partition(".")[0])
+            }
         elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
             bound.add(node.name)
         elif isinstance(node, ast.MatchMapping) and node.rest:
             bound.add(node.rest)
-    return bound | functions | modules, functions, modules
+    return bound | functions, functions, modules
+
+
+def find_decorated(tree: ast.AST) -> dict[str, tuple[str, str]]:
+    """Return methods that one class of a program decorates: the class and the decorator."""
+    found: dict[str, tuple[str, str]] = {}
+    several: set[str] = set()
+    for kind in (each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)):
+        for node in (each for each in kind.body if isinstance(each, ast.FunctionDef)):
+            several |= {node.name} & found.keys()
+            decorators = [name_of(each) for each in node.decorator_list]
+            is_known = decorators in (["property"], ["staticmethod"], ["classmethod"])
+            found[node.name] = (kind.name, decorators[0] if is_known else "")
+    plain = several | find_fields(tree)
+    return {name: each for name, each in found.items() if each[1] and name not in plain}
+
+
+def find_fields(tree: ast.AST) -> set[str]:
+    """Return the attributes that objects of a program have besides methods."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.attr)
+        elif isinstance(node, ast.ClassDef):
+            for part in node.body:
+                targets = getattr(part, "targets", [getattr(part, "target", part)])
+                found.update(map(name_of, targets))
+        elif isinstance(node, ast.Call) and "namedtuple" in ast.unparse(node.func):
+            found.update(re.findall(r"\w+", ast.unparse(node)))
+        elif isinstance(node, ast.Call) and "SimpleNamespace" in ast.unparse(node.func):
+            found |= BINDABLE
+    return found

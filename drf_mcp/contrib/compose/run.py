@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -22,12 +23,17 @@ from drf_mcp.contrib.compose.calls import (
     ProgramCalls,
     ProgramStopped,
     Reopened,
-    describe_changes,
     find_lacking,
 )
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
 from drf_mcp.contrib.compose.program import read_program
-from drf_mcp.contrib.compose.sandbox import Printed, ProgramFailed, open_session, run_program
+from drf_mcp.contrib.compose.sandbox import (
+    OFFSET,
+    Printed,
+    ProgramFailed,
+    open_session,
+    run_program,
+)
 from drf_mcp.contrib.compose.tool import Sent
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.guards import TimeLimitGuard
@@ -122,7 +128,7 @@ class ProgramRun:
             if record is not None:
                 calls.keeper.claim(name)
                 calls.earlier, calls.reopened = record.answers, record.reopened
-            names = {*calls.functions, *OWN_FUNCTIONS}
+            names = {*calls.functions, *OWN_FUNCTIONS, OFFSET}
             try:
                 return run_program(session, program, names, calls.answer, self.printed)
             except ProgramFailed as exc:
@@ -233,7 +239,7 @@ class ProgramRun:
         if changes := self.calls.changes:
             context["changed"] = changes
             end = "" if message.endswith((".", "?", "!")) else "."
-            message = f"{message}{end} {describe_changes(changes)}"
+            message = f"{message}{end} {_describe_changes(changes)}"
             if name := self._keep_record():
                 context["resume"], advice = name, RESUME
             else:
@@ -250,6 +256,17 @@ class ProgramRun:
 def compact(change: Mapping[str, Any]) -> dict[str, Any]:
     """Return a change without the arguments, where the key of the object says what was made."""
     return {n: value for n, value in change.items() if n != "arguments" or "object" not in change}
+
+
+def _describe_changes(changes: Iterable[Mapping[str, Any]]) -> str:
+    """Return the sentence that counts the changes of a program, "" for none."""
+    every = list(changes)
+    counts = Counter(each["tool"] for each in every if "uncertain" not in each)
+    calls = ", ".join(f"{tool} ({count})" for tool, count in counts.items())
+    sure = f"What was changed before stays: {calls}." if calls else ""
+    failed = ", ".join(dict.fromkeys(each["tool"] for each in every if "uncertain" in each))
+    unsure = f"Look whether {failed} changed something before it failed." if failed else ""
+    return " ".join(filter(None, [sure, unsure]))
 
 
 # What an agent can answer instead of the client's user.
@@ -386,7 +403,7 @@ class Stop:
             advice = f"{advice} {calls.keeper.refusal}".strip()
         code, category = inner.failure.code, inner.failure.category
         stopped_at = f"The program stopped at {tool.name}."
-        texts = (stopped_at, describe_changes(calls.changes), inner.failure.message)
+        texts = (stopped_at, _describe_changes(calls.changes), inner.failure.message)
         message = " ".join(filter(None, texts))
         failure = Failure(code, category, message, advice, soft=not is_personal)
         status = inner.status if is_personal else 200

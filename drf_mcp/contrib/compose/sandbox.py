@@ -10,12 +10,13 @@ import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pydantic_monty as monty
 
@@ -81,6 +82,10 @@ class ProgramQueue:
 # A program catches RuntimeError by this name: the interpreter has no classes that inherit.
 PRELUDE = "ToolError = RuntimeError"
 MAX_RECURSION = 200
+# The function by which parts of a program ask for the offset of a time zone.
+OFFSET = "_offset"
+# The most problems that one refusal names.
+MOST_PROBLEMS = 8
 # How deeply values may be nested that a program gets or returns; the envelope adds levels.
 MAX_DEPTH = 100
 MEGABYTE = 1_000_000
@@ -102,6 +107,8 @@ class ProgramEncoder(AnswerEncoder):
         if isinstance(obj, (set, frozenset)):
             # The same program sends the same again.
             return sorted(obj, key=str)
+        if isinstance(obj, monty.MontyClassProxy):
+            return obj.attributes
         return super().default(obj)
 
 
@@ -124,6 +131,18 @@ class ProgramFailed(Exception):
         self.message = message
         self.kind = kind
         self.line = line
+
+
+def refuse(problems: Collection[tuple[int, str]]) -> None:
+    """Raise ProgramFailed with all that is wrong on lines of a program, if something is."""
+    if not problems:
+        return
+    ordered = sorted(dict.fromkeys(problems))
+    first, *others = ordered[:MOST_PROBLEMS]
+    texts = [first[1], *(f"Line {line}: {text}" for line, text in others)]
+    if len(ordered) > MOST_PROBLEMS:
+        texts.append("There are more.")
+    raise ProgramFailed(" ".join(texts), "", first[0])
 
 
 @dataclass
@@ -204,6 +223,7 @@ def run_program(
     """
     try:
         session.feed_run(f"{PRELUDE}\n{program.parts}")
+        _check_imports(session, program.imports)
         step: Any = session.feed_start(program.text, print_callback=printed)
         while not isinstance(step, monty.MontyComplete):
             step = _go_on(step, functions, answer)
@@ -225,6 +245,29 @@ def run_program(
         raise ProgramFailed(message, type(exc).__name__) from exc
 
 
+def _check_imports(session: monty.MontySession, imports: Iterable[tuple[int, str]]) -> None:
+    problems = []
+    for line, text in imports:
+        try:
+            session.feed_run(text)
+        except monty.MontyRuntimeError as exc:
+            message = exc.display("type-msg").removesuffix(" (unknown location)")
+            problems.append((line, f"{message}. Write it in other words."))
+    refuse(problems)
+
+
+def find_offset(zone: str, moment: datetime) -> timedelta:
+    """Return the offset that a time zone has at a time, for the parts of a program."""
+    try:
+        found = ZoneInfo(zone)
+    except (ValueError, OSError, ZoneInfoNotFoundError) as exc:
+        raise RaisedInProgram(KeyError(f"No time zone found with key {zone[:100]}")) from exc
+    moment = datetime(moment.year, moment.month, moment.day) if type(moment) is date else moment
+    is_utc = moment.tzinfo is not None
+    placed = moment.astimezone(found) if is_utc else moment.replace(tzinfo=found)
+    return placed.utcoffset() or timedelta()
+
+
 # Types whose methods Python has and the interpreter may lack, by the names in its errors.
 TYPES: dict[str, type] = {
     **{kind.__name__: kind for kind in (str, dict, list, set, tuple, int, float, bytes)},
@@ -237,8 +280,11 @@ def _explain_error(text: str) -> str:
     """Return the text of an error, without what is not true of Python."""
     found = re.search(r"'([\w.]+)'(?: object)? has no attribute '(\w+)'", text)
     if found and found[2][0] != "_" and hasattr(TYPES.get(found[1]), found[2]):
-        name = f"{found[1]}.{found[2]}"
-        return f"NotImplementedError: {name} does not work here. As a callback, write a lambda."
+        return f"NotImplementedError: {found[1]}.{found[2]} does not work here."
+    if found and found[1] == "dict":
+        return f"{text}. Write [{found[2]!r}]."
+    if "list indices must be integers" in text:
+        return f"{text}. A tool that lists gives the rows themselves."
     if "cannot suspend" in text:
         return "NotImplementedError: A tool cannot be called here: call it in a loop before."
     lacks = "The monty syntax parser does not yet support "

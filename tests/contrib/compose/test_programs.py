@@ -108,7 +108,7 @@ def test_a_program_without_a_result_gets_a_suggestion(composer):
     assert "end the program with the expression" in result.envelope["meta"]["suggestions"][0]
 
 
-@pytest.mark.parametrize("program", ["float('nan')", "type(1)", "class A: pass\nA()"])
+@pytest.mark.parametrize("program", ["float('nan')", "type(1)", "[...]"])
 def test_a_result_that_is_not_json_is_refused(composer, program):
     assert composer.run(program).code == "PROGRAM_FAILED"
 
