@@ -1,27 +1,44 @@
-"""``python -m drf_mcp manage.py mcp_stdio``, for projects that print while they start.
+"""Commands that run before a project has this package in INSTALLED_APPS, or prints to stdout.
 
-It takes stdin and stdout for the protocol before it imports the project.
+``python -m drf_mcp manage.py mcp_init`` adds the package to a project, and ``python -m drf_mcp
+manage.py mcp_stdio`` takes stdin and stdout for the protocol before it imports the project.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import runpy
 import sys
 from pathlib import Path
 
+from django.conf import settings
+
 from drf_mcp.management.console import take_streams
 
-USAGE = "Usage: python -m drf_mcp MANAGE_PY mcp_stdio [options]"
+USAGE = "Usage: python -m drf_mcp MANAGE_PY mcp_init|mcp_stdio [options]"
+SETTINGS = re.compile(r"""DJANGO_SETTINGS_MODULE["']\s*,\s*["']([\w.]+)""")
+
+
+def add_app(manage: Path) -> None:
+    """Have Django know the package before its settings name it."""
+    if found := SETTINGS.search(manage.read_text()):
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", found[1])
+    if "drf_mcp" not in settings.INSTALLED_APPS:
+        settings.INSTALLED_APPS = [*settings.INSTALLED_APPS, "drf_mcp"]
 
 
 def main() -> None:
-    """Run a project's ``manage.py``, whose prints go to stderr."""
-    if len(sys.argv) < 3 or sys.argv[2] != "mcp_stdio":
+    """Run a command of a project's ``manage.py``."""
+    if len(sys.argv) < 3 or sys.argv[2] not in ("mcp_init", "mcp_stdio"):
         sys.exit(USAGE)
-    take_streams()
     manage = Path(sys.argv[1]).resolve()
     sys.argv = [str(manage), *sys.argv[2:]]
     sys.path.insert(0, str(manage.parent))
+    if sys.argv[1] == "mcp_init":
+        add_app(manage)
+    else:
+        take_streams()
     runpy.run_path(str(manage), run_name="__main__")
 
 

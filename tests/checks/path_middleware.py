@@ -91,3 +91,30 @@ class MindsTheAPI(MindsTheAdmin):
     def __call__(self, request):
         request.is_api = request.path.startswith("/api/")
         return self.get_response(request)
+
+
+class SetsProfile:
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        request.user_profile = {"name": "Ann"}
+        return self.get_response(request)
+
+
+def set_profile(get_response):
+    def middleware(request):
+        setattr(request, "user_profile", {"name": "Ann"})  # noqa: B010
+        return get_response(request)
+
+    return middleware
+
+
+class SetsTeam(MiddlewareMixin):
+    def process_request(self, request):
+        request.team = "red"
+
+
+class SetsColour(MiddlewareMixin):
+    def process_view(self, request, view_func, view_args, view_kwargs):
+        request.colour = "red"

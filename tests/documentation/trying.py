@@ -173,7 +173,7 @@ def split_own_command(text: str) -> list[str] | None:
     words = shlex.split(text, comments=True)
     before = words[: words.index("manage.py") + 1] if "manage.py" in words else words
     rest = words[len(before) :]
-    if not rest or not rest[0].startswith("mcp_") or rest[0] == "mcp_stdio":
+    if not rest or not rest[0].startswith("mcp_") or rest[0] in ("mcp_init", "mcp_stdio"):
         return None
     end = next((place for place, word in enumerate(rest) if word in SHELL), len(rest))
     return rest[:end]
