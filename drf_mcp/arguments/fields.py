@@ -44,7 +44,7 @@ ONLY_THESE = "Only these fields of the answer."
 MAX_ENUM = 12
 # Levels in one name of `fields`, such as 2 in `customer.name`.
 MAX_LEVELS = 20
-MAX_SHORT = 8
+MAX_SHORT = 16
 MAX_PATHS = 40
 MAX_CHARACTERS = 600
 

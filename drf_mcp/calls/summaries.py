@@ -7,8 +7,6 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from django.utils.translation import ngettext
-
 from drf_mcp.json_text import encode_plain
 from drf_mcp.outcomes import PAGE_MEMBERS
 from drf_mcp.routes.tool import Tool
@@ -107,7 +105,7 @@ class Instructions:
 
     Args:
         tools: the tools that a caller sees.
-        retrieval_tool: the name of the tool that fetches what a shortened result left out.
+        retrieval_tool: the name of a tool that is about no noun.
         hints: sentences before the ones of `get_hints`.
     """
 
@@ -116,7 +114,7 @@ class Instructions:
     ) -> None:
         self.hints = tuple(hints)
         self.tools = {tool.name: tool for tool in tools}
-        self.retrieval_tool = retrieval_tool if retrieval_tool in self.tools else ""
+        self.retrieval_tool = retrieval_tool
 
     @cached_property
     def groups(self) -> dict[str, list[str]]:
@@ -130,36 +128,21 @@ class Instructions:
         return groups
 
     def get_text(self) -> str:
-        """Return the text, "" without a tool, in 2,048 characters at most.
+        """Return the text, "" without a tool: nouns, as many as 2,048 characters hold, and hints.
 
-        It names nouns with their actions, else nouns alone, as many as there is room for.
+        The actions of each noun are in the list, or in an answer of a search.
         """
         if not self.groups:
             return ""
         hints = " ".join([*self.hints, *self.get_hints()])
-        room = MAX_INSTRUCTIONS - len(hints) - 1
-        groups = {noun: actions for noun, actions in self.groups.items() if actions}
-        if alone := [noun for noun in self.groups if noun not in groups]:
-            groups["Others"] = alone
-        lines = (f"{noun}: {', '.join(members)}" for noun, members in groups.items())
-        text = "\n".join(["Tools by what they are about:", *lines])
-        if len(text) > room:
-            count = len(self.tools)
-            some = ngettext(
-                "%(count)d tool, about: %(nouns)s, and %(rest)d more.",
-                "%(count)d tools, about: %(nouns)s, and %(rest)d more.",
-                count,
-            )
-            every = ngettext(
-                "%(count)d tool, about: %(nouns)s.", "%(count)d tools, about: %(nouns)s.", count
-            )
-            room -= len(some % {"count": count, "nouns": "", "rest": len(self.groups)})
-            ends = accumulate(len(noun) + 2 for noun in self.groups)
-            nouns = [noun for noun, end in zip(self.groups, ends, strict=True) if end <= room]
-            rest = len(self.groups) - len(nouns)
-            facts = {"count": count, "nouns": ", ".join(nouns), "rest": rest}
-            text = (some if rest else every) % facts
-        return f"{text}\n{hints}".strip()
+        count = len(self.tools)
+        text = f"{count} tool{'' if count == 1 else 's'}, about: "
+        room = MAX_INSTRUCTIONS - len(f"{text}, and {count} more.\n{hints}")
+        ends = accumulate(len(noun) + 2 for noun in self.groups)
+        nouns = [noun for noun, end in zip(self.groups, ends, strict=True) if end <= room]
+        rest = len(self.groups) - len(nouns)
+        more = f", and {rest} more" if rest else ""
+        return f"{text}{', '.join(nouns)}{more}.\n{hints}".strip()
 
     def get_hints(self) -> Iterator[str]:
         """Yield sentences about several tools."""
@@ -175,6 +158,3 @@ class Instructions:
             yield "Long lists come in pages: filter them before you read on."
         if any(tool.takes_fields for tool in tools):
             yield "In reads, `fields` names what you need of the answer, nested fields by dots."
-        if self.retrieval_tool:
-            text = "%(tool)s fetches what a shortened result left out."
-            yield text % {"tool": self.retrieval_tool}

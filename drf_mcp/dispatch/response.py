@@ -152,7 +152,8 @@ def build_outcome(
         data, failure, pagination = own.data, own.failure, own.pagination
     else:
         failure, data = _find_failure(response, lambda: map_errors(get_arguments()))
-        if failure is None and status < 300 and isinstance(data, (list, *OBJECTS)):
+        is_page = getattr(view, "is_page", True) and isinstance(data, (list, *OBJECTS))
+        if failure is None and status < 300 and is_page:
             pagination, limited = read_page(_make_page(response, get_arguments))
     base = own or NOTHING
     quota = base.rate_limit

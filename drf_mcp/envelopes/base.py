@@ -26,6 +26,8 @@ from drf_mcp.outcomes import (
 Encode = Callable[[Any], str]
 
 MAX_RECEIVED_LENGTH = 100
+# An opaque cursor is longer, and half of a page's description.
+SHORT_CURSOR = 16
 # Values that are left out; 0 and False equal none of these.
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 # REST framework's encoder writes them as arrays.
@@ -153,11 +155,13 @@ class ContractEnvelope(Envelope):
         return {"type": "object"}
 
     def _describe_page(self, page: Pagination) -> dict[str, Any]:
-        # A page has a number or a cursor, and the only page has neither.
+        # A page has a number or a cursor, which `next` may say, and the only page has neither.
         redundant: tuple[str, ...] = ()
+        cursor = page.cursor or ""
+        is_said = len(cursor) > SHORT_CURSOR and cursor in str(page.next)
         if not page.own and page.page in (None, 1) and page.has_more is False:
             redundant = ("page", "page_size", "cursor")
-        elif not page.own and page.page is not None:
+        elif not page.own and (page.page is not None or is_said):
             redundant = ("cursor",)
         return self._describe(page, PAGINATION, redundant)
 

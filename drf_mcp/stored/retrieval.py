@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from rest_framework import serializers
@@ -33,7 +34,7 @@ HASH_PREFIX = "sha256:"
 # Tokens for what the result has besides a slice, such as warnings of a quota.
 RESERVE = 200
 # Each result that is shortened names the call that fetches the rest, with its arguments.
-DESCRIPTION = "Fetch what a shortened result left out. Go on at next_offset."
+DESCRIPTION = "Fetch what a result left out."
 GONE = (
     "There is no such content for you: it has expired, your rights have changed since, or the id "
     "is not exactly the one in content_archive_hashes. Call the tool that gave it again, asking "
@@ -49,6 +50,8 @@ PARAMETERS: Mapping[str, dict[str, Any]] = {
     "limit": {"type": "integer"},
     "canonical": {"type": "boolean"},
 }
+# For programs, which need no list.
+RARE = frozenset({"content_hash", "limit", "canonical"})
 
 
 class ItemId(serializers.Field[Any, Any, Any, Any]):
@@ -187,13 +190,28 @@ def _raise_unavailable(exc: Exception) -> NoReturn:
     raise Unavailable(UNREADABLE) from None
 
 
+@dataclass(frozen=True, eq=False)
+class RetrievalTool(ServerTool):
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        return _list_few(super().input_schema)
+
+
+def _list_few(schema: Mapping[str, Any]) -> dict[str, Any]:
+    # The tool is in every list. It takes others, and a hash in the place of an id.
+    properties = schema["properties"].items()
+    shown = {n: _list_few(s) if "properties" in s else s for n, s in properties if n not in RARE}
+    required = {"required": schema["required"]} if "required" in schema else {}
+    return {"type": "object", "properties": shown, **required}
+
+
 class RetrievalSource(ToolSource):
     """Gives each endpoint the tool that fetches what results had no room for."""
 
     def get_tools(self, tools: Mapping[str, Any]) -> Iterable[Any]:
         if tools and can_archive():
             about = {"title": "Fetch the rest of a result", "description": DESCRIPTION}
-            yield ServerTool.make(RETRIEVAL_TOOL, ContentRetrieveView, query=PARAMETERS, **about)
+            yield RetrievalTool.make(RETRIEVAL_TOOL, ContentRetrieveView, query=PARAMETERS, **about)
 
 
 class KeepsContent(Feature):

@@ -55,20 +55,16 @@ def routes(**viewsets_by_name):
     return router.urls
 
 
-def test_instructions_name_groups_of_tools_with_their_actions(write_instructions):
+def test_instructions_name_what_tools_are_about_and_not_their_actions(write_instructions):
     text = write_instructions(*routes(plants=Plants), path("word/", Word.as_view()))
-    assert text.splitlines()[:3] == [
-        "Tools by what they are about:",
-        "plants: list, water",
-        "Others: word",
-    ]
+    assert text.startswith("3 tools, about: plants, word.\n")
     assert "such as plants_list" in text
 
 
 def test_instructions_name_no_tool_that_the_caller_may_not_call(write_instructions, admin_client):
     patterns = routes(plants=Plants, secrets=Secrets)
     assert "secrets" not in write_instructions(*patterns)
-    assert "secrets: list, water" in write_instructions(*patterns, client=admin_client)
+    assert "plants, secrets." in write_instructions(*patterns, client=admin_client)
 
 
 @pytest.mark.parametrize("on", [True, False])
@@ -101,7 +97,7 @@ def test_instructions_are_never_longer_than_clients_accept(named):
     assert len(Instructions(tools).get_text()) <= MAX_INSTRUCTIONS
 
 
-def test_many_groups_are_named_without_their_actions_and_the_rest_is_counted(subtests):
+def test_many_groups_are_named_and_the_rest_is_counted(subtests):
     for groups, rest in [(90, ""), (1000, "more.")]:
         with subtests.test(groups=groups, rest=rest):
             tools = [

@@ -50,6 +50,9 @@ class SearchArguments(serializers.Serializer[Any]):
 class ToolSearchView(ServerToolView):
     """Answers with the tools that a query is about, or with the groups of all tools."""
 
+    # `next_offset` says enough.
+    is_page = False
+
     def get(self, request: Request) -> Response:
         arguments = SearchArguments(data=request.query_params)
         arguments.is_valid(raise_exception=True)

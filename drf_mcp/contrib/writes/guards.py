@@ -59,10 +59,8 @@ PARAMETERS = {
         {"type": "string", "description": "Leave out; the first call answers it."},
         value_info={(): ValueInfo(is_secret=True)},
     ),
-    DRY_RUN: Parameter(
-        DRY_RUN,
-        {"type": "boolean", "description": "True: only show what would change."},
-    ),
+    # The name says it.
+    DRY_RUN: Parameter(DRY_RUN, {"type": "boolean"}),
 }
 ATOMIC_REMEDY = (
     "A change and its record are committed together or not at all. Leave the option out: "

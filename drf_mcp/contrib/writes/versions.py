@@ -78,7 +78,7 @@ class Precondition:
         is_shown = self.name in self.tool.schema.output.get("properties", ())
         is_number = not self.is_etag and isinstance(self.field, IntegerField)
         name = self.name if is_shown else IF_MATCH
-        words = f"The {name} last read: refused if changed since."
+        words = f"The {name} last read."
         schema = {"type": "integer" if is_number else "string", "description": words}
         return Parameter(IF_MATCH, schema)
 

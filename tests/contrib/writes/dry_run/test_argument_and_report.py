@@ -11,7 +11,7 @@ from drf_mcp import call_context
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall
 
-ARGUMENT = {"type": "boolean", "description": "True: only show what would change."}
+ARGUMENT = {"type": "boolean"}
 NOTE = "Dry run: nothing was changed."
 
 
