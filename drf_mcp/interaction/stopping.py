@@ -9,11 +9,11 @@ from typing import Any
 
 
 class StopSignal:
-    """A handler of SIGTERM and SIGINT, which then calls the handler of the server.
+    """Notes SIGTERM and SIGINT, so that what waits for a client can end, and then calls the server.
 
     Attributes:
         was_sent: whether the process was told to stop.
-        wakes: what the handler calls to end waits. None of them may take a lock.
+        wakes: what is called to end waits. None of them may take a lock.
     """
 
     was_sent = False

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from pathlib import Path
+
 import pytest
 from django.core.cache import caches
 from django.db import connections
@@ -10,6 +14,7 @@ from django.urls import include, path
 from django.utils.connection import ConnectionProxy
 from rest_framework.throttling import UserRateThrottle
 
+PAGE = Path(__file__).parents[2] / "docs/many_machines.md"
 CLOSED = {
     "BACKEND": "django.core.cache.backends.redis.RedisCache",
     "LOCATION": "redis://127.0.0.1:9",
@@ -59,3 +64,12 @@ def test_the_cache_counts_where_throttles_count_in_it(probe, settings, name):
     member = "THROTTLE_CLASSES" if name == "DRF_MCP" else "DEFAULT_THROTTLE_CLASSES"
     setattr(settings, name, {**getattr(settings, name), member: [f"{__name__}.Counting"]})
     assert ask(probe, "ready") == (503, {"status": "unavailable", "failed": ["cache"]})
+
+
+@pytest.mark.django_db
+def test_a_probe_without_tls_is_answered_where_the_page_exempts_it(probe, settings):
+    (page,) = re.findall(r"SECURE_REDIRECT_EXEMPT = (\[.+\])", PAGE.read_text())
+    settings.SECURE_SSL_REDIRECT, settings.SECURE_REDIRECT_EXEMPT = True, ast.literal_eval(page)
+    assert ask(probe, "health")[0] == ask(probe, "ready")[0] == 200
+    assert probe.get("/mcp").status_code == 301
+    assert probe.get("/mcp/ready/", headers={"Host": "10.0.0.7"}).status_code == 400

@@ -1,4 +1,4 @@
-"""PostgreSQL, Redis, and the shop on two sites over both: starts, breaks and stops them."""
+"""PostgreSQL, PgBouncer, Redis, and the shop on two sites: starts, breaks and stops them."""
 
 from __future__ import annotations
 
@@ -30,6 +30,18 @@ COMMANDS = {
     "uvicorn": "uvicorn example_project.asgi:application --host {host} --port {port} --workers 2"
     f" --timeout-keep-alive {KEEP_ALIVE} --log-level warning",
 }
+# With fewer connections than the site has threads.
+PGBOUNCER = """[databases]
+* = host={folder}
+[pgbouncer]
+unix_socket_dir = {folder}
+listen_port = {port}
+auth_type = trust
+auth_file = {folder}/users.txt
+pool_mode = transaction
+default_pool_size = 3
+server_login_retry = 1
+"""
 # Like a supervisor: the worker ends when its connection does.
 WORKER = "while true; do {python} manage.py db_worker --interval 0.2; sleep 0.5; done"
 
@@ -158,6 +170,23 @@ def read_memory(pid: int) -> float:
     return sum(kilobytes) / 1024
 
 
+class PgBouncer(Process):
+    """PgBouncer in transaction mode, beside the socket of PostgreSQL.
+
+    A process of a site gets another connection to PostgreSQL for each transaction.
+    """
+
+    PORT = 6432
+
+    def start(self) -> None:
+        (Path(SOCKETS) / "users.txt").write_text('"postgres" ""\n')
+        (Path(SOCKETS) / "pgbouncer.ini").write_text(
+            PGBOUNCER.format(folder=SOCKETS, port=self.PORT)
+        )
+        super().start()
+        wait_until((Path(SOCKETS) / f".s.PGSQL.{self.PORT}").exists)
+
+
 class Redis(Process):
     """A Redis server without persistence."""
 
@@ -227,6 +256,13 @@ class Machines:
         return folder
 
     @cached_property
+    def pgbouncer(self) -> PgBouncer:
+        # Like PostgreSQL, it refuses to run as root.
+        as_owner = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        command = [*as_owner, "pgbouncer", "--quiet", f"{SOCKETS}/pgbouncer.ini"]
+        return PgBouncer(command, self.folder / "pgbouncer.log", dict(os.environ))
+
+    @cached_property
     def redis(self) -> Redis:
         path = f"{self.folder}/redis.sock"
         command = ["redis-server", "--port", "0", "--unixsocket", path, "--save", ""]
@@ -240,10 +276,12 @@ class Machines:
     def make_site(self, kind: str, words: str) -> Site:
         port = servers.free_port()
         command = words.format(host=servers.HOST, port=port).split()
+        # One site reaches PostgreSQL by PgBouncer; libpq reads the variable.
+        pooled = {"PGPORT": str(PgBouncer.PORT)} if kind == "uvicorn" else {}
         return Site(
             [sys.executable, "-m", *command],
             self.folder / f"{kind}.log",
-            self.environment,
+            {**self.environment, **pooled},
             port=port,
         )
 
@@ -278,12 +316,11 @@ class Machines:
     @contextmanager
     def running(self) -> Iterator[Machines]:
         self.postgresql.create()
-        processes = (self.redis, *self.sites.values(), self.worker)
         with ExitStack() as stack:
             self.redis.start()
             stack.callback(self.redis.stop)
             self.manage("demo", "--no-serve")
-            for process in processes[1:]:
+            for process in (self.pgbouncer, *self.sites.values(), self.worker):
                 stack.callback(process.stop)
                 process.start()
             yield self
