@@ -10,19 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NoReturn
 
 from django.db import transaction
-from rest_framework.request import Request
+from django.utils.module_loading import import_string
 
-from drf_mcp.arguments.call import PATH, Argument
 from drf_mcp.calls.results import make_envelope
 from drf_mcp.dispatch.content import encode_data
-from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.envelopes import Envelope, PlainEnvelope
-from drf_mcp.exceptions import attempt
-from drf_mcp.introspection.field_schema import PNG, TEXT, make_example
-from drf_mcp.introspection.types import ANY, Place, Relation, Upload
 from drf_mcp.outcomes import Outcome
 from drf_mcp.routes.tool import Tool
-from drf_mcp.transports.in_process import LocalEndpoint
 
 # The argument that confirms a call.
 CONFIRMATION = "confirmation"
@@ -40,78 +34,14 @@ def has_control(tool: Tool, name: str) -> bool:
 
 def sample_arguments(tool: Tool, user: Any = None) -> dict[str, Any]:
     """Return arguments for a tool: its path about a row that the user sees, if there is one."""
-    samples = Samples(tool, user)
-    arguments = [
-        (argument, samples.find_sample(argument))
-        for argument in tool.arguments.arguments
-        if argument.required or argument.location == PATH or samples.has_example(argument)
-    ]
-    return tool.arguments.change({}, arguments)
-
-
-class Samples:
-    def __init__(self, tool: Tool, user: Any) -> None:
-        self.tool = tool
-        self.row = attempt(lambda: self.find_row(user), None)
-
-    def find_row(self, user: Any) -> Any:
-        caller = LocalEndpoint().make_caller(user)
-        caller.admitted = True
-        endpoint = self.tool.endpoint
-        view: Any = endpoint.view()
-        view.request = Request(ToolRequest(caller, endpoint.method, endpoint.route.path))
-        # Where the view's queryset cannot be made, any row of its model is used.
-        rows = attempt(lambda: view.get_queryset(), otherwise=lambda exc: view.queryset)
-        return rows.first() or rows.model._default_manager.first()
-
-    def find_sample(self, argument: Argument) -> Any:
-        parameter = argument.parameter
-        if argument.location == PATH and self.row is not None:
-            value = attempt(lambda: self._find_row_value(parameter.name), None)
-            if value is not None:
-                value = value if isinstance(value, int) else str(value)
-                return [value] if argument.json_type == "array" else value
-        value = self.tool.hints.find_value(argument.pointer)
-        if value is None:
-            value = make_example(parameter.schema, parameter.name)
-        for place, info in parameter.value_info.items():
-            if (relation := info.relation) is not None:
-                key = attempt(lambda r=relation: self._get_key(r), None)  # type: ignore[misc]
-                if key is not None:
-                    value = self.put(value, place, key)
-            if info.upload is not None:
-                value = self.put(value, place, self._make_file(info.upload))
-        return value
-
-    def has_example(self, argument: Argument) -> bool:
-        return self.tool.hints.find_value(argument.pointer) is not None
-
-    def _find_row_value(self, kwarg: str) -> Any:
-        view_class: Any = self.tool.endpoint.view_class
-        field = getattr(view_class, "lookup_field", "pk")
-        if kwarg == (getattr(view_class, "lookup_url_kwarg", None) or field):
-            return getattr(self.row, field)
-        parent = kwarg.removesuffix("_pk").removesuffix("_id")
-        return getattr(self.row, f"{parent}_id", None) or getattr(self.row, kwarg, None)
-
-    def _get_key(self, relation: Relation) -> Any:
-        key = relation.model._default_manager.values_list(relation.key, flat=True).first()
-        return key if key is None or isinstance(key, int) else str(key)
-
-    def _make_file(self, upload: Upload) -> str:
-        if upload.image:
-            return f"data:image/png;name=sample.png;base64,{PNG}"
-        extension = next(iter(upload.extensions), "txt")
-        return f"data:;name=sample.{extension};base64,{TEXT}"
-
-    def put(self, value: Any, place: Place, replacement: Any) -> Any:
-        if not place:
-            return replacement
-        if place[0] == ANY and isinstance(value, list):
-            return [self.put(item, place[1:], replacement) for item in value]
-        if isinstance(value, dict) and place[0] in value:
-            return {**value, place[0]: self.put(value[place[0]], place[1:], replacement)}
-        return value
+    # By its path, as features are found: the app need not be installed.
+    find_example = import_string("drf_mcp.contrib.operators.examples.find_example")
+    arguments, items = find_example(tool, user).arguments, tool.arguments.items
+    if items is None or items.name not in arguments:
+        return dict(arguments)
+    # An HTTP request is about one object.
+    shared = {name: value for name, value in arguments.items() if name != items.name}
+    return {**shared, **arguments[items.name][0]}
 
 
 # --- What is observed --------------------------------------------------------------------------

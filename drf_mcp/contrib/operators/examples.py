@@ -15,6 +15,7 @@ from drf_mcp.describers import ANY, Place
 from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import PATH, Tool, registry
 from drf_mcp.features import Call, Example, ToolReview
+from drf_mcp.introspection.field_schema import PNG, TEXT
 
 # How many users and rows are tried.
 SAMPLE = 20
@@ -73,32 +74,50 @@ def _find_seen_row(trace: PermissionTrace, kwargs: Mapping[str, Any]) -> Any:
 def _fill_arguments(tool: Tool, user: Any, trace: PermissionTrace) -> dict[str, Any]:
     """Return the arguments of a call, with the keys of rows that the user sees."""
     filled: dict[str, Any] = json.loads(json.dumps(tool.hints.call))
+    items = tool.arguments.items
+    whole = filled if items is None or items.name not in filled else filled[items.name][0]
     kwargs, places = {}, []
+
+    def find_listed_row(model: Any) -> Any:
+        finder = tool.related.by_model.get(model._meta.concrete_model)
+        return finder and _find_seen_row(PermissionTrace(registry.tool(finder), user), {})
+
     for argument in tool.arguments.arguments:
-        group = filled.get(argument.group, {}) if argument.group else filled
+        group = whole.get(argument.group, {}) if argument.group else whole
         if argument.location == PATH:
             kwargs[argument.parameter.name] = group.get(argument.name)
             places.append((argument, group))
         if argument.name not in group or "examples" in argument.parameter.schema:
             continue
         for place, info in argument.parameter.value_info.items():
+            if (upload := info.upload) is not None:
+                extension = "png" if upload.image else next(iter(upload.extensions), "txt")
+                content = PNG if upload.image else TEXT
+                file = f"data:;name=sample.{extension};base64,{content}"
+                group[argument.name] = _put(group[argument.name], place, file)
             if (relation := info.relation) is None:
                 continue
             # A row that the list shows the caller, else any row.
-            finder = tool.related.by_model.get(relation.model._meta.concrete_model)
-            row = finder and _find_seen_row(PermissionTrace(registry.tool(finder), user), {})
-            key = getattr(row or relation.model._default_manager.first(), relation.key, None)
+            row = find_listed_row(relation.model) or relation.model._default_manager.first()
+            key = getattr(row, relation.key, None)
             if key is not None:
-                key = key if isinstance(key, int) else str(key)
-                group[argument.name] = _put(group[argument.name], place, key)
-    row, view = _find_seen_row(trace, kwargs), trace.view
+                group[argument.name] = _put(group[argument.name], place, _write_key(key))
+    model, row = tool.endpoint.model, _find_seen_row(trace, kwargs)
+    row, view = row or (model and places and find_listed_row(model)), trace.view
     lookup = getattr(view, "lookup_url_kwarg", None) or getattr(view, "lookup_field", None)
-    for argument, group in places:
-        if argument.parameter.name == lookup and row is not None:
-            value = getattr(row, view.lookup_field)
-            value = value if isinstance(value, int) else str(value)
-            group[argument.name] = [value] if argument.json_type == "array" else value
+    for argument, group in places if row else ():
+        name = argument.parameter.name
+        parent = f"{name.removesuffix('_pk').removesuffix('_id')}_id"
+        column = view.lookup_field if name == lookup else parent
+        value = getattr(row, column, None) or getattr(row, name, None)
+        if value is not None:
+            key = _write_key(value)
+            group[argument.name] = [key] if argument.json_type == "array" else key
     return filled
+
+
+def _write_key(key: Any) -> Any:
+    return key if isinstance(key, int) else str(key)
 
 
 def _put(value: Any, place: Place, key: Any) -> Any:
