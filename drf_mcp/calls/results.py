@@ -11,7 +11,6 @@ from typing import Any
 
 from rest_framework.settings import api_settings
 
-from drf_mcp import envelopes
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.content import AnswerEncoder, encode_data
 from drf_mcp.dispatch.error_bodies import UNWRITABLE, UNWRITABLE_TRIAL
@@ -128,10 +127,6 @@ class ToolBudget(Budget):
 
     def get_search_arguments(self) -> tuple[str, ...]:
         return (api_settings.SEARCH_PARAM, *super().get_search_arguments())
-
-    def validate_digest(self, payload: Mapping[str, Any]) -> None:
-        # This loads pydantic, which no other part of a call needs.
-        envelopes.validate_payload_dict(dict(payload))
 
 
 # Keywords with texts for people, and keywords whose members are named by the project.

@@ -106,12 +106,6 @@ class Budget:
         """Return what the caller is looking for, "" if the arguments do not say."""
         return self._find_query(self.arguments)
 
-    def validate_digest(self, payload: Mapping[str, Any]) -> None:
-        """Raise an exception on a payload that is no ``digest/v1``.
-
-        Digesters that override ``digest`` make such payloads.
-        """
-
     @property
     def reads(self) -> bool:
         """Whether the call may be made again to get what a result leaves out."""
@@ -139,20 +133,11 @@ class Budget:
         if digester_class is None:
             return None
 
-        def make_payload() -> Mapping[str, Any]:
-            payload: Mapping[str, Any] = digester_class().digest(text, query)
-            if digester_class.digest is not Digester.digest:
-                self.validate_digest(payload)
-            return payload
-
         def fall_back(exc: Exception) -> Mapping[str, Any]:
             logger.warning("%s failed to digest a text", digester_class, exc_info=exc)
-            return attempt(
-                lambda: FallbackDigester(digester_class).digest(text, query),
-                otherwise=lambda exc: LeadDigester().digest(text, query),
-            )
+            return LeadDigester().digest(text, query)
 
-        return attempt(make_payload, otherwise=fall_back)
+        return attempt(lambda: digester_class().digest(text, query), otherwise=fall_back)
 
     def _find_query(self, arguments: Any) -> str:
         if not isinstance(arguments, Mapping):
@@ -164,13 +149,3 @@ class Budget:
             if isinstance(value, str) and value:
                 return value
         return ""
-
-
-class FallbackDigester(LeadDigester):
-    """Digests a text in the project's canonical form, in which the text is fetched later."""
-
-    def __init__(self, digester_class: type[Digester]) -> None:
-        self.digester = digester_class()
-
-    def canonical(self, text: str) -> str:
-        return self.digester.canonical(text)
