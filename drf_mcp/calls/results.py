@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from json.encoder import encode_basestring
 from typing import Any
@@ -134,12 +134,8 @@ WORDS = frozenset({"title", "description", "examples", "default", "$comment"})
 NAMED = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
 
 
-def _make_envelope(envelope_class: Any) -> Envelope:
-    return envelope_class()  # type: ignore[no-any-return]
-
-
 # One instance of each class: envelopes hold no state of a call.
-make_envelope: Callable[[Any], Envelope] = functools.lru_cache(maxsize=256)(_make_envelope)
+make_envelope: Callable[[Any], Envelope] = functools.lru_cache(256)(lambda each: each())
 
 
 def choose_envelope_class(

@@ -154,14 +154,6 @@ def _read_returned(value: Any, response_class: type[ResponseT]) -> tuple[Any, Re
     return value, reply
 
 
-def _write_response(response: StandardMCPResponse | OwnEnvelope, seconds: float) -> OwnEnvelope:
-    if isinstance(response, OwnEnvelope):
-        return response
-    if response.metadata.execution_time is None:
-        response.metadata.execution_time = seconds
-    return response.finalize()
-
-
 def _read_exception(
     response_class: type[ResponseT], error_formatter: Any, exc: Exception, name: str
 ) -> tuple[Any, Response]:
@@ -197,7 +189,12 @@ def standardized_response(
         reject = functools.partial(_read_exception, response_class, error_formatter)
 
         def finish(response: Any, reply: Response, args: Any, started: float) -> Any:
-            reply.data = body = _write_response(response, time.perf_counter() - started)
+            if not isinstance(response, OwnEnvelope):
+                seconds, metadata = time.perf_counter() - started, response.metadata
+                if metadata.execution_time is None:
+                    metadata.execution_time = seconds
+                response = response.finalize()
+            reply.data = body = response
             if isinstance(body.get("metadata"), dict) and not body["metadata"].get("tool_name"):
                 body["metadata"]["tool_name"] = name
             # A function with a request is a view.

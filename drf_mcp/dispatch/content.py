@@ -128,19 +128,18 @@ class ContentReader:
             return Content(location)
         body = self._read_body()
         if body.content and self.is_text:
-            return self._read_text_content(body)
+            text = self.get_text(body)
+            if not body.cut:
+                return Content(text)
+            warning = self._make_warning("Only the beginning of the text is here", body)
+            return Content(text, (self._make_link(),), Fidelity("partial"), (warning,))
         if body.cut:
-            return self._make_linked_content(body)
+            facts = {**self._find_facts(body), "uri": self.uri}
+            warning = self._make_warning("A link replaces the content", body)
+            return Content(facts, (self._make_link(),), Fidelity("reference_only"), (warning,))
         if not body.content:
             return Content(find_location(response))
         return Content(json.loads(body.content)) if self.is_json else self._read_file_content(body)
-
-    def _read_text_content(self, body: ReadBytes) -> Content:
-        text = self.get_text(body)
-        if not body.cut:
-            return Content(text)
-        warning = self._make_warning("Only the beginning of the text is here", body, is_page=True)
-        return Content(text, (self._make_link(),), Fidelity("partial"), (warning,))
 
     def _read_file_content(self, body: ReadBytes) -> Content:
         facts = self._find_facts(body)
@@ -149,11 +148,6 @@ class ContentReader:
         if make is not None:
             return Content(facts, (make(body.content, media_type).members,))
         return Content(facts, (Block.resource(self.uri, body.content, media_type).members,))
-
-    def _make_linked_content(self, body: ReadBytes) -> Content:
-        facts = {**self._find_facts(body), "uri": self.uri}
-        warning = self._make_warning("A link replaces the content", body, is_page=self.is_json)
-        return Content(facts, (self._make_link(),), Fidelity("reference_only"), (warning,))
 
     def _make_link(self) -> Mapping[str, Any]:
         facts = self._find_facts(ReadBytes())
@@ -182,12 +176,12 @@ class ContentReader:
         decoder = codecs.getincrementaldecoder(self.response.charset or "utf-8")("replace")
         return decoder.decode(body.content, final=not body.cut)
 
-    def _make_warning(self, summary: str, body: ReadBytes, *, is_page: bool) -> Warning:
+    def _make_warning(self, summary: str, body: ReadBytes) -> Warning:
         limit, count = mcp_settings.MAX_CONTENT_BYTES, len(body.content)
         context: dict[str, Any] = {"reason": body.cut, "bytes_read": count}
         if body.size is not None:
             context["size"] = body.size
-        remedy = LESS if is_page else ""
+        remedy = LESS if self.is_json or self.is_text else ""
         if body.cut == TIME_LIMIT:
             seconds = context["seconds"] = self.max_stream_seconds
             reason = f"it went on after {seconds:g} seconds, when {count} bytes had been read."

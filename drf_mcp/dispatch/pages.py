@@ -84,8 +84,9 @@ class ListedPage:
         return self._find_shown_number() if link is MISSING else link
 
     def _find_shown_link(self) -> Any:
-        shown = [*_find_header_links(self.headers), *_find_links(self.data)]
-        for link in shown:
+        named = LINK.findall(self.headers.get("Link", ""))
+        links = [link for link, relation in named if NEXT_RELATION.search(relation)]
+        for link in (*links, *_find_links(self.data)):
             parts = urlsplit(link)
             is_same = not parts.path or unquote_plus(parts.path) == self.path
             if is_same and parts.query and find_changes(link, self.query_string):
@@ -117,17 +118,15 @@ class ListedPage:
         """Return the rows of all pages, as far as the answer says it."""
         if self.is_stock:
             return _as_number(self.data.get("count"))
-        shown = self._find_shown_counts()
-        if not shown or self.paginator is None:
-            return next(iter(shown), None)
-        counted = attempt(lambda: _count_rows(self.paginator), None)
-        return counted if counted in shown else None
-
-    def _find_shown_counts(self) -> list[int]:
         members = [each.get(name) for each in _find_page_members(self.data) for name in COUNTS]
         texts = [self.headers.get(name, "") for name in COUNT_HEADERS]
         numbers = [*map(_as_number, members), *(int(text) for text in texts if text.isdecimal())]
-        return [number for number in numbers if number is not None]
+        shown = [number for number in numbers if number is not None]
+        if not shown or self.paginator is None:
+            return next(iter(shown), None)
+        pages = getattr(getattr(self.paginator, "page", None), "paginator", self.paginator)
+        counted = attempt(lambda: _as_number(pages.count), None)
+        return counted if counted in shown else None
 
     def find_size(self) -> int | None:
         paginator, page = self.paginator, getattr(self.paginator, "page", None)
@@ -155,7 +154,9 @@ def read_page(page: ListedPage) -> tuple[Pagination | None, tuple[Warning, ...]]
             return None, ()
         return Pagination(has_more=True, own=True), (_warn(MORE_ROWS, UNREACHED),)
     changes = page.find_changes(link)
-    name = _find_moving(changes, page.paginator)
+    # A single parameter that changes is the cursor, whatever its name.
+    places = [getattr(page.paginator, each, "") for each in PLACES] if len(changes) > 1 else ()
+    name = next((each for each in (*places, *changes) if each in changes), "")
     following = None
     if name and page.get_arguments().replace_query({name: changes[name]}):
         following = page.get_arguments().replace_query(changes)
@@ -177,13 +178,6 @@ def read_page(page: ListedPage) -> tuple[Pagination | None, tuple[Warning, ...]]
     return pagination, tuple(_warn_of_size(page, pagination))
 
 
-def _find_moving(changes: Mapping[str, str], paginator: Any) -> str:
-    """Return the parameter that leads to the next page, "" where no parameter changes."""
-    # A single parameter that changes is the cursor, whatever its name.
-    names = [getattr(paginator, each, "") for each in PLACES] if len(changes) > 1 else ()
-    return next((name for name in (*names, *changes) if name in changes), "")
-
-
 def _warn_of_size(page: ListedPage, pagination: Pagination) -> Iterator[Warning]:
     name = next(filter(None, (getattr(page.paginator, each, None) for each in SIZES)), None)
     asked = ""
@@ -201,22 +195,11 @@ def _warn(code: str, text: str) -> Warning:
     return Warning(code, text, PLAIN_WARNINGS[code])
 
 
-def _count_rows(paginator: Any) -> int | None:
-    page = getattr(paginator, "page", None)
-    return _as_number(page.paginator.count if page is not None else paginator.count)
-
-
 def _as_number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 # --- Links ----------------------------------------------------------------------------------------
-
-
-def _find_header_links(headers: Mapping[str, str]) -> Iterator[str]:
-    for link, relation in LINK.findall(headers.get("Link", "")):
-        if NEXT_RELATION.search(relation):
-            yield link
 
 
 def _find_page_members(data: Any) -> Sequence[Mapping[str, Any]]:

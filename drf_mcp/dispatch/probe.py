@@ -416,7 +416,10 @@ def can_be_asked(endpoint: Any) -> bool:
     around = [layer for layer, is_wrapper in unwrap_function(endpoint.handler) if is_wrapper]
     if not is_plain:
         around += [layer for layer in layers if not is_undecorated(layer)]
-    return (is_plain or bool(layers)) and all(map(_is_harmless, _find_modules(around)))
+    return (is_plain or bool(layers)) and all(
+        module.partition(".")[0] in PACKAGES and not module.startswith("django.contrib.auth")
+        for module in _find_modules(around)
+    )
 
 
 def _find_modules(layers: Sequence[Any]) -> Iterator[str]:
@@ -426,11 +429,6 @@ def _find_modules(layers: Sequence[Any]) -> Iterator[str]:
         given = inspect.getclosurevars(layer).nonlocals.get("decorators", ())
         for each in given if isinstance(given, (list, tuple)) else (given,):
             yield str(getattr(each, "__module__", ""))
-
-
-def _is_harmless(module: str) -> bool:
-    is_known = module.partition(".")[0] in PACKAGES
-    return is_known and not module.startswith("django.contrib.auth")
 
 
 def is_taken_away(caller: Caller, tool: Any) -> bool:

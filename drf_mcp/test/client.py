@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from rest_framework.test import APIClient, ForceAuthClientHandler
 
 import drf_mcp
 from drf_mcp.envelopes import BUILT_IN_ENVELOPES, Envelope, ResponseV2Envelope
+from drf_mcp.exceptions import attempt
 from drf_mcp.outcomes import MISSING, Outcome, Problem
 from drf_mcp.protocol.constants import (
     CLIENT_CAPABILITIES_KEY,
@@ -268,15 +269,16 @@ class MCPClient(APIClient):
         message, headers = self.make_message(method, params)
         response: Any = self.generic(
             "POST",
-            self.path or self._find_endpoint_path(),
+            self.path or attempt(lambda: reverse("drf_mcp:endpoint"), DEFAULT_PATH),
             json.dumps(message),
             content_type="application/json",
             headers=headers,
         )
         self.flush()
-        answer = self._read_message(response)
-        if "result" not in answer:
-            raise MCPRefused(answer.get("error", {}), response)
+        answer = attempt(lambda: json.loads(response.content), None)
+        if not isinstance(answer, dict) or "result" not in answer:
+            error = answer.get("error", {}) if isinstance(answer, dict) else {}
+            raise MCPRefused(error, response)
         return answer["result"], response
 
     def flush(self) -> None:
@@ -285,19 +287,6 @@ class MCPClient(APIClient):
         Call it after requests that came another way, or from a background thread.
         """
         records_wanted.send(type(self))
-
-    def _find_endpoint_path(self) -> str:
-        try:
-            return reverse("drf_mcp:endpoint")
-        except NoReverseMatch:
-            return DEFAULT_PATH
-
-    def _read_message(self, response: Any) -> dict[str, Any]:
-        try:
-            message = json.loads(response.content)
-        except ValueError:
-            return {}
-        return message if isinstance(message, dict) else {}
 
     def make_message(
         self, method: str, params: Mapping[str, Any]
