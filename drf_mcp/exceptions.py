@@ -280,8 +280,7 @@ class TimeLimitExceeded(Unavailable):
     default_code = "time_limit_exceeded"
 
     def __init__(self, seconds: float) -> None:
-        text = "The call was stopped, because it took longer than %(seconds)g s."
-        super().__init__(text % {"seconds": seconds})
+        super().__init__(f"The call was stopped, because it took longer than {seconds:g} s.")
 
 
 class Conflict(APIException):

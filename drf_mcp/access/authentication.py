@@ -332,8 +332,8 @@ def describe_access_error(caller: Caller, exc: APIException) -> AccessError:
     sent = caller.request.META.get("HTTP_AUTHORIZATION", "").partition(" ")[0]
     is_other = SENT_SCHEME.fullmatch(sent) and sent.lower() not in map(str.lower, taken)
     if isinstance(exc, NotAuthenticated) and taken and is_other:
-        text = "The Authorization header has to begin with %(taken)s, not with %(sent)s."
-        advice = text % {"taken": join_alternatives(dict.fromkeys(taken)), "sent": sent}
+        schemes = join_alternatives(dict.fromkeys(taken))
+        advice = f"The Authorization header has to begin with {schemes}, not with {sent}."
     if resource is None:
         return AccessError(401, own[0] if own else DEFAULT_CHALLENGE, advice)
 

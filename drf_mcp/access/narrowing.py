@@ -57,10 +57,8 @@ class Narrowing:
         return self.tools is None or tool.endpoint.is_built_in or tool.matches(self.tools)
 
     def write_reason(self, tool: Any) -> str:
-        facts = {"source": self.label}
-        if self._hides_writing(tool):
-            return "{source} only has tools that read".format(**facts)
-        return "{source} does not have it".format(**facts)
+        hides = self._hides_writing(tool)
+        return f"{self.label} {'only has tools that read' if hides else 'does not have it'}"
 
     def write_words(self, tool: Any) -> str:
         return "only has tools that read" if self._hides_writing(tool) else "does not have it"
@@ -117,8 +115,7 @@ def narrow_by_header(value: str, find: Callable[[str], tuple[str, ...]]) -> Narr
     """
     names = list(dict.fromkeys(filter(None, map(str.strip, value.split(",")))))
     if not names:
-        text = "The header %(header)s names no toolset."
-        raise Refused(400, text % {"header": TOOLSETS_HEADER})
+        raise Refused(400, f"The header {TOOLSETS_HEADER} names no toolset.")
     try:
         patterns = tuple(pattern for name in names for pattern in find(name))
     except Refused as exc:

@@ -26,8 +26,7 @@ class ForeignOrigin(Refused):
 def check_media_type(request: HttpRequest) -> None:
     # A page of another origin can send JSON only after a preflight request.
     if request.method == "POST" and request.content_type != JSON:
-        text = "The Content-Type of a message must be %(media_type)s."
-        raise Refused(415, text % {"media_type": JSON})
+        raise Refused(415, f"The Content-Type of a message must be {JSON}.")
 
 
 def check_origin(request: HttpRequest) -> None:

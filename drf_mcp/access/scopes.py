@@ -27,8 +27,7 @@ class ScopeDenied(PermissionDenied):
 
 
 def describe_scopes(scopes: Iterable[str]) -> str:
-    facts = {"scopes": " ".join(scopes)}
-    return "The token lacks a scope. This call needs: {scopes}.".format(**facts)
+    return f"The token lacks a scope. This call needs: {' '.join(scopes)}."
 
 
 def _read_scopes(value: Any) -> tuple[str, ...]:

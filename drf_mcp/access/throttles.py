@@ -144,7 +144,7 @@ def warn_of_quota(quota: RateLimit) -> Iterator[Warning]:
     if quota.limit is None or quota.remaining is None or quota.remaining > quota.limit * LOW_SHARE:
         return
     context = {"remaining": quota.remaining, "limit": quota.limit, "reset_at": quota.reset_at}
-    message = "{remaining} of {limit} calls are left in this period.".format(**context)
+    message = f"{quota.remaining} of {quota.limit} calls are left in this period."
     yield Warning(APPROACHING, message, WARNING_SEVERITIES[APPROACHING], context)
 
 

@@ -155,11 +155,10 @@ class Arguments(ArgumentTable):
             return {**fields, **(value or {})}
         if not fields:
             return value
-        message = "'%(name)s' is the whole body, so no other field of it can be sent."
-        advice = "Send either '%(name)s' or the fields of one object, then call again."
-        named = {"name": argument.name}
-        advice = advice % named
-        problem = Problem("invalid", message % named, argument.pointer, remediation=advice)
+        name = argument.name
+        message = f"'{name}' is the whole body, so no other field of it can be sent."
+        advice = f"Send either '{name}' or the fields of one object, then call again."
+        problem = Problem("invalid", message, argument.pointer, remediation=advice)
         raise ArgumentsRefused([problem])
 
     def _write_query(self, path: Values, query: Values) -> str:

@@ -151,8 +151,7 @@ class FieldsArgument(Argument):
         # Text, numbers and files have no fields.
         for path in unanswered if known else ():
             problem = self._unknown_field(path, self.pointer, known)
-            facts = {"name": path, "names": problem.accepted}
-            message = "The answer has no field '{name}', but {names}.".format(**facts)
+            message = f"The answer has no field '{path}', but {problem.accepted}."
             warnings.append(Warning(UNKNOWN_FIELD, message, remediation=problem.remediation))
         return warnings
 

@@ -34,7 +34,7 @@ SIGNATURES = (
     (b"MM\0*", "image/tiff"),
     (b"%PDF-", "application/pdf"),
 )
-FORM = {"form": "data:TYPE;name=FILE_NAME;base64,CONTENT"}
+FORM = "data:TYPE;name=FILE_NAME;base64,CONTENT"
 # Base64 that a caller may have sent for a field of text.
 BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}\Z")
 LETTERS = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]"))
@@ -172,7 +172,7 @@ class FileReader:
                 "invalid",
                 "The value reads like a file as base64, but would arrive as text.",
                 "a text, or a file as a data URI",
-                "Send a file as a data URI: {form}.".format(**FORM),
+                f"Send a file as a data URI: {FORM}.",
             )
         return value
 
@@ -226,7 +226,7 @@ class FileReader:
     def _check_type(self, name: str, media_type: str) -> None:
         extension, extensions = PurePosixPath(name).suffix[1:].lower(), self.upload.extensions
         if extensions and extension not in extensions:
-            accepted = "one of {names}".format(names=", ".join(extensions))
+            accepted = f"one of {', '.join(extensions)}"
             raise self._wrong_type(extension or media_type, accepted)
         kind = media_type or mimetypes.guess_type(name)[0] or ""
         if self.upload.image and not kind.startswith("image/"):
@@ -239,30 +239,19 @@ class FileReader:
         return ArgumentsRefused([problem])
 
     def _not_base64(self, message: str) -> ArgumentsRefused:
-        remediation = "Send base64, or a data URI: {form}.".format(**FORM)
+        remediation = f"Send base64, or a data URI: {FORM}."
         return self.refuse("invalid", message, "base64 or a data URI", remediation)
 
     def _too_large(self, size: int) -> ArgumentsRefused:
-        facts = {"size": size, "limit": self.limit}
-        return self.refuse(
-            "max_size",
-            "The file has {size} bytes; at most {limit} are taken.".format(**facts),
-            "a file of at most {limit} bytes".format(**facts),
-            "Send a file of at most {limit} bytes.".format(**facts),
-        )
+        message = f"The file has {size} bytes; at most {self.limit} are taken."
+        accepted = f"a file of at most {self.limit} bytes"
+        return self.refuse("max_size", message, accepted, f"Send {accepted}.")
 
     def _wrong_type(self, found: str, accepted: str) -> ArgumentsRefused:
-        message = "The file does not say its type; its type must be %(accepted)s."
-        if found:
-            message = "The file is of type '%(found)s'; its type must be %(accepted)s."
-        return self.refuse(
-            "invalid_extension",
-            message % {"found": found, "accepted": accepted},
-            accepted,
-            "Send a file of another type, or name it: Send base64, or a data URI: {form}.".format(
-                **FORM
-            ),
-        )
+        said = f"is of type '{found}'" if found else "does not say its type"
+        message = f"The file {said}; its type must be {accepted}."
+        advice = "Send a file of another type, or name it: Send base64, or a data URI:"
+        return self.refuse("invalid_extension", message, accepted, f"{advice} {FORM}.")
 
 
 def _detect_media_type(content: bytes) -> str:

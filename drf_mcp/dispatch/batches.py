@@ -118,10 +118,10 @@ class Batch:
         return len(self.misses)
 
     def describe_misses(self) -> str:
-        facts = {"failed": self.count_failed(), "total": len(self.ids)}
-        count, groups = "{failed} of {total} failed.".format(**facts), self.groups.items()
-        parts = [f"{', '.join(map(str, ids))}: {code}, {text}" for (code, text), ids in groups]
-        return " ".join([count, *parts])
+        parts = [f"{self.count_failed()} of {len(self.ids)} failed."]
+        for (code, text), ids in self.groups.items():
+            parts.append(f"{', '.join(map(str, ids))}: {code}, {text}")
+        return " ".join(parts)
 
     def find_details(self) -> dict[str, Any]:
         # What else the errors say, for envelopes whose warnings have no problems.

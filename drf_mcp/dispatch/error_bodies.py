@@ -60,7 +60,6 @@ FILE_REMEDIES = {
     "max_length": "Shorten the file name.",
     "empty": "Send a file that is not empty.",
 }
-SEND = "Send %(accepted)s."
 OPTIONAL_NULL = "Send a value other than null, or leave it out."
 
 CODE_REMEDIES = {

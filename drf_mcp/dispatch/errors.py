@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
-from django.utils.translation import ngettext
 from rest_framework.exceptions import ErrorDetail
 
 from drf_mcp.arguments.errors import mask_body
@@ -37,7 +36,6 @@ from drf_mcp.dispatch.error_bodies import (
     MESSAGE_KEYS,
     OPTIONAL_NULL,
     PROBLEM_REMEDIES,
-    SEND,
     VALIDATING,
     WHOLE_REMEDIES,
     ErrorText,
@@ -228,10 +226,10 @@ class ErrorMapper:
         Args:
             is_login: whether it leads to a login page, else to another place of the same call.
         """
-        status, text = 404, "The API takes this call at another place: %(location)s"
+        status, text = 404, "The API takes this call at another place"
         if is_login:
-            status, text = 401, "The API answers with its login page: %(location)s"
-        message, context = text % {"location": location}, {"location": location}
+            status, text = 401, "The API answers with its login page"
+        message, context = f"{text}: {location}", {"location": location}
         failure = self._make_failure(self.get_error_code(status), status, message, (), context)
         return failure if is_login else replace(failure, remediation=ELSEWHERE, recoverable=False)
 
@@ -320,7 +318,7 @@ class ErrorMapper:
         if code == "null" and self.arguments.optional(pointer):
             return OPTIONAL_NULL
         if accepted and is_misfit:
-            return (SEND % {"accepted": accepted}).replace("….", "…")
+            return f"Send {accepted}.".replace("….", "…")
         if not pointer:
             text = WHOLE_REMEDIES.get(code) or PROBLEM_REMEDIES.get(code, ANOTHER)
         elif code in FILE_REMEDIES and self.arguments.is_file(pointer):
@@ -422,11 +420,7 @@ class ErrorMapper:
         text = problem.message
         if problem.path:
             text = f"{problem.path}: {text}"
-        if not more:
-            return text
-        return ngettext(
-            "%(text)s (%(count)s more problem)", "%(text)s (%(count)s more problems)", more
-        ) % {"text": text, "count": more}
+        return f"{text} ({more} more problem{'s' * (more > 1)})" if more else text
 
 
 # The status that Django itself answers with when an exception of this type leaves a view.

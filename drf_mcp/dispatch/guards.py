@@ -37,8 +37,7 @@ def find_narrowing_refusal(tool: Any, caller: Caller) -> Outcome | None:
     narrowing = caller.find_narrowing(tool)
     if narrowing is None:
         return None
-    facts = {"tool": tool.name, "reason": narrowing.write_reason(tool)}
-    message = "{tool} is not available here: {reason}.".format(**facts)
+    message = f"{tool.name} is not available here: {narrowing.write_reason(tool)}."
     advice = (
         "Do not repeat the call: this connection does not offer the tool. Use a tool that "
         "tools/list shows, or tell the user what is missing."

@@ -186,8 +186,7 @@ def _warn_of_size(page: ListedPage, pagination: Pagination) -> Iterator[Warning]
         asked = value if parameter == name else asked
     size = pagination.page_size
     if size and asked.isdecimal() and int(asked) > size:
-        facts = {"name": name, "count": size, "asked": asked}
-        text = "{name} is at most {count}, not {asked}: read on with 'next'.".format(**facts)
+        text = f"{name} is at most {size}, not {asked}: read on with 'next'."
         yield _warn(PAGE_SIZE_LIMITED, text)
 
 

@@ -93,17 +93,17 @@ def _find_view_fault(view: Any, handler: Any = None) -> str:
         view: a view that has made its queryset: code that ran before may have set attributes.
         handler: the method that answers the request, None for REST framework's.
     """
-    own = "%(name)s is code of its own."
+    own = "is code of its own."
     changed = [name for name in STEPS if name in vars(view)]
     if handler is not None and not _is_list_handler(handler):
         changed.append("list")
     if changed:
-        return own % {"name": f"{changed[0]}()"}
+        return f"{changed[0]}() {own}"
     paginator, renderer = view.paginator, view.request.accepted_renderer
     if paginator is not None and not _is_stock_paginator(paginator):
-        return own % {"name": type(paginator).__name__}
+        return f"{type(paginator).__name__} {own}"
     if not _is_stock_class(renderer, RENDERING):
-        return own % {"name": type(renderer).__name__}
+        return f"{type(renderer).__name__} {own}"
     made_by = view.get_serializer_class()
     makes = isinstance(made_by, type) and all(
         is_stock_member(made_by, name) for name in ("__new__", "many_init")
@@ -112,8 +112,7 @@ def _find_view_fault(view: Any, handler: Any = None) -> str:
     if not makes or not is_stock(
         serializer, ListSerializer, "__init__", "to_representation", "data"
     ):
-        text = "%(serializer)s writes the list in a way of its own."
-        return text % {"serializer": type(serializer).__name__}
+        return f"{type(serializer).__name__} writes the list in a way of its own."
     return ""
 
 
@@ -124,7 +123,7 @@ def _find_queryset_fault(rows: Any) -> str:
     if rows._iterable_class is not ModelIterable:
         return "The rows of the list are values, not objects."
     if rows.query.combinator:
-        return "The list is a {combinator} of querysets.".format(**vars(rows.query))
+        return f"The list is a {rows.query.combinator} of querysets."
     if rows.query.extra:
         return "The queryset of the list has extra(select=...)."
     reads = ("__iter__", "__getitem__", "__len__", "_fetch_all", "count")

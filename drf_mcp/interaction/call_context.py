@@ -94,9 +94,8 @@ class Inquiry:
         problems: tuple[Problem, ...] = ()
         if all(name in known for name in names):
             sent = ", ".join(known[name].name for name in required)
-            text = "Ask the user, then call %(tool)s again with: %(arguments)s."
             message = "Ask the user for it."
-            remediation = text % {"tool": tool.name, "arguments": sent}
+            remediation = f"Ask the user, then call {tool.name} again with: {sent}."
             problems = tuple(Problem("required", message, known[name].pointer) for name in required)
         return Failure(
             CODE, Category.VALIDATION, question.message, remediation, problems, soft=True
@@ -104,7 +103,7 @@ class Inquiry:
 
     def visit(self, url: str, message: str, key: str) -> None:
         words, facts = force_str(message), {"url": url}
-        remediation = "Ask the user to open {url}, then make the same call again.".format(**facts)
+        remediation = f"Ask the user to open {url}, then make the same call again."
         if self.call is None:
             raise SoftFailure(words, "visit_required", data=facts, remediation=remediation)
         failure = Failure(
@@ -193,9 +192,9 @@ class CallContext:
             if block.size <= most:
                 self.blocks.append(block)
                 continue
-            facts = {"kind": block.members["type"], "size": block.size, "most": most}
-            text = "The %(kind)s block is left out: %(size)d bytes, and %(most)d are allowed."
-            self.warn(text % facts, code="CONTENT_TRUNCATED")
+            kind, size = block.members["type"], block.size
+            text = f"The {kind} block is left out: {size} bytes, and {most} are allowed."
+            self.warn(text, code="CONTENT_TRUNCATED")
 
     @property
     def content(self) -> tuple[Mapping[str, Any], ...]:

@@ -59,8 +59,7 @@ class MCPCommand(BaseCommand):
             if path:
                 endpoint.make_caller()
         except LookupError as exc:
-            message = f"The URLconf has no MCP endpoint at {path}."
-            raise UsageError(message) from exc
+            raise UsageError(f"The URLconf has no MCP endpoint at {path}.") from exc
         except Refused as exc:
             raise UsageError(exc.message) from exc
         return endpoint
@@ -95,8 +94,8 @@ class MCPCommand(BaseCommand):
             tool = self.find_tool(name)
             narrowing = self.endpoint.make_caller().find_narrowing(tool)
             if narrowing is not None:
-                facts = {"tool": name, "reason": narrowing.write_reason(tool)}
-                raise UsageError("{tool} is not among the tools: {reason}.".format(**facts))
+                reason = narrowing.write_reason(tool)
+                raise UsageError(f"{name} is not among the tools: {reason}.")
             tools = {name: tool}
         if username is None:
             return tools
@@ -105,15 +104,13 @@ class MCPCommand(BaseCommand):
                 self.endpoint.make_caller(self.find_user_or_anonymous(username))
             )
         except APIException as exc:
-            facts = {"user": username, "reason": find_sentence(exc.detail)}
-            message = "The endpoint does not let {user} in: {reason}".format(**facts)
-            raise UsageError(message) from exc
+            reason = find_sentence(exc.detail)
+            raise UsageError(f"The endpoint does not let {username} in: {reason}") from exc
         offered = (t for t in tools.values() if visibility.caller.find_narrowing(t) is None)
         visible = {tool.name: tool for tool in visibility.of(offered)}
         if name is not None and not visible:
             question = f"mcp_tools why {name} --as {username}"
-            message = "%(user)s does not see %(tool)s. To find out why: %(command)s"
-            raise UsageError(message % {"user": username, "tool": name, "command": question})
+            raise UsageError(f"{username} does not see {name}. To find out why: {question}")
         return visible
 
     def find_user_or_anonymous(self, username: str) -> Any:
@@ -150,21 +147,19 @@ def read_call_arguments(texts: Iterable[str]) -> dict[str, Any]:
             try:
                 arguments.update(json.loads(text))
             except (ValueError, RecursionError) as exc:
-                message = f"The arguments are not JSON: {exc}"
-                raise UsageError(message) from exc
+                raise UsageError(f"The arguments are not JSON: {exc}") from exc
         elif equals and last and all(parents):
             place = arguments
             for depth, parent in enumerate(parents, start=1):
                 place = place.setdefault(parent, {})
                 if not isinstance(place, dict):
-                    message = "%(name)s is given twice: as a value, and as an object."
-                    raise UsageError(message % {"name": ".".join(parents[:depth])})
+                    given = ".".join(parents[:depth])
+                    raise UsageError(f"{given} is given twice: as a value, and as an object.")
             try:
                 # Python reads NaN and Infinity, which JSON does not have: int() raises.
                 place[last] = json.loads(value, parse_constant=int)
             except (ValueError, RecursionError):
                 place[last] = value
         else:
-            message = "%(text)r is neither KEY=VALUE nor a JSON object."
-            raise UsageError(message % {"text": text[:60]})
+            raise UsageError(f"{text[:60]!r} is neither KEY=VALUE nor a JSON object.")
     return arguments

@@ -142,12 +142,7 @@ def show_progress(stream: Any, doing: str, items: Collection[T]) -> Iterator[T]:
 
     for done, item in enumerate(items):
         if time.monotonic() >= due:
-            facts = {
-                "done": _group_digits(done),
-                "total": _group_digits(len(items)),
-                "doing": doing,
-            }
-            write("{doing}: {done} of {total}".format(**facts))
+            write(f"{doing}: {_group_digits(done)} of {_group_digits(len(items))}")
             due, shown = time.monotonic() + INTERVAL, True
         yield item
     if shown:

@@ -139,10 +139,9 @@ class ToolList:
         yield f"  {tool.endpoint.place}"
         permissions = name_permissions(tool)
         names = (p if p == CHOSEN_BY_VIEW else MODULES.sub("", p) for p in permissions)
-        text = "permissions: %(names)s" if permissions else "permissions: none"
-        yield f"  {text % {'names': ', '.join(names)}}"
-        facts = {"bytes": len(to_bytes(definition)), "tokens": estimate_tokens(definition)}
-        yield "  " + "size: {bytes} bytes, about {tokens} tokens".format(**facts)
+        yield f"  permissions: {', '.join(names) or 'none'}"
+        size, tokens = len(to_bytes(definition)), estimate_tokens(definition)
+        yield f"  size: {size} bytes, about {tokens} tokens"
         yield ""
         for paragraph in tool.description.split("\n\n"):
             yield from self.screen.wrap(paragraph)

@@ -55,11 +55,10 @@ class HeaderValue(str):
     def __new__(cls, value: str) -> HeaderValue:
         stripped = value.strip(" \t")
         if _FORBIDDEN.search(stripped):
-            text = (
-                "Header mismatch: header value %(value)s holds characters other than visible ASCII,"
-                " space and tab"
+            raise HeaderMismatch(
+                f"Header mismatch: header value {_short.repr(stripped)} holds characters other than"
+                " visible ASCII, space and tab"
             )
-            raise HeaderMismatch(text % {"value": _short.repr(stripped)})
         return super().__new__(cls, stripped)
 
     @classmethod
@@ -86,8 +85,10 @@ class HeaderValue(str):
                 return decoded.decode()
         except (binascii.Error, UnicodeDecodeError):
             pass
-        text = "Header mismatch: header value %(value)s is not the Base64 of UTF-8 text"
-        raise HeaderMismatch(text % {"value": _short.repr(encoded[1])})
+        shown = _short.repr(encoded[1])
+        raise HeaderMismatch(
+            f"Header mismatch: header value {shown} is not the Base64 of UTF-8 text"
+        )
 
 
 class RepeatedArguments:
@@ -226,8 +227,7 @@ def read_responses(params: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]
         raise InvalidParams('The member "inputResponses" must be an object.')
     for key, response in responses.items():
         if not isinstance(response, Mapping):
-            text = 'The answer "%(key)s" of "inputResponses" must be an object.'
-            raise InvalidParams(text % {"key": key[:100]})
+            raise InvalidParams(f'The answer "{key[:100]}" of "inputResponses" must be an object.')
     return responses
 
 
@@ -272,8 +272,7 @@ class Era(ABC):
         if type(result) is dict or not isinstance(result, Unfinished):
             return self.finish(result, defined, server_info)
         if not self.asks_for_input:
-            text = "%(revision)s has results of one kind."
-            raise InternalError(text % {"revision": self.revision})
+            raise InternalError(f"{self.revision} has results of one kind.")
         return {**result.members, "_meta": {constants.SERVER_INFO_KEY: server_info}}
 
     def method_not_found(self, method: str) -> MethodNotFound:
@@ -348,14 +347,11 @@ class StatelessEra(Era):
             if key not in meta:
                 raise InvalidParams(f'The "_meta" of the params lacks "{key}".')
             if not isinstance(meta[key], kind):
-                text = 'The member "%(key)s" of "_meta" must be an object.'
-                if kind is str:
-                    text = 'The member "%(key)s" of "_meta" must be a string.'
-                raise InvalidParams(text % {"key": key})
+                noun = "a string" if kind is str else "an object"
+                raise InvalidParams(f'The member "{key}" of "_meta" must be {noun}.')
         level, levels = constants.LOG_LEVEL_KEY, constants.LOG_LEVELS
         if level in meta and meta[level] not in levels:
-            text = 'The member "%(key)s" must be one of %(levels)s.'
-            raise InvalidParams(text % {"key": level, "levels": ", ".join(levels)})
+            raise InvalidParams(f'The member "{level}" must be one of {", ".join(levels)}.')
 
     def check_headers(
         self, headers: Mapping[str, str], message: Message, version: str, parameter: str | None

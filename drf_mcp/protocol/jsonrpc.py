@@ -126,8 +126,7 @@ class StrictDecoder(json.JSONDecoder):
         if len(members) < len(pairs):
             counts = Counter(name for name, _value in pairs)
             name = next(name for name, count in counts.items() if count > 1)
-            text = "The key %(name)s appears twice in one object."
-            raise ParseError(text % {"name": json.dumps(name[:100])})
+            raise ParseError(f"The key {json.dumps(name[:100])} appears twice in one object.")
         return members
 
     def _make_number(self, literal: str) -> float:
@@ -137,8 +136,7 @@ class StrictDecoder(json.JSONDecoder):
         return number
 
     def _refuse_constant(self, literal: str) -> NoReturn:
-        text = "The body is not JSON: %(literal)s is no JSON number."
-        raise ParseError(text % {"literal": literal})
+        raise ParseError(f"The body is not JSON: {literal} is no JSON number.")
 
 
 def decode(body: bytes) -> Message | ClientResponse:

@@ -222,15 +222,11 @@ class ArgumentSources:
 
     def _explain_object_id(self, schema: Schema, place: Place, type_member: str) -> Schema:
         lists = list(self.related.by_model.values())
-        words = "Key of an object of the type in %(argument)s"
+        words = f"Key of an object of the type in {make_portable_name(type_member)}"
         if lists:
-            words = (
-                "Key of an object of the type in %(argument)s, found with the list of that "
-                "type: %(tools)s"
-            )
-        more = ", …" if len(lists) > MOST_LISTS else ""
-        tools = f"{join_values(lists[:MOST_LISTS])}{more}"
-        words %= {"argument": make_portable_name(type_member), "tools": tools}
+            more = ", …" if len(lists) > MOST_LISTS else ""
+            tools = f"{join_values(lists[:MOST_LISTS])}{more}"
+            words = f"{words}, found with the list of that type: {tools}"
         return _explain_place(schema, place, lambda found: explain(found, words))
 
     def _explain_value(

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, zip_longest
 from typing import Any, ClassVar
 
-from django.utils.translation import ngettext
-
 from drf_mcp.truncation.digests import (
     ITEM_LENGTH,
     MAX_ITEMS,
@@ -92,8 +90,7 @@ class LeadDigester(Digester):
             content = b""
         kinds = (kind for magic, kind in _MAGIC.items() if content.startswith(magic))
         kind = next(kinds, "data of an unknown type")
-        facts = {"kind": kind, "count": len(text), "size": len(text) * 3 // 4}
-        return "Base64 of {kind}, {count} characters, some {size} bytes.".format(**facts)
+        return f"Base64 of {kind}, {len(text)} characters, some {len(text) * 3 // 4} bytes."
 
     def _find_beginning(self, head: str) -> str:
         # Whole sentences or lines.
@@ -108,8 +105,7 @@ class LeadDigester(Digester):
         values: dict[str, list[str]] = {}
         for key, value in _JSON_MEMBER.findall("\n".join(lines)) if text[:1] in ("{", "[") else ():
             values.setdefault(key, []).append(value.strip('"'))
-        facts = {"keys": ", ".join(list(values)[:60])}
-        points = ["JSON with the keys {keys}".format(**facts)] if values else []
+        points = [f"JSON with the keys {', '.join(list(values)[:60])}"] if values else []
         for key, found in sorted(values.items(), key=lambda each: len(each[1])):
             shown = clip_text(next(filter(None, found), ""), 80)
             if shown:
@@ -128,7 +124,7 @@ class LeadDigester(Digester):
         title = f"Table with the columns {lines[0]}"
         cells = [row.split(separator) for row in lines[1:]]
         columns = zip(lines[0].split(separator), zip_longest(*cells, fillvalue=""), strict=False)
-        number = ngettext("%(count)s row", "%(count)s rows", rows) % {"count": rows}
+        number = f"{rows} row{'s' * (rows != 1)}"
         held = [f"{name.strip()}: {describe_column(column)}" for name, column in columns]
         return [title, number, *held, lines[-1]]
 
@@ -164,12 +160,10 @@ class LeadDigester(Digester):
                 kind = re.sub(r"\d+", "0", line)
                 errors.pop(kind, None)
                 errors[kind] = clip_text(line, 300)
-        kinds = len(errors)
-        title = ngettext(
-            "Log of %(count)s kind of error", "Log of %(count)s kinds of errors", kinds
-        )
+        plural = "s" * (len(errors) != 1)
+        title = f"Log of {len(errors)} kind{plural} of error{plural}"
         *others, last = [lines[-1], *errors.values()]
-        return [title % {"count": kinds}, last, *reversed(others)]
+        return [title, last, *reversed(others)]
 
     def _read_code(self, text: str, lines: Sequence[str]) -> list[str]:
         # Many lines are definitions.

@@ -71,8 +71,7 @@ class OmittedMetadata:
 
 def summarise(losses: Iterable[str], limit: int) -> str:
     """Return the sentence that says what was lost, and why."""
-    facts = {"losses": ", ".join(losses), "limit": limit}
-    return "{losses}, to fit {limit} tokens.".format(**facts)
+    return f"{', '.join(losses)}, to fit {limit} tokens."
 
 
 class MetadataCutter:

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from django.utils.translation import ngettext
-
 from drf_mcp.codes import LESS, NOT_AGAIN
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Fidelity, Outcome, Severity, Warning
@@ -170,27 +168,16 @@ class Reporter:
             count = sum(each.count for each in reduction.omitted)
             yield f"{count} of {total} items left out"
         if count := len(reduction.reduced):
-            yield ngettext(
-                "%(count)s item reduced to identifier and label",
-                "%(count)s items reduced to identifier and label",
-                count,
-            ) % {"count": count}
+            yield f"{count} item{'s' * (count > 1)} reduced to identifier and label"
         heads = [excerpt for excerpt in reduction.excerpts if excerpt.shown is not None]
         if len(heads) == 1:
             (head,) = heads
             count, name = head.total - (head.shown or 0), self._name(head.path)
-            facts = {"count": count, "total": head.total, "name": name}
-            yield "{count} of {total} characters of {name} left out".format(**facts)
+            yield f"{count} of {head.total} characters of {name} left out"
         elif count := len(heads):
-            yield ngettext(
-                "%(count)s long text cut to its beginning",
-                "%(count)s long texts cut to their beginnings",
-                count,
-            ) % {"count": count}
+            yield f"{count} long texts cut to their beginnings"
         if count := len(reduction.excerpts) - len(heads):
-            yield ngettext(
-                "%(count)s long text digested", "%(count)s long texts digested", count
-            ) % {"count": count}
+            yield f"{count} long text{'s' * (count > 1)} digested"
         yield from (each.loss for each in self.metadata)
 
     def _describe_next_call(self, reduction: Reduction) -> str:

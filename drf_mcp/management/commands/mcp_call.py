@@ -159,8 +159,7 @@ class Command(MCPCommand):
             found = import_string(path)
         except ImportError as exc:
             if "." in name:
-                message = "The envelope %(name)r cannot be imported: %(error)s"
-                raise UsageError(message % {"name": name, "error": exc}) from exc
+                raise UsageError(f"The envelope {name!r} cannot be imported: {exc}") from exc
             known = [type(envelope).__name__ for envelope in envelopes.BUILT_IN_ENVELOPES]
             raise UsageError.unknown("envelope", name, known, complete=True) from exc
         if not (isinstance(found, type) and issubclass(found, Envelope)):

@@ -76,8 +76,7 @@ class Command(MCPCommand):
         if not token:
             return None
         if options["username"]:
-            message = "Give --as or %(variable)s, not both."
-            raise UsageError(message % {"variable": TOKEN_VARIABLE})
+            raise UsageError(f"Give --as or {TOKEN_VARIABLE}, not both.")
         # The variable may hold the whole header.
         if " " in token and not options["scheme"]:
             return token
