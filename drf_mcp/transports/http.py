@@ -85,8 +85,7 @@ def _refuse_body(exc: Exception) -> NoReturn:
 
 
 def _make_length_error(limit: int | None) -> Refused:
-    text = "The request body is larger than %(limit)s bytes."
-    return Refused(413, text % {"limit": limit})
+    return Refused(413, f"The request body is larger than {limit} bytes.")
 
 
 def make_json_response(

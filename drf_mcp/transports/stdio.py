@@ -226,5 +226,4 @@ class StdioServer:
                 continue
             while line and not line.endswith(b"\n"):
                 line = stream.readline(limit)
-            text = "The line is longer than %(limit)d bytes."
-            yield ParseError(text % {"limit": limit})
+            yield ParseError(f"The line is longer than {limit} bytes.")

@@ -19,7 +19,6 @@ from typing import Any
 from django.core import signing
 from django.db import connections
 from django.utils import timezone
-from django.utils.translation import ngettext
 
 from drf_mcp.dispatch.failures import close_idle_connections
 from drf_mcp.exceptions import Refused, attempt
@@ -378,12 +377,7 @@ class WaitingGuard(Guard):
             channel.callbacks.remove(news.set)
             close(ids)
         if answers is None and not channel.is_cancelled:
-            text = ngettext(
-                "The user was asked, and did not answer within %(seconds)d second.",
-                "The user was asked, and did not answer within %(seconds)d seconds.",
-                seconds,
-            )
-            raise NoAnswer(text % {"seconds": seconds})
+            raise NoAnswer(f"The user was asked, and did not answer within {seconds} seconds.")
         found: dict[str, Answer] = {}
         for question_id, question in zip(ids, questions, strict=True):
             # A client may answer with an error, or with something else than an object.

@@ -151,8 +151,7 @@ class Prompt:
     def refuse_unknown(self, arguments: Mapping[str, Any], known: Mapping[str, Any]) -> None:
         for name in arguments:
             if name not in known:
-                facts = {"prompt": self.name, "name": name[:64]}
-                message = "The prompt {prompt} has no argument {name!r}.".format(**facts)
+                message = f"The prompt {self.name} has no argument {name[:64]!r}."
                 asked = ask_nearest(find_nearest(name, known))
                 raise InvalidParams(f"{message} {asked}".strip(), http_status=200)
 

@@ -243,9 +243,8 @@ class ProposalStore:
             users: Any = get_user_model()._default_manager
             if row.tenant or not hasattr(users, "with_perm"):
                 return
-            facts = {"title": row.title, "user": row.user_label, "reason": row.reason}
-            subject = "To be approved: {title}, for {user}".format(**facts)
-            text = "{user} asks for a call: {title}. {reason}".format(**facts)
+            subject = f"To be approved: {row.title}, for {row.user_label}"
+            text = f"{row.user_label} asks for a call: {row.title}. {row.reason}"
             addresses = []
             for user in users.with_perm(PERMISSION, backend=BACKEND).exclude(email=""):
                 with suppress(PermissionDenied):

@@ -373,8 +373,8 @@ def answer_again(request: WSGIRequest) -> Mapping[str, Any]:
         return {name: message[name] for name in ("result", "error") if name in message}
     except ValueError:
         # Middleware answered instead of the endpoint.
-        text = "The call was answered with %(status)d."
-        return make_error(InternalError.code, text % {"status": response.status_code})
+        text = f"The call was answered with {response.status_code}."
+        return make_error(InternalError.code, text)
 
 
 def make_error(code: int, message: str) -> dict[str, Any]:

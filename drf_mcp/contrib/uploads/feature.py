@@ -77,8 +77,8 @@ class UploadsSource(ToolSource):
             path = reverse("drf_mcp_uploads:upload")
         except NoReverseMatch:
             return ()
-        text = (
-            "A file too large for base64: POST its bytes to %(url)s?name=FILE_NAME with the same "
+        url = context.caller.request.build_absolute_uri(path)
+        return [
+            f"A file too large for base64: POST its bytes to {url}?name=FILE_NAME with the same "
             "Authorization, and send the reference that comes back as the argument."
-        )
-        return [text % {"url": context.caller.request.build_absolute_uri(path)}]
+        ]

@@ -139,12 +139,8 @@ class KeyReused(APIException):
     def __init__(self, differing: tuple[str, ...], operation: str) -> None:
         self.differing = differing
         names = [JSONPointer(pointer).dotted or "the body" for pointer in differing]
-        facts = {"names": ", ".join(names), "operation": operation}
-        if names:
-            text = "The idempotency key was used before, with another value of: %(names)s."
-        else:
-            text = "The idempotency key was used before, for %(operation)s."
-        super().__init__(text % facts)
+        other = f"with another value of: {', '.join(names)}" if names else f"for {operation}"
+        super().__init__(f"The idempotency key was used before, {other}.")
 
 
 class Taken(Exception):
@@ -393,10 +389,9 @@ class IdempotencyKeyMixin:
             return ""
         key = "" if header is None else KeyHeader.read(header)
         if not is_key(key):
-            text = "%(name)s has 1 to 255 visible ASCII characters."
             if header is None:
-                text = "This request needs the header %(name)s."
-            raise ParseError(text % {"name": KeyHeader.name})
+                raise ParseError(f"This request needs the header {KeyHeader.name}.")
+            raise ParseError(f"{KeyHeader.name} has 1 to 255 visible ASCII characters.")
         return key
 
     def describe_intended_change(self, request: Request, key: str) -> IntendedChange:

@@ -256,18 +256,18 @@ class Items:
         return replace(problem, pointer=f"/{self.name}/{index}{pointer}")
 
     def _describe_number(self, items: Any) -> Problem:
-        facts = {"name": self.name, "most": self.most}
-        remediation = "Send an array of 1 to {most} objects.".format(**facts)
+        accepted = f"an array of 1 to {self.most} objects"
+        remediation = f"Send {accepted}."
         code = "required" if items is None else "not_a_list"
         if isinstance(items, list):
             code = "max_length" if items else "empty"
         if code == "max_length":
-            remediation = " ".join([remediation, "Send the others in further calls."])
+            remediation += " Send the others in further calls."
         return Problem(
             code,
-            "'{name}' takes an array of 1 to {most} objects.".format(**facts),
+            f"'{self.name}' takes {accepted}.",
             f"/{self.name}",
-            accepted="an array of 1 to {most} objects".format(**facts),
+            accepted=accepted,
             remediation=remediation,
         )
 
