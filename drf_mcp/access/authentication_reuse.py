@@ -13,13 +13,8 @@ from rest_framework.viewsets import ViewSet, ViewSetMixin
 
 # The methods of a view that run before its permissions.
 AUTHENTICATION_STEPS = (
-    "setup",
-    "dispatch",
-    "initial",
-    "perform_content_negotiation",
-    "determine_version",
-    "perform_authentication",
-    "get_authenticators",
+    *("setup", "dispatch", "initial", "perform_content_negotiation", "determine_version"),
+    *("perform_authentication", "get_authenticators"),
 )
 INITIALIZERS = (APIView.initialize_request, ViewSetMixin.initialize_request)
 

@@ -25,17 +25,8 @@ class AuditedCallAdmin(ReadOnlyAdmin):
     """Calls, newest first, read-only."""
 
     list_display = (
-        "time",
-        "shown_user",
-        "shown_tool",
-        "verdict",
-        "is_trial",
-        "code",
-        "messages",
-        "rows_changed",
-        "duration_ms",
-        "client_name",
-        "credential",
+        *("time", "shown_user", "shown_tool", "verdict", "is_trial", "code", "messages"),
+        *("rows_changed", "duration_ms", "client_name", "credential"),
     )
     list_filter = ("verdict", "is_trial", "time", "tool", "code", "credential", "client_name")
     search_fields = ("user_label", "=user_pk", "=request_id", "tool", "=token_prefix", "arguments")
