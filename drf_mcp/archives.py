@@ -8,13 +8,7 @@ from drf_mcp.dispatch.call_objects import CallObject, ShownObject, hash_row
 from drf_mcp.dispatch.probe import Probe, can_be_asked, find_written_databases, undoing
 from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.stored import Archive, CacheArchive, DatabaseArchive, Entry
-from drf_mcp.stored.answers import (
-    FAILED,
-    MADE,
-    StoredAnswer,
-    finds_object,
-    is_old,
-)
+from drf_mcp.stored.answers import FAILED, MADE, StoredAnswer, finds_object, is_old
 
 __all__ = [
     "FAILED",

@@ -8,10 +8,4 @@ from drf_mcp.truncation.budget import Budget
 from drf_mcp.truncation.report import describe_retrieval
 from drf_mcp.truncation.tokens import count_tokens
 
-__all__ = [
-    "RETRIEVAL_TOOL",
-    "Budget",
-    "ToolBudget",
-    "count_tokens",
-    "describe_retrieval",
-]
+__all__ = ["RETRIEVAL_TOOL", "Budget", "ToolBudget", "count_tokens", "describe_retrieval"]

@@ -64,8 +64,7 @@ HANDLING: Mapping[Category, Advice] = {
         "Do not repeat the call; ask for the feature to be enabled.", False
     ),
     Category.INTERNAL: Advice(
-        "Try again later; if it fails again, report the request id.",
-        severity=Severity.CRITICAL,
+        "Try again later; if it fails again, report the request id.", severity=Severity.CRITICAL
     ),
     Category.UNAVAILABLE: Advice("Try again later."),
 }

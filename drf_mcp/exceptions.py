@@ -156,8 +156,7 @@ class UnsupportedProtocolVersion(ProtocolError):
 
     def __init__(self, requested: str, supported: list[str]) -> None:
         super().__init__(
-            "Unsupported protocol version",
-            data={"supported": supported, "requested": requested},
+            "Unsupported protocol version", data={"supported": supported, "requested": requested}
         )
 
 
@@ -175,8 +174,7 @@ class MissingClientCapability(ProtocolError):
         members = [name for name in required if name != "extensions"]
         names = ", ".join([*members, *required.get("extensions", ())])
         super().__init__(
-            f"The call needs a client with: {names}.",
-            data={"requiredCapabilities": required},
+            f"The call needs a client with: {names}.", data={"requiredCapabilities": required}
         )
 
 

@@ -6,10 +6,4 @@ from drf_mcp.introspection.text import get_names
 from drf_mcp.routes.descriptions import Docstrings, Subject, speak
 from drf_mcp.routes.naming import Naming
 
-__all__ = [
-    "Docstrings",
-    "Naming",
-    "Subject",
-    "get_names",
-    "speak",
-]
+__all__ = ["Docstrings", "Naming", "Subject", "get_names", "speak"]

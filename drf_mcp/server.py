@@ -18,11 +18,7 @@ from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidRequest, ProtocolError, catch
 from drf_mcp.interaction.exchange import Slot
-from drf_mcp.observability.records import (
-    log_refusal,
-    open_observers,
-    trace_message,
-)
+from drf_mcp.observability.records import log_refusal, open_observers, trace_message
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import (

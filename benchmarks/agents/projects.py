@@ -152,10 +152,7 @@ DOMAINS = tuple(
         name,
         (name,),
         "mara",
-        {
-            "ROOT_URLCONF": f"benchmarks.agents.domains.{name}",
-            "DRF_MCP": {"EXPOSE": "urlconf"},
-        },
+        {"ROOT_URLCONF": f"benchmarks.agents.domains.{name}", "DRF_MCP": {"EXPOSE": "urlconf"}},
     )
     for name in (*TUNED, *KEPT)
 )

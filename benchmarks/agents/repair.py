@@ -182,12 +182,7 @@ class Repair:
         return SequenceMatcher(None, name, other).ratio()
 
     def replace(
-        self,
-        parent: Any,
-        key: Any,
-        schema: Mapping[str, Any],
-        problem: ToolProblem,
-        others: bool,
+        self, parent: Any, key: Any, schema: Mapping[str, Any], problem: ToolProblem, others: bool
     ) -> None:
         """Replace the refused value with the most similar one that would be accepted."""
         value = parent[key]

@@ -30,10 +30,7 @@ from rest_framework.exceptions import (
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
-from drf_mcp.access.authentication_reuse import (
-    UnreadBody,
-    has_same_authentication,
-)
+from drf_mcp.access.authentication_reuse import UnreadBody, has_same_authentication
 from drf_mcp.access.limits import find_holder
 from drf_mcp.access.narrowing import SERVER_READS, Narrowing, find_own_narrowings
 from drf_mcp.access.resources import BEARER, TOKEN, BearerChallenge, ProtectedResource

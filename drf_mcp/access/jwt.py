@@ -17,12 +17,7 @@ from urllib.parse import urlsplit
 import jwt
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ImproperlyConfigured
-from jwt.exceptions import (
-    PyJWKClientConnectionError,
-    PyJWKClientError,
-    PyJWKSetError,
-    PyJWTError,
-)
+from jwt.exceptions import PyJWKClientConnectionError, PyJWKClientError, PyJWKSetError, PyJWTError
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import APIException, AuthenticationFailed
 
@@ -34,10 +29,7 @@ logger = logging.getLogger("drf_mcp")
 # Signatures with a public key. With a shared secret, or without a signature, anyone who has the
 # public key could make tokens.
 ALGORITHMS = frozenset(
-    {
-        *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
-        *("ES256", "ES384", "ES512", "EdDSA"),
-    }
+    {*("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"), *("ES256", "ES384", "ES512", "EdDSA")}
 )
 REQUIRED_CLAIMS = ["exp", "iss", "aud"]
 

@@ -18,5 +18,5 @@ urlpatterns = [
         # For Django's LoginRequiredMiddleware.
         login_not_required(ProtectedResourceView.as_view()),
         name="protected-resource",
-    ),
+    )
 ]

@@ -27,11 +27,7 @@ from drf_mcp.introspection.field_selection import (
     may_have_others,
 )
 from drf_mcp.introspection.names import make_portable_name
-from drf_mcp.introspection.types import (
-    EndpointSchema,
-    Parameter,
-    Schema,
-)
+from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.outcomes import MISSING, Problem, Warning
 from drf_mcp.settings import mcp_settings
 

@@ -7,22 +7,9 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
-from drf_mcp.arguments.call import (
-    ANSWER,
-    BODY,
-    CONTROL,
-    PATH,
-    QUERY,
-    Argument,
-    find_possible_names,
-)
+from drf_mcp.arguments.call import ANSWER, BODY, CONTROL, PATH, QUERY, Argument, find_possible_names
 from drf_mcp.arguments.encoders import choose_encoder
-from drf_mcp.arguments.errors import (
-    missing_argument,
-    not_an_object,
-    put_first,
-    refuse_other_name,
-)
+from drf_mcp.arguments.errors import missing_argument, not_an_object, put_first, refuse_other_name
 from drf_mcp.arguments.fields import FieldsArgument, IdsArgument
 from drf_mcp.arguments.names import KnownNames, Remarks
 from drf_mcp.introspection.field_schema import FieldSchema, explain

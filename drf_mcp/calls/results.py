@@ -14,9 +14,7 @@ from rest_framework.settings import api_settings
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.content import AnswerEncoder, encode_data
 from drf_mcp.dispatch.error_bodies import UNWRITABLE, UNWRITABLE_TRIAL
-from drf_mcp.envelopes import (
-    Envelope,
-)
+from drf_mcp.envelopes import Envelope
 from drf_mcp.json_text import MAX_DEPTH, NestedTooDeep, refuse_deep, to_bytes
 from drf_mcp.outcomes import MISSING, Outcome
 from drf_mcp.protocol import Encoded, Era, jsonrpc

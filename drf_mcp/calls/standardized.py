@@ -22,12 +22,7 @@ from drf_mcp.envelopes.models import ResponseError, StandardMCPResponse
 from drf_mcp.exceptions import catch
 from drf_mcp.settings import mcp_settings
 
-__all__ = [
-    "ErrorFormatter",
-    "ResponseBuilder",
-    "format_exception",
-    "standardized_response",
-]
+__all__ = ["ErrorFormatter", "ResponseBuilder", "format_exception", "standardized_response"]
 
 logger = logging.getLogger("drf_mcp")
 

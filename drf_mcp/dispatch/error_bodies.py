@@ -56,10 +56,7 @@ WHOLE_REMEDIES = {
     "unique": "Use another combination of values; this one is taken.",
 }
 
-FILE_REMEDIES = {
-    "max_length": "Shorten the file name.",
-    "empty": "Send a file that is not empty.",
-}
+FILE_REMEDIES = {"max_length": "Shorten the file name.", "empty": "Send a file that is not empty."}
 OPTIONAL_NULL = "Send a value other than null, or leave it out."
 
 CODE_REMEDIES = {
@@ -90,8 +87,7 @@ STATUS_ADVICE: Mapping[int, Advice] = {
     **dict.fromkeys((408, 502, 504), UNKNOWN_EFFECT),
     405: Advice(CODE_REMEDIES["METHOD_NOT_ALLOWED"]),
     406: Advice(
-        "Do not repeat the call: the API cannot answer in a form that tools read. Report it.",
-        False,
+        "Do not repeat the call: the API cannot answer in a form that tools read. Report it.", False
     ),
     410: Advice("It is gone for good: do not ask for it again.", False),
     412: Advice(

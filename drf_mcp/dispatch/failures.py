@@ -17,11 +17,7 @@ from rest_framework.request import Request
 
 from drf_mcp.arguments.call import PATH, Call
 from drf_mcp.arguments.errors import ArgumentsRefused
-from drf_mcp.dispatch.errors import (
-    ArgumentLocator,
-    ErrorMapper,
-    find_exception_status,
-)
+from drf_mcp.dispatch.errors import ArgumentLocator, ErrorMapper, find_exception_status
 from drf_mcp.dispatch.guards import find_narrowing_refusal
 from drf_mcp.dispatch.next_steps import advise_looking
 from drf_mcp.dispatch.probe import Probe

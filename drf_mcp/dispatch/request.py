@@ -84,12 +84,7 @@ class ToolRequest(HttpRequest):
     throttles: Any = None
 
     def __init__(
-        self,
-        caller: Any,
-        method: str,
-        path_info: str,
-        sent: Call = NOTHING_SENT,
-        call: Any = None,
+        self, caller: Any, method: str, path_info: str, sent: Call = NOTHING_SENT, call: Any = None
     ) -> None:
         own, outer, body = self.__dict__, caller.request, sent.body
         own.update(caller.attributes)

@@ -316,8 +316,7 @@ class StandardMCPResponse(EnvelopeModel, BaseModel):
     warnings: list[str] = Field(default_factory=list, description="What to know of the answer")
     suggestions: list[str] = Field(default_factory=list, description="What to do next")
     metadata: ResponseMetadata = Field(
-        default_factory=lambda: ResponseMetadata(tool_name=""),
-        description="Who answered, and when",
+        default_factory=lambda: ResponseMetadata(tool_name=""), description="Who answered, and when"
     )
     data: dict[str, Any] | None = Field(default=None, description="Tool-specific response data")
 

@@ -33,11 +33,7 @@ META: dict[str, Any] = {
 OK_ERROR = dict.fromkeys(("code", "message", "path", "fix_hint"), STRING)
 ERRORS: dict[str, Any] = {
     "type": "array",
-    "items": {
-        "type": "object",
-        "properties": OK_ERROR,
-        "required": ["code", "message"],
-    },
+    "items": {"type": "object", "properties": OK_ERROR, "required": ["code", "message"]},
 }
 
 

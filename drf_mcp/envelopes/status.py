@@ -181,10 +181,7 @@ class StatusEnvelope(ContractEnvelope):
                 "data": OBJECT,
             },
             "required": ["status", "success", "errors", "warnings", "suggestions", "metadata"],
-            "anyOf": [
-                {"properties": success, "required": ["data"]},
-                {"properties": failure},
-            ],
+            "anyOf": [{"properties": success, "required": ["data"]}, {"properties": failure}],
         }
 
     def format_code(self, code: str) -> str:

@@ -83,6 +83,6 @@ RESULT_MEMBERS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "2025-11-25": _HANDSHAKE,
     "2026-07-28": {
         "server/discover": CACHE_MEMBERS
-        | {"resultType", "supportedVersions", "capabilities", "instructions", "_meta"},
+        | {"resultType", "supportedVersions", "capabilities", "instructions", "_meta"}
     },
 }

@@ -56,10 +56,7 @@ METHOD_VERBS = {
     "DELETE": "Delete the {name} of {one}",
 }
 # Titles of actions on the caller's own object, by method.
-OWN_VERBS = {
-    "GET": "Get the caller's {single}",
-    "DELETE": "Delete the caller's {single}",
-}
+OWN_VERBS = {"GET": "Get the caller's {single}", "DELETE": "Delete the caller's {single}"}
 # Titles of actions whose name is a field that is true or false, by the first word of the name.
 FLAG_VERBS = {
     "is": "Set whether {one} is {name}",

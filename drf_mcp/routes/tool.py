@@ -11,12 +11,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.arguments.binding import Arguments
 from drf_mcp.arguments.call import Argument, Call
-from drf_mcp.arguments.errors import (
-    MASK,
-    ArgumentsRefused,
-    not_an_object,
-    shorten_value,
-)
+from drf_mcp.arguments.errors import MASK, ArgumentsRefused, not_an_object, shorten_value
 from drf_mcp.arguments.pointers import ArgumentPointers
 from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_selection import SelectableFields

@@ -63,12 +63,7 @@ class ParityCheck:
     ignored_writes: Collection[str] = ()
 
     def check(
-        self,
-        method: str,
-        path: str,
-        body: Any,
-        content_type: str,
-        headers: Mapping[str, str],
+        self, method: str, path: str, body: Any, content_type: str, headers: Mapping[str, str]
     ) -> None:
         data: Any = body if isinstance(body, bytes) or body is None else json.dumps(body)
         # Content negotiation is part of parity: a call has this ``Accept``.

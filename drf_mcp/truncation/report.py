@@ -10,12 +10,7 @@ from typing import Any
 from drf_mcp.codes import LESS, NOT_AGAIN
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Fidelity, Outcome, Severity, Warning
-from drf_mcp.truncation.metadata import (
-    MAX_NAMES,
-    OmittedMetadata,
-    add_fidelity,
-    summarise,
-)
+from drf_mcp.truncation.metadata import MAX_NAMES, OmittedMetadata, add_fidelity, summarise
 from drf_mcp.truncation.rows import (
     OmittedEntries,
     Path,

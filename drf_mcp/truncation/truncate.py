@@ -11,11 +11,7 @@ from drf_mcp.json_text import encode_plain
 from drf_mcp.outcomes import PAGE_MEMBERS, Fidelity, Outcome, Warning
 from drf_mcp.truncation.budget import Budget, Storage
 from drf_mcp.truncation.digests import shrink_digest
-from drf_mcp.truncation.metadata import (
-    FailureCutter,
-    MetadataCutter,
-    add_fidelity,
-)
+from drf_mcp.truncation.metadata import FailureCutter, MetadataCutter, add_fidelity
 from drf_mcp.truncation.report import FULL, UNAVAILABLE, Reporter, describe_retrieval
 from drf_mcp.truncation.rows import (
     LONG_TEXT_TOKENS,

@@ -7,11 +7,7 @@ from rest_framework import viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
-from benchmarks.agents.domains.making import (
-    make_urls,
-    make_viewset,
-    step,
-)
+from benchmarks.agents.domains.making import make_urls, make_viewset, step
 
 
 class Vessel(models.Model):

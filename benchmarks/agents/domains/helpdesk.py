@@ -8,12 +8,7 @@ from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
-from benchmarks.agents.domains.making import (
-    make_serializer,
-    make_urls,
-    make_viewset,
-    step,
-)
+from benchmarks.agents.domains.making import make_serializer, make_urls, make_viewset, step
 
 
 class Team(models.Model):

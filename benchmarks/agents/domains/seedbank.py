@@ -7,12 +7,7 @@ from rest_framework import viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
-from benchmarks.agents.domains.making import (
-    make_serializer,
-    make_urls,
-    make_viewset,
-    step,
-)
+from benchmarks.agents.domains.making import make_serializer, make_urls, make_viewset, step
 
 
 class Taxon(models.Model):
@@ -164,11 +159,7 @@ class DistributionViewSet(
 
 
 class ExpeditionViewSet(
-    make_viewset(
-        Expedition,
-        order=("departs_on", "id"),
-        read_only=("is_over",),
-    )
+    make_viewset(Expedition, order=("departs_on", "id"), read_only=("is_over",))
 ):
     @step()
     def conclude(self, request, pk=None):

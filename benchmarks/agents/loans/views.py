@@ -13,12 +13,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.filters import OrderingFilter, SearchFilter
 from rest_framework.pagination import LimitOffsetPagination, PageNumberPagination
 from rest_framework.parsers import MultiPartParser
-from rest_framework.permissions import (
-    SAFE_METHODS,
-    BasePermission,
-    IsAdminUser,
-    IsAuthenticated,
-)
+from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAdminUser, IsAuthenticated
 from rest_framework.response import Response
 
 from benchmarks.agents.loans import serializers

@@ -8,11 +8,11 @@ class AggregatesFeature(Feature):
         # Names in `group_by`, and in `metrics`. For reports with many columns.
         "MAX_FIGURES": Setting(
             20, Bound("'group_by' and 'metrics' take at most %(most)s names each.")
-        ),
+        )
     }
     tool_options = {
         # The serializer's fields by which a further tool, such as orders_aggregate, counts, sums up
         # and groups the rows of the list. For lists whose figures agents ask for.
-        "aggregate": Setting((), WORDS, chooses_tools=True),
+        "aggregate": Setting((), WORDS, chooses_tools=True)
     }
     tool_source = "drf_mcp.contrib.aggregates.tool.AggregateSource"

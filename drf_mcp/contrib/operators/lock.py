@@ -13,11 +13,7 @@ from typing import Any
 from drf_mcp.describers import FieldSchema
 from drf_mcp.exposure import Tool, registry
 from drf_mcp.management.screen import Screen, UsageError
-from drf_mcp.management.tool_reports import (
-    MODULES,
-    ToolReport,
-    name_permissions,
-)
+from drf_mcp.management.tool_reports import MODULES, ToolReport, name_permissions
 
 LOCK_FILE = "mcp-tools.lock.json"
 FORMAT = 1

@@ -58,7 +58,7 @@ class PagesFeature(Feature):
         # The page that hosts show with results: "table", "form" or the name of a Django template;
         # or a dict of template and of csp, permissions, domain and prefersBorder as SEP-1865 has
         # them. For results that people look at.
-        "ui": Setting(None, Either(Text(), PAGE_DETAILS).or_none()),
+        "ui": Setting(None, Either(Text(), PAGE_DETAILS).or_none())
     }
     capability_classes = ("drf_mcp.contrib.pages.capability.UICapability",)
     tool_source = "drf_mcp.contrib.pages.capability.PagesSource"

@@ -22,22 +22,10 @@ from drf_mcp.contrib.rules.proposing import (
     find_credential_key,
     show_proposal,
 )
-from drf_mcp.contrib.rules.ruling import (
-    RULES,
-    PythonRule,
-    find_rules,
-    refuses_always,
-)
+from drf_mcp.contrib.rules.ruling import RULES, PythonRule, find_rules, refuses_always
 from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import ServerTool, ServerToolView
-from drf_mcp.features import (
-    Bound,
-    CallState,
-    Feature,
-    Guard,
-    Setting,
-    ToolSource,
-)
+from drf_mcp.features import Bound, CallState, Feature, Guard, Setting, ToolSource
 from drf_mcp.interaction.exchange import find_call
 
 
@@ -48,7 +36,7 @@ class RulesFeature(Feature):
         # Calls of a caller that wait for an approval at once. For teams with many approvals.
         "MAX_PROPOSALS": Setting(
             100, Bound("%(most)s calls of yours wait for an approval. Withdraw one first.")
-        ),
+        )
     }
     page_parts = ("drf_mcp.contrib.rules.views.RulesPart",)
     expires = {"proposals": "drf_mcp.contrib.rules.proposal_store.expire_proposals"}

@@ -106,10 +106,7 @@ class CallRule(models.Model):
         """Check the rule against each tool that it is about."""
         if self.effect != ALLOW and not self.reason:
             raise ValidationError({"reason": _("Say why, in a sentence for the caller.")})
-        is_compared = self.operator and self.operator not in (
-            conditions.PRESENT,
-            conditions.ABSENT,
-        )
+        is_compared = self.operator and self.operator not in (conditions.PRESENT, conditions.ABSENT)
         if self.argument and not self.operator:
             raise ValidationError({"operator": _("Say how the argument is compared.")})
         if self.operator and not self.argument:

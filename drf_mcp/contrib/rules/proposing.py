@@ -30,14 +30,7 @@ from drf_mcp.contrib.rules.proposal_store import (
     WAITING,
     ProposalStore,
 )
-from drf_mcp.contrib.rules.ruling import (
-    ALLOW,
-    APPROVE,
-    Decision,
-    Ruling,
-    ViewRefused,
-    decide_call,
-)
+from drf_mcp.contrib.rules.ruling import ALLOW, APPROVE, Decision, Ruling, ViewRefused, decide_call
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.run import (
     GONE,

@@ -18,7 +18,7 @@ class SearchFeature(Feature):
     }
     tool_options = {
         # True keeps the tool in the list if TOOL_SEARCH leaves others out. For a tool of every day.
-        "pinned": Setting(None, Flag().or_none()),
+        "pinned": Setting(None, Flag().or_none())
     }
     view_attributes = {
         # As TOOL_SEARCH, for one endpoint. For one endpoint with many tools.

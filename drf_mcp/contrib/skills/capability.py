@@ -154,7 +154,7 @@ class SkillsCapability(Capability):
         "2026-07-28": {
             "skills/list": CACHE_MEMBERS | {"skills", "nextCursor", "_meta", "resultType"},
             "skills/get": CACHE_MEMBERS | {"skill", "_meta", "resultType"},
-        },
+        }
     }
 
     @property

@@ -155,7 +155,7 @@ class TasksCapability(Capability):
             "tasks/get": TASK_MEMBERS,
             "tasks/update": ACKNOWLEDGED,
             "tasks/cancel": ACKNOWLEDGED,
-        },
+        }
     }
 
     @property

@@ -20,7 +20,7 @@ class TokensFeature(Feature):
         # users with many agents.
         "MAX_TOKENS": Setting(
             500, Bound("You have %(most)s tokens, which is as many as there may be.")
-        ),
+        )
     }
     page_parts = ("drf_mcp.contrib.tokens.views.TokensPart",)
 

@@ -123,20 +123,12 @@ class AgentToken(models.Model):
     )
     prefix = models.CharField(_("prefix"), max_length=8, unique=True, editable=False)
     digest = models.CharField(_("digest"), max_length=64, editable=False)
-    tools = models.JSONField(
-        _("tools"),
-        default=list,
-        blank=True,
-        validators=[validate_patterns],
-    )
+    tools = models.JSONField(_("tools"), default=list, blank=True, validators=[validate_patterns])
     read_only = models.BooleanField(
         _("read-only"), default=False, help_text=_("Only tools that change nothing.")
     )
     networks = models.JSONField(
-        _("networks"),
-        default=list,
-        blank=True,
-        validators=[validate_networks],
+        _("networks"), default=list, blank=True, validators=[validate_networks]
     )
     expires = models.DateTimeField(
         _("expires"), null=True, blank=True, help_text=_("Empty for never.")

@@ -22,9 +22,6 @@ class Migration(migrations.Migration):
                 ("answer", models.JSONField(null=True, verbose_name="answer")),
                 ("expires", models.DateTimeField(db_index=True, verbose_name="expires")),
             ],
-            options={
-                "verbose_name": "open question",
-                "verbose_name_plural": "open questions",
-            },
-        ),
+            options={"verbose_name": "open question", "verbose_name_plural": "open questions"},
+        )
     ]

@@ -97,5 +97,5 @@ class Migration(migrations.Migration):
                     models.Index(fields=["tool", "time"], name="drf_mcp_audit_tool"),
                 ],
             },
-        ),
+        )
     ]

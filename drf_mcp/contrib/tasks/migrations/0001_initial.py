@@ -50,5 +50,5 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "tasks",
                 "indexes": [models.Index(fields=["holder"], name="drf_mcp_task_holder")],
             },
-        ),
+        )
     ]

@@ -8,9 +8,7 @@ import drf_mcp.contrib.tokens.models
 class Migration(migrations.Migration):
     initial = True
 
-    dependencies = [
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-    ]
+    dependencies = [migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
         migrations.CreateModel(
@@ -94,5 +92,5 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "tokens",
                 "ordering": ["-created", "-pk"],
             },
-        ),
+        )
     ]

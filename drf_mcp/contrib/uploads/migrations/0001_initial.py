@@ -32,5 +32,5 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "uploaded files",
                 "indexes": [models.Index(fields=["holder"], name="drf_mcp_upload_holder")],
             },
-        ),
+        )
     ]
