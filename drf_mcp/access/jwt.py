@@ -58,7 +58,7 @@ class KeySet(jwt.PyJWKClient):
     def __init__(self, url: str) -> None:
         super().__init__(url, timeout=5, cache_jwk_set=False)
         self.keys: dict[str | None, jwt.PyJWK] = {}
-        self.read_at = self.asked_at = -math.inf
+        self.read_at = self.tried_at = -math.inf
         self.good_for = self.lifespan
         self.is_failing = False
         self.is_reading = threading.Lock()
@@ -80,14 +80,14 @@ class KeySet(jwt.PyJWKClient):
 
     def _may_ask(self) -> bool:
         pause = self.pause_after_failure if self.is_failing else self.pause
-        return time.monotonic() - self.asked_at >= pause
+        return time.monotonic() - self.tried_at >= pause
 
     def _read(self) -> None:
         with self.is_reading:
             # Requests that waited here have the answer to the first.
             if not self._may_ask():
                 return
-            self.asked_at = time.monotonic()
+            self.tried_at = time.monotonic()
             try:
                 self.keys = _read_keys(self.fetch_data())
             except (PyJWTError, ValueError, OSError) as exc:

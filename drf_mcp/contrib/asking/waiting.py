@@ -377,7 +377,7 @@ class WaitingGuard(Guard):
             channel.callbacks.remove(news.set)
             close(ids)
         if answers is None and not channel.is_cancelled:
-            raise NoAnswer(f"The user was asked, and did not answer within {seconds} seconds.")
+            raise NoAnswer(f"The user was asked, and did not answer within {seconds} s.")
         found: dict[str, Answer] = {}
         for question_id, question in zip(ids, questions, strict=True):
             # A client may answer with an error, or with something else than an object.

@@ -137,7 +137,7 @@ def test_a_timeout_names_the_arguments_of_the_next_call(settings):
     answer = Host().call("refunds_create", {}, lambda params: None)
     assert code(answer) == "INPUT_REQUIRED"
     text = answer["result"]["content"][0]["text"]
-    assert "did not answer within 1 second." in text
+    assert "did not answer within 1 s." in text
     assert "refunds_create again with: reason, amount" in text
 
 
