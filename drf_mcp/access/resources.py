@@ -50,6 +50,18 @@ class BearerChallenge:
         return f"{BEARER} {', '.join(written)}".rstrip()
 
 
+def is_below(address: str, resource: str) -> bool:
+    """Return whether an address is a resource, or one below it (RFC 8707)."""
+
+    def read(text: str) -> tuple[tuple[str, str], str]:
+        parts = urlsplit(text)
+        host = parts.netloc.lower().removesuffix(DEFAULT_PORTS.get(parts.scheme, " "))
+        return (parts.scheme, host), f"{parts.path.rstrip('/')}/"
+
+    (place, path), (other, above) = read(address), read(resource)
+    return place == other and path.startswith(above)
+
+
 class ProtectedResource:
     """One endpoint as the protected resource of RFC 9728.
 

@@ -94,6 +94,13 @@ def check_sign_in(project: Project) -> Iterator[CheckMessage]:
             )
 
 
+# Packages whose classes take a token at the address alone that it was made for.
+REFUSING = {
+    "oauth2_provider": "Unpack drf_mcp.contrib.oauth.defaults.AGENTS into OAUTH2_PROVIDER",
+    "allauth": "Use drf_mcp.contrib.oauth.authentication.AllauthAuthentication in its place",
+}
+
+
 def _check_authorization(endpoint: MountedEndpoint) -> Iterator[CheckMessage]:
     classes = endpoint.authentication_classes
     address = f"{WELL_KNOWN}{endpoint.path.rstrip('/')}"
@@ -120,26 +127,34 @@ def _check_authorization(endpoint: MountedEndpoint) -> Iterator[CheckMessage]:
             "DEFAULT_AUTHENTICATION_CLASSES. See docs/oauth.md.",
             id="drf_mcp.W020",
         )
-    if any(one.__module__.partition(".")[0] == "oauth2_provider" for one in classes):
-        from oauth2_provider.settings import oauth2_settings
-
-        resource = endpoint.view.get_resource()
-        path = urlsplit(resource).path if resource else endpoint.path
-        # For the view of a tool, django-oauth-toolkit checks the address of the view.
-        backend = oauth2_settings.OAUTH2_BACKEND_CLASS
-        if path.strip("/") and not getattr(backend, "checks_endpoints", False):
+    resource = endpoint.view.get_resource()
+    path = urlsplit(resource).path if resource else endpoint.path
+    for package, hint in REFUSING.items() if path.strip("/") else ():
+        own = [one for one in classes if one.__module__.partition(".")[0] == package]
+        # For the view of a tool, the package compares the address of the view.
+        if own and not _checks_endpoints(package):
             yield Warning(
                 f"Clients of {endpoint.path} ask for tokens for {path} alone, and views at other "
-                "paths refuse such tokens of django-oauth-toolkit: tools are listed and cannot "
-                "be called.",
-                hint="Unpack drf_mcp.contrib.oauth.defaults.AGENTS into OAUTH2_PROVIDER, or set "
-                "DRF_MCP['RESOURCE'] to the address of the host, such as 'https://shop.example'. "
-                "See docs/sign_in_own.md.",
+                f"paths refuse such tokens of {own[0].__name__}: tools are listed and cannot be "
+                "called.",
+                hint=f"{hint}, or set DRF_MCP['RESOURCE'] to the address of the host, such as "
+                "'https://shop.example'. See docs/sign_in_own.md.",
                 id="drf_mcp.W019",
             )
 
 
+def _checks_endpoints(package: str) -> bool:
+    if package != "oauth2_provider":
+        return False
+    from oauth2_provider.settings import oauth2_settings
+
+    return bool(getattr(oauth2_settings.OAUTH2_BACKEND_CLASS, "checks_endpoints", False))
+
+
 def _takes_tokens(authentication_class: Any) -> bool:
+    if authentication_class.__module__.partition(".")[0] in REFUSING:
+        return True
+
     def ask() -> bool:
         header = authentication_class().authenticate_header(Request(HttpRequest()))
         return bool(header and BearerChallenge.parse(header))

@@ -94,7 +94,7 @@ def serve(way: str) -> None:
             return Response({"name": request.user.username})
 
     given: dict[str, Any] = {}
-    common = [] if way == "own" else shown("any", "urls.py")[:1]
+    common = [] if way in ("own", "allauth") else shown("any", "urls.py")[:1]
     for text in [*common, *shown(way, "urls.py")[:1]]:
         exec(text, given)
     patterns = [*given["urlpatterns"], path("api/whoami/", Whoami.as_view())]
@@ -179,6 +179,8 @@ SECTIONS = {
     "session": ("authentication", "## In a browser"),
     "jwt": ("authentication", "### JSON Web Tokens"),
     "own": ("sign_in_own", "# Your own OAuth server"),
+    # Run by tests/programs/interop/allauth_project.py.
+    "allauth": ("sign_in_allauth", "# Google or Entra, by allauth"),
 }
 
 

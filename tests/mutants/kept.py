@@ -57,7 +57,8 @@ MUTANTS = (
     Mutant("AgentToken.find_fault", never(1), TOKENS),
     Mutant("AgentToken.find_fault", never(4), TOKENS),
     Mutant("AgentTokenAuthentication.authenticate", never(2), TOKENS),
-    Mutant("EndpointCore.verify_request", never(3), "contrib/oauth/test_audiences.py"),
+    Mutant("OAuthServer.admit", never(3), "contrib/oauth/test_audiences.py"),
+    Mutant("OAuthServer.admit", never(2), "contrib/oauth/test_service_clients.py"),
     Mutant("AgentValidator.validate_redirect_uri", never(1), "contrib/oauth/test_consent.py"),
     Mutant("AgentValidator.validate_grant_type", never(1), CLIENTS),
     Mutant(

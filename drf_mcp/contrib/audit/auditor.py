@@ -119,13 +119,14 @@ class Auditor:
         """Return the columns that name the credential, never the credential itself.
 
         The prefix is the token's attribute ``prefix`` or ``token_key``. The client is
-        the application of django-oauth-toolkit's token, or the claim ``client_id`` or ``azp``.
+        the application of the token, or the claim ``client_id`` or ``azp``.
         """
         auth = getattr(caller.request, "auth", None)
         authenticator = caller.successful_authenticator
         claims = getattr(auth, "claims", auth)
         claims = claims if isinstance(claims, Mapping) else {}
-        client = getattr(getattr(auth, "application", None), "client_id", None)
+        # allauth has the id of the client in the token.
+        client = getattr(getattr(auth, "application", auth), "client_id", None)
         return {
             "credential": "" if authenticator is None else type(authenticator).__name__,
             "token_prefix": getattr(auth, "prefix", None) or getattr(auth, "token_key", None),

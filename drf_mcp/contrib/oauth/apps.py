@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.db.models.signals import pre_save
 from django.utils.translation import gettext_lazy as _
 
@@ -17,9 +17,13 @@ class OAuthConfig(AppConfig):
 
     def ready(self) -> None:
         super().ready()
+        if not apps.is_installed("oauth2_provider"):
+            # Checks of allauth are its own.
+            self.mcp_checks = ""
+            return
         from oauth2_provider.models import get_application_model
 
-        from drf_mcp.contrib.oauth.models import keep_hash_of_secret
+        from drf_mcp.contrib.oauth.backends import keep_hash_of_secret
 
         uid = "drf_mcp.contrib.oauth"
         pre_save.connect(keep_hash_of_secret, sender=get_application_model(), dispatch_uid=uid)

@@ -1,4 +1,4 @@
-"""What a token opens: the endpoints of its resources (RFC 8707), and no other address."""
+"""django-oauth-toolkit as the authorization server of agents."""
 
 from __future__ import annotations
 
@@ -6,55 +6,68 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
-from django.http import HttpRequest
-from django.urls import Resolver404, get_script_prefix, resolve
+from django.db import router, transaction
 from django.utils.crypto import constant_time_compare
-from oauth2_provider.models import get_application_model, get_grant_model, get_refresh_token_model
+from oauth2_provider.generators import generate_client_secret
+from oauth2_provider.models import get_application_model, get_refresh_token_model
 from oauth2_provider.oauth2_backends import OAuthLibCore
-from oauth2_provider.oauth2_validators import OAuth2Validator, validate_resource_as_url_prefix
+from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
+from rest_framework.exceptions import AuthenticationFailed
 
-from drf_mcp.access.authentication import OTHER_AUDIENCE
-from drf_mcp.access.resources import FoundEndpoint, WellKnownConverter, is_endpoint
 from drf_mcp.access.scopes import is_gone
-from drf_mcp.contrib.oauth.documents import OWN_GRANTS, PERSON, NotNow, reading_for
-from drf_mcp.contrib.oauth.models import HASHED, belongs_to_client, hash_secret, recorder
-from drf_mcp.features import Caller, mcp_settings
+from drf_mcp.contrib.oauth.documents import OWN_GRANTS
+from drf_mcp.contrib.oauth.servers import OAuthServer
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+# What the secret of a client begins with that introduced itself.
+HASHED = "sha256$"
 
 
-class RefreshedMeanwhile(Exception):
-    """Another request has used the refresh token since this request was validated."""
+class ToolkitServer(OAuthServer):
+    def get_resources(self, token: Any) -> Sequence[str]:
+        return token.resource or ()
 
-    def __init__(self, family: Any) -> None:
-        self.family = family
+    def get_client_id(self, token: Any) -> str:
+        return token.application.client_id if token.application_id else ""
+
+    def create_client(self, name: str) -> tuple[str, str]:
+        model, secret = get_application_model(), generate_client_secret()
+        client = model.objects.create(
+            name=name,
+            client_type=model.CLIENT_CONFIDENTIAL,
+            authorization_grant_type=model.GRANT_CLIENT_CREDENTIALS,
+            client_secret=secret,
+        )
+        return client.client_id, secret
+
+    def delete_client(self, client_id: str) -> None:
+        get_application_model().objects.filter(client_id=client_id).delete()
 
 
 class EndpointCore(OAuthLibCore):  # type: ignore[misc]
     """Checks the token of a tool call at the address that the client called.
 
-    A token that a person gave a client opens tools: the views that they run take it. The same
-    views over HTTP refuse it, unless RESOURCE of an endpoint names an address above them.
+    Attributes:
+        agent_server: what is asked about tokens.
     """
 
+    agent_server: OAuthServer = ToolkitServer()
     # Read by the system check W019.
     checks_endpoints = True
 
     def verify_request(self, request: Any, scopes: Any) -> tuple[bool, Any]:
-        # The address and headers of a view's request are made of arguments of the tool, so the
-        # token is verified for the request to the endpoint.
-        caller = getattr(request, "caller", None)
-        called = caller.request if isinstance(caller, Caller) else request
+        called = self.agent_server.find_called(request)
         valid, found = super().verify_request(called, scopes)
-        if valid and belongs_to_client(found.access_token):
-            if not _is_for_endpoint(called) and not _opens_address(called, found.access_token):
-                text = OTHER_AUDIENCE
-                found.oauth2_error = {"error": "invalid_token", "error_description": text}
+        if valid and found.access_token is not None:
+            try:
+                found.user = self.agent_server.admit(called, found.user, found.access_token)
+            except AuthenticationFailed as exc:
+                error = {"error": "invalid_token", "error_description": str(exc.detail)}
+                found.oauth2_error = error
                 return False, found
-            token = found.access_token
-            recorder.record(token.user_id, token.application_id)
         return valid, found
 
     def create_token_response(self, request: Any) -> tuple[Any, dict[str, str], str, int]:
@@ -63,91 +76,8 @@ class EndpointCore(OAuthLibCore):  # type: ignore[misc]
         return url, {"Content-Type": "application/json", **headers}, body, status
 
 
-def _find_resources(
-    request: HttpRequest, resources: Sequence[str] = ()
-) -> dict[str, FoundEndpoint]:
-    """Return the endpoints with OAuth by their URIs.
-
-    Args:
-        resources: URIs of toolsets, which are found as well.
-    """
-    converter = WellKnownConverter()
-    script = get_script_prefix().rstrip("/")
-    # The path of a toolset has an argument, so `find_every` does not find it.
-    paths = (urlsplit(resource).path.removeprefix(script).rstrip("/") for resource in resources)
-    found = [*converter.find_every(), *filter(None, map(converter.find_by_path, paths))]
-    return {e.describe(request).uri: e for e in found if e.view.get_authorization_servers()}
-
-
-def find_endpoints_of(request: HttpRequest, resources: Sequence[str]) -> list[FoundEndpoint]:
-    every = _find_resources(request, resources)
-    return [e for uri, e in every.items() if validate_resource_as_url_prefix(uri, resources)]
-
-
-def find_default_resources(request: HttpRequest) -> list[str]:
-    """Return the resources of a token whose client names none: the endpoints."""
-    uris = list(_find_resources(request))
-    # An endpoint below another needs no resource: the token for the upper one opens both.
-    return [
-        uri
-        for uri in uris
-        if not any(
-            validate_resource_as_url_prefix(uri, [other]) and not _is_same_resource(uri, other)
-            for other in uris
-        )
-    ]
-
-
-def is_resource(request: HttpRequest, resource: str) -> bool:
-    """Return whether a resource is an endpoint, not an address above one."""
-    return any(_is_same_resource(uri, resource) for uri in _find_resources(request, [resource]))
-
-
-def _is_for_endpoint(request: HttpRequest) -> bool:
-    """Return whether a request is for an endpoint, or for the view of a tool."""
-    if getattr(request, "is_mcp_request", False):
-        return True
-    try:
-        # Middleware authenticates before the endpoint sets ``is_mcp_request``.
-        return is_endpoint(resolve(request.path_info).func)
-    except Resolver404:
-        return False
-
-
-def _opens_address(request: HttpRequest, token: Any) -> bool:
-    """Return whether RESOURCE opens an address, which is no endpoint, to a token."""
-    own = [uri for uri, e in _find_resources(request).items() if e.view.get_resource()]
-    own += [mcp_settings.RESOURCE] if mcp_settings.RESOURCE else []
-    # A token that was given out before this app was installed names no resource.
-    resources = token.resource or find_default_resources(request)
-    named = [each for each in resources if any(_is_same_resource(uri, each) for uri in own)]
-    address = request.build_absolute_uri(request.path)
-    return bool(named) and bool(validate_resource_as_url_prefix(address, named))
-
-
-def _is_same_resource(one: str, other: str) -> bool:
-    # The toolkit compares without queries and default ports.
-    return bool(
-        validate_resource_as_url_prefix(one, [other])
-        and validate_resource_as_url_prefix(other, [one])
-    )
-
-
 class AgentValidator(OAuth2Validator):  # type: ignore[misc]
     """The rules of django-oauth-toolkit, and rules for clients that introduced themselves."""
-
-    def _load_application(self, client_id: str, request: Any) -> Any:
-        # Documents are read for people who signed in. A client that sends a code is known already.
-        token = reading_for.set(request.headers.get(PERSON))
-        try:
-            return super()._load_application(client_id, request)
-        except NotNow:
-            # A known client keeps the document that was read last.
-            known = get_application_model().objects.filter(client_id=client_id).first()
-            request.client = known if known is not None and known.is_usable(request) else None
-            return request.client
-        finally:
-            reading_for.reset(token)
 
     def validate_redirect_uri(
         self, client_id: str, redirect_uri: str, request: Any, *args: Any, **kwargs: Any
@@ -182,54 +112,46 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
         """
         if super().validate_code(client_id, code, client, request, *args, **kwargs):
             return not is_gone(request.user)
-        spent = get_grant_model().objects.filter(code=_mark_spent(code), application=client)
-        for family in spent.values_list("nonce", flat=True):
-            _end_family(family)
+        _end_family(code, client)
         return False
 
     def invalidate_authorization_code(
         self, client_id: str, code: str, request: Any, *args: Any, **kwargs: Any
     ) -> None:
-        # The row is kept until `cleartokens` deletes it. Its nonce, which is not needed any more,
-        # becomes the family of the tokens.
-        family = getattr(request, "token_family", "")
-        grants = get_grant_model().objects.filter(code=code, application=request.client)
-        if not grants.update(code=_mark_spent(code), nonce=family):
+        try:
+            super().invalidate_authorization_code(client_id, code, request, *args, **kwargs)
+        except InvalidGrantError:
             # Another request with the same code came first.
-            _end_family(family)
-            self.validate_code(client_id, code, request.client, request)
-            raise InvalidGrantError(request=request)
+            _end_family(code, request.client)
+            raise
 
     def save_bearer_token(self, token: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
         """Save the tokens of a request.
 
         A refresh token that another request used first was copied: its connection ends.
         """
-        try:
+        known, model = getattr(request, "refresh_token_instance", None), get_refresh_token_model()
+        if known is None or known.revoked is not None:
             return super().save_bearer_token(token, request, *args, **kwargs)
-        except RefreshedMeanwhile as exc:
-            # Here, where the transaction that it raised in is rolled back.
-            get_refresh_token_model().revoke_family(exc.family)
-            raise InvalidGrantError(request=request) from exc
-
-    def _save_bearer_token(self, token: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
-        known = getattr(request, "refresh_token_instance", None)
-        if known is not None and known.revoked is None:
+        with transaction.atomic(using=router.db_for_write(model)):
             # Requests at the same time have all found the token unused.
-            row = get_refresh_token_model().objects.select_for_update().filter(pk=known.pk).first()
-            if row is None or row.revoked is not None:
-                raise RefreshedMeanwhile(known.token_family)
-        return super()._save_bearer_token(token, request, *args, **kwargs)
+            row = model.objects.select_for_update().filter(pk=known.pk).first()
+            if row is not None and row.revoked is None:
+                return super().save_bearer_token(token, request, *args, **kwargs)
+        model.revoke_family(known.token_family)
+        raise InvalidGrantError(request=request)
+
+    def _create_refresh_token(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        made = super()._create_refresh_token(request, *args, **kwargs)
+        if request.grant_type == "authorization_code":
+            made.token_family = _find_family(request.code)
+            made.save(update_fields=["token_family"])
+        return made
 
     def _check_secret(self, provided_secret: str, stored_secret: str) -> bool:
         if stored_secret.startswith(HASHED):
             return constant_time_compare(hash_secret(provided_secret), stored_secret)
         return bool(super()._check_secret(provided_secret, stored_secret))
-
-    def _create_refresh_token(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        made = super()._create_refresh_token(request, *args, **kwargs)
-        request.token_family = str(made.token_family)
-        return made
 
     def validate_refresh_token(
         self, refresh_token: str, client: Any, request: Any, *args: Any, **kwargs: Any
@@ -239,10 +161,29 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
         return bool(is_good) and not is_gone(request.user)
 
 
-def _mark_spent(code: str) -> str:
-    return f"spent:{hashlib.sha256(code.encode()).hexdigest()}"
+def _find_family(code: str) -> UUID:
+    """Return the family of the tokens that a code gives, which outlives the code."""
+    return UUID(bytes=hashlib.sha256(code.encode()).digest()[:16])
 
 
-def _end_family(family: str) -> None:
-    for token in get_refresh_token_model().objects.filter(token_family=family) if family else ():
-        token.revoke()
+def _end_family(code: str, client: Any) -> None:
+    family, model = _find_family(code), get_refresh_token_model()
+    # Another client does not end the tokens of this one.
+    if model.objects.filter(token_family=family, application=client).exists():
+        model.revoke_family(family)
+
+
+def hash_secret(secret: str) -> str:
+    return f"{HASHED}{hashlib.sha256(secret.encode()).hexdigest()}"
+
+
+def keep_hash_of_secret(sender: Any, instance: Any, raw: bool, **kwargs: Any) -> None:
+    """Keep a fast hash of the secret of a client that introduced itself.
+
+    The toolkit's hash for passwords takes a third of a second, which anybody could ask for. The
+    secret is random, so a fast hash does not help to guess it.
+    """
+    is_manual = instance.registration_source == sender.RegistrationSource.MANUAL
+    if instance._state.adding and not is_manual and not raw:
+        instance.hash_client_secret = False
+        instance.client_secret = hash_secret(instance.client_secret)

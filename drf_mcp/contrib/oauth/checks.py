@@ -87,6 +87,8 @@ def check_issuer_is_secure(project: Project) -> Iterator[CheckMessage]:
 
 
 def _holds(value: Any, wanted: Any) -> bool:
+    if isinstance(wanted, list):
+        return all(any(_holds(each, name) for each in value) for name in wanted)
     if isinstance(wanted, str):
         # A class of the project's own that extends the right one.
         return isinstance(value, type) and issubclass(value, import_string(wanted))

@@ -13,6 +13,8 @@ REQUIRED: dict[str, Any] = {
     "OAUTH2_VALIDATOR_CLASS": "drf_mcp.contrib.oauth.backends.AgentValidator",
     "PKCE_REQUIRED": True,
     "ALLOW_URI_WILDCARDS": False,
+    # Documents of clients are read for people who are signed in.
+    "CIMD_REGISTRATION_PERMISSION_CLASSES": ["drf_mcp.contrib.oauth.documents.SignedInPermission"],
     # No token in a fragment, no password sent by a client, no "plain" challenge, no token in a
     # URL; "iss" in the answers (RFC 9207).
     "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
@@ -31,16 +33,17 @@ AGENTS: dict[str, Any] = {
     # Clients introduce themselves by a document that they publish; registering is off.
     "CIMD_ENABLED": True,
     "CIMD_METADATA_FETCHER": "drf_mcp.contrib.oauth.documents.AgentFetcher",
-    # A document that could not be read is soon read again: the fetcher limits how often.
+    # A document that could not be read is soon read again: there is a limit for each person.
     "CIMD_FAILURE_BACKOFF_SECONDS": 5,
-    "CIMD_MAX_CONCURRENT_FETCHES": None,
     "DCR_ENABLED": False,
     "ACCESS_TOKEN_EXPIRE_SECONDS": 60 * 60,
     "REFRESH_TOKEN_EXPIRE_SECONDS": 30 * 24 * 60 * 60,
     # Programs on the person's own machine listen on any free port.
     "ALLOW_LOCALHOST_LOOPBACK": True,
     "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],
-    "OAUTH2_GRANT_TYPES_SUPPORTED": ["authorization_code", "refresh_token"],
+    "OAUTH2_GRANT_TYPES_SUPPORTED": [
+        *("authorization_code", "refresh_token", "client_credentials"),
+    ],
     "OAUTH2_TOKEN_ENDPOINT_AUTH_METHODS_SUPPORTED": [
         "none",
         "client_secret_basic",

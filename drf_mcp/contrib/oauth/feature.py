@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from django.apps import apps
+
 from drf_mcp.features import Feature
 
 
 class OAuthFeature(Feature):
-    expires = {"unused_clients": "drf_mcp.contrib.oauth.documents.expire_documents"}
+    if apps.is_installed("oauth2_provider"):
+        expires = {"unused_clients": "drf_mcp.contrib.oauth.documents.expire_documents"}

@@ -12,7 +12,6 @@ from oauth2_provider import views as toolkit
 from drf_mcp.contrib.oauth.views import (
     ConnectionsView,
     ConsentView,
-    DisconnectView,
     RegistrationManagementView,
     RegistrationView,
     ServerMetadataView,
@@ -35,12 +34,11 @@ issuer_urlpatterns = [
         name="dcr-register-management",
     ),
     path("connections/", ConnectionsView.as_view(), name="connections"),
-    path("connections/<int:pk>/disconnect/", DisconnectView.as_view(), name="disconnect"),
     path(WELL_KNOWN, metadata, name="oauth-server-metadata"),
 ]
 
 urlpatterns = [
     path("o/", include(issuer_urlpatterns)),
     # RFC 8414, section 3.1: before the path of the issuer.
-    path(f"{WELL_KNOWN}/<path:issuer_path>", metadata, name="oauth-server-metadata-issuer"),
+    path(f"{WELL_KNOWN}/o", metadata),
 ]

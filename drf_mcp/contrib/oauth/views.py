@@ -12,33 +12,37 @@ from urllib.parse import urlsplit
 
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.mixins import LoginRequiredMixin
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404
+from django.db import transaction
+from django.db.models import OuterRef, Q, Subquery
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
-from django.views.generic import TemplateView, View
+from django.views.generic import TemplateView
 from oauth2_provider import views as toolkit
 from oauth2_provider.contrib.rest_framework import OAuth2Authentication
 from oauth2_provider.exceptions import OAuthToolkitError
-from oauth2_provider.models import get_access_token_model, get_application_model
+from oauth2_provider.models import (
+    get_access_token_model,
+    get_application_model,
+    get_grant_model,
+    get_refresh_token_model,
+)
 from oauth2_provider.scopes import get_scopes_backend
-from oauth2_provider.settings import oauth2_settings
 from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
 from rest_framework.exceptions import APIException
 
 from drf_mcp.access.resources import FoundEndpoint, PublicDocument
-from drf_mcp.contrib.oauth.backends import (
-    LOOPBACK,
+from drf_mcp.contrib.oauth.audiences import (
     find_default_resources,
     find_endpoints_of,
     is_resource,
 )
+from drf_mcp.contrib.oauth.backends import LOOPBACK
 from drf_mcp.contrib.oauth.documents import PERSON, keep_offered_grants
-from drf_mcp.contrib.oauth.models import end_connection, find_connections, find_scopes
 from drf_mcp.exceptions import Refused, attempt
 from drf_mcp.exposure import Tool, Visibility
 from drf_mcp.features import Caller, RequestContext, mcp_settings
@@ -145,31 +149,41 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
 
 
 class ConnectionsView(AgentPage, LoginRequiredMixin, TemplateView):
-    """Shows people which clients act for them."""
+    """Shows people which clients act for them, and ends what a client may do for them."""
 
     template_name = "drf_mcp/oauth/connections.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        context = super().get_context_data(**kwargs)
-        described = get_scopes_backend().get_all_scopes()
-        connections = [
-            {
-                "connection": connection,
-                "client": ClientCard(connection.application),
-                "scopes": [(name, described.get(name, name)) for name in find_scopes(connection)],
-            }
-            for connection in find_connections(self.request.user)
-        ]
+        context, described = (
+            super().get_context_data(**kwargs),
+            get_scopes_backend().get_all_scopes(),
+        )
+        connections = []
+        for application in self.find_applications():
+            own = {"user": self.request.user, "application": application}
+            texts = get_access_token_model().objects.filter(**own).values_list("scope", flat=True)
+            names = sorted(set(" ".join(texts).split()))
+            scopes = [(name, described.get(name, name)) for name in names]
+            connections.append({"client": ClientCard(application), "scopes": scopes})
         return {**context, "connections": connections}
 
+    def find_applications(self) -> Any:
+        """Return the clients that still have a token, the last one that signed in first."""
+        tokens = get_access_token_model().objects.filter(user=self.request.user)
+        renewable = get_refresh_token_model().objects.filter(user=self.request.user, revoked=None)
+        alive = Q(pk__in=tokens.filter(expires__gt=timezone.now()).values("application"))
+        newest = tokens.filter(application=OuterRef("pk")).order_by("-created").values("created")
+        found = get_application_model().objects.filter(
+            alive | Q(pk__in=renewable.values("application"))
+        )
+        return found.annotate(last_token=Subquery(newest[:1])).order_by("-last_token", "-pk")
 
-class DisconnectView(LoginRequiredMixin, View):
-    """Ends one of a person's connections."""
-
-    http_method_names = ["post"]
-
-    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
-        end_connection(get_object_or_404(find_connections(request.user), pk=pk))
+    def post(self, request: HttpRequest) -> HttpResponse:
+        pk = request.POST.get("client", "")
+        own = {"user": request.user, "application__client_id": pk}
+        with transaction.atomic():
+            for find_model in (get_refresh_token_model, get_access_token_model, get_grant_model):
+                find_model().objects.filter(**own).delete()
         return HttpResponseRedirect(reverse("oauth2_provider:connections"))
 
 
@@ -178,9 +192,6 @@ class ServerMetadataView(PublicDocument, toolkit.OAuthServerMetadataView):  # ty
     """Serves the metadata of the issuer (RFC 8414), without authentication, to any origin."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        issuer = oauth2_settings.oauth2_authorization_server_issuer(request)
-        if oauth2_settings.oauth2_metadata_issuer(request) != issuer:
-            raise Http404("This host has no such issuer.")
         response: HttpResponse = super().get(request, *args, **kwargs)
         for name, value in self.headers.items():
             response[name] = value

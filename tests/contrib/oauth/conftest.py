@@ -24,7 +24,6 @@ from rest_framework.views import APIView
 
 from drf_mcp.access.scopes import HasScopes
 from drf_mcp.contrib.oauth.defaults import AGENTS
-from drf_mcp.contrib.oauth.models import recorder
 from tests.agents import Agent
 
 HOST = "shop.example"
@@ -224,7 +223,6 @@ def configure(settings, expose) -> Callable[..., None]:
             SCOPES=["shop"],
             EXCLUDE=["/api-auth/*"],
         )
-        recorder.written.clear()
 
     return configure
 

@@ -141,7 +141,7 @@ def internet(certificate, monkeypatch) -> Iterator[Internet]:
             return connection
 
         monkeypatch.setattr("oauth2_provider.cimd.socket.getaddrinfo", resolve)
-        monkeypatch.setattr("urllib3.util.connection.create_connection", connect)
+        monkeypatch.setattr("drf_mcp.contrib.oauth.documents.socket.create_connection", connect)
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield internet
@@ -288,8 +288,9 @@ def test_a_document_does_not_replace_a_client_of_the_project(project, internet, 
 
 
 def test_a_host_that_is_not_allowed_is_not_connected_to(configure, project, internet, authorize):
-    permission = "oauth2_provider.cimd.HostAllowlistCIMDPermission"
-    configure(CIMD_REGISTRATION_PERMISSION_CLASSES=[permission], CIMD_ALLOWED_HOSTS=["claude.ai"])
+    own = "drf_mcp.contrib.oauth.documents.SignedInPermission"
+    classes = [own, "oauth2_provider.cimd.HostAllowlistCIMDPermission"]
+    configure(CIMD_REGISTRATION_PERMISSION_CLASSES=classes, CIMD_ALLOWED_HOSTS=["claude.ai"])
     assert authorize().status_code == 400
     assert internet.resolved == []
 

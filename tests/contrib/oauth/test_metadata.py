@@ -20,10 +20,11 @@ def test_the_metadata_is_at_both_addresses_of_the_issuer(project, path):
     assert document["revocation_endpoint"] == "https://shop.example/o/revoke_token/"
 
 
-def test_the_metadata_offers_codes_with_s256_and_nothing_else(project):
+def test_the_metadata_offers_codes_with_s256_and_client_credentials(project):
     document = read(project).json()
     assert document["response_types_supported"] == ["code"]
-    assert document["grant_types_supported"] == ["authorization_code", "refresh_token"]
+    code, program = ["authorization_code", "refresh_token"], ["client_credentials"]
+    assert document["grant_types_supported"] == code + program
     assert document["code_challenge_methods_supported"] == ["S256"]
     assert document["authorization_response_iss_parameter_supported"] is True
     assert document["client_id_metadata_document_supported"] is True

@@ -1,11 +1,10 @@
-"""The table of connections."""
+"""The table of clients that act without a person."""
 
 from __future__ import annotations
 
 import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
-from oauth2_provider.settings import oauth2_settings
 
 
 class Migration(migrations.Migration):
@@ -13,14 +12,11 @@ class Migration(migrations.Migration):
 
     initial = True
 
-    dependencies = [
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-        migrations.swappable_dependency(oauth2_settings.APPLICATION_MODEL),
-    ]
+    dependencies = [migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
         migrations.CreateModel(
-            name="Connection",
+            name="ServiceClient",
             fields=[
                 (
                     "id",
@@ -28,35 +24,25 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("since", models.DateTimeField(verbose_name="since")),
-                ("last_used", models.DateTimeField(verbose_name="last used")),
                 (
-                    "application",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="agent_connections",
-                        to=oauth2_settings.APPLICATION_MODEL,
-                        verbose_name="client",
-                    ),
+                    "client_id",
+                    models.CharField(max_length=255, unique=True, verbose_name="client ID"),
                 ),
+                ("name", models.CharField(max_length=100, unique=True, verbose_name="name")),
+                ("tools", models.JSONField(default=list, verbose_name="tools")),
                 (
                     "user",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="agent_connections",
+                        related_name="service_clients",
                         to=settings.AUTH_USER_MODEL,
                         verbose_name="user",
                     ),
                 ),
             ],
             options={
-                "verbose_name": "connection",
-                "verbose_name_plural": "connections",
-                "constraints": [
-                    models.UniqueConstraint(
-                        fields=("user", "application"), name="drf_mcp_oauth_one_connection"
-                    )
-                ],
+                "verbose_name": "service client",
+                "verbose_name_plural": "service clients",
             },
         ),
     ]
