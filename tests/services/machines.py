@@ -70,9 +70,9 @@ class PostgreSQL:
             cursor = connection.execute(statement, parameters or None)
             return cursor.fetchall() if cursor.description else []
 
-    def create(self) -> None:
-        self.execute(f"DROP DATABASE IF EXISTS {NAME} WITH (FORCE)", name="postgres")
-        self.execute(f"CREATE DATABASE {NAME}", name="postgres")
+    def create(self, name: str = NAME) -> None:
+        self.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)", name="postgres")
+        self.execute(f"CREATE DATABASE {name}", name="postgres")
 
     def control(self, *words: str) -> None:
         # A server keeps the output of the process that started it open.

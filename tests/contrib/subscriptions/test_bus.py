@@ -1,10 +1,7 @@
-"""News between processes through a cache, and the end of streams when the server stops."""
+"""News between processes through a cache."""
 
 from __future__ import annotations
 
-import asyncio
-import os
-import signal
 import time
 
 import pytest
@@ -12,9 +9,6 @@ from django.contrib.auth.models import Group
 
 from drf_mcp.contrib.subscriptions import bus as bus_module
 from drf_mcp.contrib.subscriptions.bus import Bus, find_bus, sign_subject
-from drf_mcp.interaction.stopping import StopSignal
-from tests.asgi import begin, read_events
-from tests.contrib.subscriptions.teams import connect
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("served")]
 
@@ -75,26 +69,3 @@ def test_a_row_is_saved_though_the_cache_is_away(monkeypatch):
 
     monkeypatch.setattr(type(find_bus().cache), "get", fail)
     Group.objects.create(name="support")
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_stream_ends_with_its_result_when_the_server_is_told_to_stop(eve, number, monkeypatch):
-    monkeypatch.setattr(StopSignal, "was_sent", False)
-    told = []
-
-    async def talk() -> bytes:
-        connection = connect("subscriptions/listen", notifications={"toolsListChanged": True})
-        await begin(connection)
-        await connection.receive_output(5)
-        os.kill(os.getpid(), number)
-        body: bytes = (await connection.receive_output(2))["body"]
-        await connection.wait(5)
-        return body
-
-    before = signal.signal(number, lambda *args: told.append(number))
-    try:
-        (message,) = read_events(asyncio.run(talk()))
-    finally:
-        signal.signal(number, before)
-    assert message["result"]["resultType"] == "complete"
-    assert told == [number]

@@ -1,10 +1,11 @@
-"""The URLs of the shop, and a call that takes longer than its client waits without progress."""
+"""The URLs of the shop, and two calls that take long: one counts, one asks its user."""
 
 from __future__ import annotations
 
 import time
 
 from django.urls import path
+from rest_framework import serializers
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
@@ -25,4 +26,18 @@ class CountingView(APIView):
         return Response({"counted": STEPS})
 
 
-urlpatterns = [*shop, path("count", CountingView.as_view())]
+class ReasonSerializer(serializers.Serializer):
+    reason = serializers.CharField()
+
+
+@mcp_tool(name="give_reason")
+class AskingView(APIView):
+    def post(self, request):
+        return Response(call_context(request).ask(ReasonSerializer, "Why?"))
+
+
+urlpatterns = [
+    *shop,
+    path("count", CountingView.as_view()),
+    path("reason", AskingView.as_view()),
+]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import httpx2
@@ -90,11 +93,18 @@ def open_session(server: RunningServer) -> dict[str, str]:
     return {**session, "MCP-Protocol-Version": HANDSHAKE}
 
 
+def read_audit(shop: Shop) -> Iterator[str]:
+    """Yield the tools of the last two records."""
+    with closing(sqlite3.connect(shop.database)) as connection:
+        rows = connection.execute("SELECT tool FROM drf_mcp_audit_auditedcall ORDER BY id")
+        yield from [tool for (tool,) in rows][-2:]
+
+
 @pytest.fixture(scope="module")
 def stopping_shop(tmp_path_factory) -> Shop:
     shop = Shop(tmp_path_factory.mktemp("stopping") / "shop.sqlite3")
     shop.seed()
-    return Shop(shop.database, "tests.programs.interop.stopping_settings")
+    return Shop(shop.database, "tests.programs.interop.counting_settings")
 
 
 @pytest.mark.parametrize("kind", ["threads", "asgi", "uvicorn", "processes"])
@@ -127,3 +137,5 @@ def test_streams_end_with_their_results(kind, stopping_shop, tmp_path, subtests)
     with subtests.test("a call that runs gives its result"):
         ((_, result),) = counting.find_results()
         assert result["structuredContent"]["data"] == {"counted": STEPS}
+    with subtests.test("the audit has the last calls"):
+        assert list(read_audit(stopping_shop)) == ["give_reason", "count_slowly"]
