@@ -45,11 +45,7 @@ class Issuer:
         self.published.append({**json.loads(public), "kid": kid, "use": "sig", "alg": algorithm})
 
     def sign(
-        self,
-        kid: str = "one",
-        algorithm: str = "RS256",
-        typ: str | None = "at+jwt",
-        **claims: Any,
+        self, kid: str = "one", algorithm: str = "RS256", typ: str | None = "at+jwt", **claims: Any
     ) -> str:
         """Return a token; a claim or a type of None is left out."""
         now = int(time.time())

@@ -413,9 +413,7 @@ def serve_two(expose, issuer, db):
         view = type("Orders", (Orders,), {"authentication_classes": [ForTwo]})
         more = {"RESOURCE": None, "AUTHENTICATION_CLASSES": [ForTwo]}
         expose(
-            path("mcp2", MCPView.as_view()),
-            path("orders/", view.as_view()),
-            **{**OAUTH, **more},
+            path("mcp2", MCPView.as_view()), path("orders/", view.as_view()), **{**OAUTH, **more}
         )
         return Client(headers={"authorization": f"Bearer {issuer.sign(aud=audience)}"})
 

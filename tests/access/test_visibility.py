@@ -114,8 +114,7 @@ class Mapped(DjangoModelPermissions):
 
 
 @pytest.mark.parametrize(
-    ("permission", "listed"),
-    [(DjangoModelPermissions, READS), (Mapped, set())],
+    ("permission", "listed"), [(DjangoModelPermissions, READS), (Mapped, set())]
 )
 def test_a_nested_viewset_hides_what_model_permissions_refuse(expose, permission, listed):
     view = type("Rows", (Nested,), {"permission_classes": [permission]})

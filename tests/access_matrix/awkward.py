@@ -153,13 +153,7 @@ def make_requests() -> list[Request]:
                 change,
             ),
             Request("clients_destroy", {key_of("clients_retrieve"): client}, "DELETE", path),
-            Request(
-                "ledger_post",
-                {"customer": client},
-                "POST",
-                "/ledger/",
-                {"customer": client},
-            ),
+            Request("ledger_post", {"customer": client}, "POST", "/ledger/", {"customer": client}),
         ]
         for name in awkward_views.NARROWING:
             path = f"/narrowed/{name}/"

@@ -17,12 +17,7 @@ from django.urls import include, path, re_path
 from oauth2_provider.contrib.rest_framework import OAuth2Authentication
 from rest_framework import generics, mixins, serializers, viewsets
 from rest_framework.authentication import SessionAuthentication, TokenAuthentication
-from rest_framework.decorators import (
-    action,
-    api_view,
-    authentication_classes,
-    permission_classes,
-)
+from rest_framework.decorators import action, api_view, authentication_classes, permission_classes
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.filters import OrderingFilter, SearchFilter
 from rest_framework.pagination import PageNumberPagination
@@ -241,8 +236,7 @@ class ByAttribute(OwnNotes):
         super().__init__(**kwargs)
         own = self.get_serializer
         self.get_serializer = lambda rows, many=False: own(
-            [note for note in rows if is_open(note, self.request.user)] if many else rows,
-            many=many,
+            [note for note in rows if is_open(note, self.request.user)] if many else rows, many=many
         )
 
 

@@ -62,10 +62,7 @@ def warned(settings, found, bare_project):
 
 @pytest.mark.slow
 def test_a_cache_that_is_not_shared_is_reported_before_deployment(warned, found):
-    troubles = {
-        "locmem.LocMemCache": "belongs to one process",
-        "dummy.DummyCache": "keeps nothing",
-    }
+    troubles = {"locmem.LocMemCache": "belongs to one process", "dummy.DummyCache": "keeps nothing"}
     for backend, trouble in troubles.items():
         for archive_class in (CacheArchive, OwnCacheArchive):
             (message,) = warned(backend, ARCHIVE_CLASS=archive_class)

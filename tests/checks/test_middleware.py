@@ -9,12 +9,7 @@ from rest_framework import generics, serializers
 from drf_mcp.views import MCPView
 
 HERE = "tests.checks.path_middleware"
-READING = [
-    "ReadsPath",
-    "InheritsReading",
-    "LooksAtTheView",
-    "resolving",
-]
+READING = ["ReadsPath", "InheritsReading", "LooksAtTheView", "resolving"]
 
 
 OTHERS = [

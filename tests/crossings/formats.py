@@ -15,11 +15,7 @@ from rest_framework.pagination import CursorPagination, LimitOffsetPagination, P
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.utils.encoders import JSONEncoder
-from rest_framework.versioning import (
-    BaseVersioning,
-    QueryParameterVersioning,
-    URLPathVersioning,
-)
+from rest_framework.versioning import BaseVersioning, QueryParameterVersioning, URLPathVersioning
 
 from tests.crossings.drawing import OFF
 

@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.http import (
-    HttpResponse,
-    HttpResponseForbidden,
-    JsonResponse,
-    StreamingHttpResponse,
-)
+from django.http import HttpResponse, HttpResponseForbidden, JsonResponse, StreamingHttpResponse
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.response import Response

@@ -142,12 +142,7 @@ def limited(expose, agent_of):
 
     def limited(*classes: type, **mcp_settings):
         names = [f"{HERE}.{throttle.__name__}" for throttle in classes]
-        expose(
-            *PATTERNS,
-            AUTHENTICATION_CLASSES=TOKENS,
-            THROTTLE_CLASSES=names,
-            **mcp_settings,
-        )
+        expose(*PATTERNS, AUTHENTICATION_CLASSES=TOKENS, THROTTLE_CLASSES=names, **mcp_settings)
         return agent_of("alice")
 
     return limited

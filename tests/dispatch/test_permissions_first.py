@@ -94,12 +94,7 @@ def whole_text(result) -> str:
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        {"salery": 3},
-        {"search": 3},
-        {"name": "a", "id": 3, "dry_run": "perhaps"},
-    ],
+    "arguments", [{"salery": 3}, {"search": 3}, {"name": "a", "id": 3, "dry_run": "perhaps"}]
 )
 def test_an_unknown_argument_of_a_forbidden_tool_is_answered_as_forbidden(
     served, agent_of, arguments

@@ -174,8 +174,7 @@ class WrappingRenderer(JSONRenderer):
 
 
 @pytest.mark.parametrize(
-    "renderer",
-    [CamelCaseRenderer, AsciiRenderer, CentsRenderer, VendorRenderer, WrappingRenderer],
+    "renderer", [CamelCaseRenderer, AsciiRenderer, CentsRenderer, VendorRenderer, WrappingRenderer]
 )
 def test_the_data_is_what_the_views_json_renderer_wrote(serve, renderer):
     data = {"unit_price": Decimal("10.50"), "in_stock": [{"shelf_no": "é"}]}

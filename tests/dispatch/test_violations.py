@@ -14,12 +14,7 @@ from rest_framework.routers import SimpleRouter
 
 from drf_mcp.dispatch import violations
 from drf_mcp.dispatch.errors import ErrorMapper
-from drf_mcp.envelopes import (
-    OkEnvelope,
-    PlainEnvelope,
-    ResponseV2Envelope,
-    StatusEnvelope,
-)
+from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.views import MCPView
 from example_project.shop.models import Order, OrderLine, Product
 from example_project.shop.serializers import ProductSerializer

@@ -98,6 +98,4 @@ def test_the_custom_envelope_of_the_page_works(serve):
     assert agent.call("thing", number=1).envelope == {"status": "success", "data": {"number": 1}}
     refused = agent.call("thing", number=9)
     assert refused.is_error
-    assert refused.envelope["data"] == {
-        "number": "Ensure this value is less than or equal to 5.",
-    }
+    assert refused.envelope["data"] == {"number": "Ensure this value is less than or equal to 5."}

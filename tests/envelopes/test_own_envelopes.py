@@ -166,10 +166,7 @@ RESETS = "2026-09-21T14:13:20Z"
 RATE_LIMITS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     # The time of a reset becomes a text.
     ({"reset_at": RESETS}, {"reset_at": RESETS}),
-    (
-        {"reset_at": "2026-09-21T16:13:20+02:00"},
-        {"reset_at": "2026-09-21T16:13:20+02:00"},
-    ),
+    ({"reset_at": "2026-09-21T16:13:20+02:00"}, {"reset_at": "2026-09-21T16:13:20+02:00"}),
     ({"reset_at": 1_790_000_000}, {"reset_at": RESETS}),
     ({"reset_at": 1_790_000_000.0}, {"reset_at": RESETS}),
     ({"reset_at": datetime(2026, 9, 21, 14, 13, 20, tzinfo=UTC)}, {"reset_at": RESETS}),
@@ -373,12 +370,7 @@ SCHEMAS = [(used(), Draft202012Validator(used().schema({}))) for used in STRUCTU
 
 
 @pytest.mark.slow
-@given(
-    meta=metas,
-    success=st.booleans() | values,
-    data=values | errors,
-    error=values,
-)
+@given(meta=metas, success=st.booleans() | values, data=values | errors, error=values)
 def test_any_dict_with_the_version_gives_a_valid_result(meta, success, data, error):
     body = {
         "success": success,

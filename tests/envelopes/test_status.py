@@ -278,12 +278,7 @@ EXCEPTIONS: list[tuple[Exception, str, str, bool]] = [
     ),
     (SpecNotFound(), "spec_not_found", "No such spec.", True),
     (Conflict("Closed."), "conflict", "Closed.", True),
-    (
-        FeatureDisabled("export"),
-        "feature_disabled",
-        "Feature 'export' is not enabled",
-        False,
-    ),
+    (FeatureDisabled("export"), "feature_disabled", "Feature 'export' is not enabled", False),
     (ValueError("password=hunter2"), "internal_error", "An internal error occurred.", True),
 ]
 

@@ -11,12 +11,7 @@ from jsonschema import Draft202012Validator
 
 from drf_mcp import envelopes
 from drf_mcp.codes import HANDLING, Category
-from drf_mcp.envelopes import (
-    BUILT_IN_ENVELOPES,
-    Envelope,
-    PlainEnvelope,
-    ResponseV2Envelope,
-)
+from drf_mcp.envelopes import BUILT_IN_ENVELOPES, Envelope, PlainEnvelope, ResponseV2Envelope
 from drf_mcp.envelopes.base import ContractEnvelope
 from drf_mcp.outcomes import Failure, Outcome, Problem
 from tests.envelopes.samples import (

@@ -136,11 +136,7 @@ MUTANTS = (
     Mutant("Entry.is_for", returns("True"), "stored/test_stores.py"),
     Mutant("StoredAnswer.check", never(1, 2), "access/test_narrowed_endpoints.py"),
     Mutant("StoredAnswer.check", never(5), "stored/test_rights.py"),
-    Mutant(
-        "StoredAnswer.check",
-        never(7),
-        "contrib/rules/test_kept_answers.py",
-    ),
+    Mutant("StoredAnswer.check", never(7), "contrib/rules/test_kept_answers.py"),
     Mutant("get_rights_fingerprint", drop("flags"), "stored/test_rights.py"),
     Mutant("DatabaseArchive.store", never(3), "stored/test_database.py"),
     Mutant("IdempotencyGuard.make.replay", never(1), KEYS),

@@ -7,13 +7,7 @@ import functools
 import pytest
 
 from drf_mcp.exposure import registry
-from tests.parity.answers import (
-    assert_same_answer,
-    body_of,
-    expected_data,
-    observed,
-    over_http,
-)
+from tests.parity.answers import assert_same_answer, body_of, expected_data, observed, over_http
 from tests.parity.shop_requests import REQUESTS, rows_of_alice
 
 CALLERS = [None, "alice", "bob", "carol", "admin"]

@@ -131,9 +131,7 @@ def test_a_view_with_other_authentication_authenticates_besides_the_endpoint(
     db, expose, http_of, keys
 ):
     probe = Probe.looking(
-        identity,
-        authentication_classes=[KeyAuthentication],
-        permission_classes=[IsAuthenticated],
+        identity, authentication_classes=[KeyAuthentication], permission_classes=[IsAuthenticated]
     )
     expose(
         path("probe/", probe.as_view()),

@@ -109,11 +109,7 @@ ROUTES = {
         {"pk": 1},
         "/x/1/",
     ),
-    "an expression": (
-        lambda v: [re_path(r"^probe/(?P<pk>[0-9]+)/$", v)],
-        {"pk": "7"},
-        "/probe/7/",
-    ),
+    "an expression": (lambda v: [re_path(r"^probe/(?P<pk>[0-9]+)/$", v)], {"pk": "7"}, "/probe/7/"),
     "an expression given a number": (
         lambda v: [re_path(r"^probe/(?P<pk>[0-9]+)/$", v)],
         {"pk": 7},

@@ -18,14 +18,7 @@ from jsonschema import Draft202012Validator
 from drf_mcp import envelopes
 from drf_mcp.exposure import registry
 from drf_mcp.truncation import count_tokens
-from tests.stored.answers import (
-    HANDLERS,
-    SHAPES,
-    WAYS,
-    find_marks,
-    make_handlers,
-    read_whole,
-)
+from tests.stored.answers import HANDLERS, SHAPES, WAYS, find_marks, make_handlers, read_whole
 
 pytestmark = pytest.mark.django_db
 ENVELOPES = ("ResponseV2Envelope", "OkEnvelope", "StatusEnvelope", "PlainEnvelope")

@@ -21,13 +21,7 @@ from rest_framework.views import APIView
 from drf_mcp.exposure import registry
 from drf_mcp.models import ArchivedContent
 from drf_mcp.settings import mcp_settings
-from drf_mcp.stored import (
-    Archive,
-    ArchiveUnavailable,
-    CacheArchive,
-    DatabaseArchive,
-    Entry,
-)
+from drf_mcp.stored import Archive, ArchiveUnavailable, CacheArchive, DatabaseArchive, Entry
 from drf_mcp.stored.stores import new_archive_id
 from drf_mcp.views import MCPView
 from tests.stored.hashes import hash_items

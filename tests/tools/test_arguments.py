@@ -9,14 +9,7 @@ from django.urls import path
 
 from drf_mcp.errors import ArgumentsRefused
 from tests.introspection.test_row_bodies import Bulk
-from tests.tools.boxes import (
-    EXTRA,
-    EXTRA_QUERY,
-    KEYED,
-    Anything,
-    ManyBoxes,
-    query_of,
-)
+from tests.tools.boxes import EXTRA, EXTRA_QUERY, KEYED, Anything, ManyBoxes, query_of
 
 # --- Flat ---------------------------------------------------------------------------------
 

@@ -135,11 +135,7 @@ class Shared(Bare):
 
 def test_methods_of_one_action_have_different_titles_and_descriptions(items_of):
     for name, title, description in [
-        (
-            "items_me_get",
-            "Get the caller's item of a kind",
-            "Get the caller's item of a kind.",
-        ),
+        ("items_me_get", "Get the caller's item of a kind", "Get the caller's item of a kind."),
         (
             "items_me_delete",
             "Delete the caller's item of a kind",

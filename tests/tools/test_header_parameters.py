@@ -45,10 +45,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "not": with_member({"not": TEXT}),
     "$defs": with_member({"$ref": "#/$defs/region"}, **{"$defs": {"region": TEXT}}),
     "patternProperties": {"type": "object", "patternProperties": {"^r": TEXT}},
-    "twice": {
-        "type": "object",
-        "properties": {"a": TEXT, "b": {**TEXT, "x-mcp-header": "REGION"}},
-    },
+    "twice": {"type": "object", "properties": {"a": TEXT, "b": {**TEXT, "x-mcp-header": "REGION"}}},
     "twice, nested": {
         "type": "object",
         "properties": {"a": TEXT, "b": {"type": "object", "properties": {"c": TEXT}}},

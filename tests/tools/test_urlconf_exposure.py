@@ -7,11 +7,7 @@ from django.urls import include, path, re_path
 from django.views import View
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.decorators import schema
-from rest_framework.renderers import (
-    BrowsableAPIRenderer,
-    StaticHTMLRenderer,
-    TemplateHTMLRenderer,
-)
+from rest_framework.renderers import BrowsableAPIRenderer, StaticHTMLRenderer, TemplateHTMLRenderer
 from rest_framework.views import APIView
 
 from drf_mcp.exposure import Registry, mcp_tool, mcp_viewset

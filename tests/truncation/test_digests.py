@@ -13,13 +13,7 @@ from hypothesis import strategies as st
 
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.envelopes import DigestPayload, validate_payload_dict, verify_payload
-from drf_mcp.truncation import (
-    Condensed,
-    Digester,
-    Evidence,
-    LeadDigester,
-    canonical_text,
-)
+from drf_mcp.truncation import Condensed, Digester, Evidence, LeadDigester, canonical_text
 from drf_mcp.truncation.digests import shrink_digest
 from drf_mcp.truncation.rows import is_digest
 from drf_mcp.truncation.tokens import count_tokens

@@ -271,10 +271,7 @@ def test_an_endpoint_with_its_own_registry_has_content_retrieve(settings, agent_
     own = Registry()
     own.register(Rows)
     module = type("URLConf", (), {})
-    module.urlpatterns = [
-        path("mcp", MCPView.as_view(registry=own)),
-        path("rows/", Rows.as_view()),
-    ]
+    module.urlpatterns = [path("mcp", MCPView.as_view(registry=own)), path("rows/", Rows.as_view())]
     settings.ROOT_URLCONF = module
     settings.DRF_MCP = {"PERMISSION_CLASSES": [OPEN]}
     alice = agent_of("alice")

@@ -9,12 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drf_mcp.json_text import encode_plain
-from drf_mcp.truncation.tokens import (
-    count_tokens,
-    cut_text,
-    estimate_tokens,
-    is_within,
-)
+from drf_mcp.truncation.tokens import count_tokens, cut_text, estimate_tokens, is_within
 
 FOLDER = Path(__file__).parent
 COUNTED = json.loads((FOLDER / "token_corpus.json").read_text())

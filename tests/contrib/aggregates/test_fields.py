@@ -89,10 +89,7 @@ LEFT_OUT = [
         serializers.CharField(source="station.name", default="nowhere"),
         "shows its default where there is no object",
     ),
-    (
-        serializers.MultipleChoiceField(choices=["a"], source="owner"),
-        "shown by a class of its own",
-    ),
+    (serializers.MultipleChoiceField(choices=["a"], source="owner"), "shown by a class of its own"),
     (serializers.SlugRelatedField("journeys", source="station", read_only=True), "no column"),
 ]
 SHOWN = [

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-WRONG_OPTIONS: list[tuple[str, Any]] = [
-    ("aggregate", "status"),
-    ("aggregate", [1]),
-]
+WRONG_OPTIONS: list[tuple[str, Any]] = [("aggregate", "status"), ("aggregate", [1])]
 # Each with a text of the error message, which also names the setting.
 WRONG_SETTINGS: list[tuple[str, Any, str]] = [("MAX_FIGURES", 0, "1 or more")]

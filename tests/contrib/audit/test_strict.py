@@ -31,10 +31,7 @@ def test_the_row_is_there_before_the_call_and_completed_after_it(strict, auditor
     monkeypatch.setattr(auditor, "save", watch)
     result = strict.call(TOOL, name="a")
     arguments = '{"name": "a"}'
-    assert seen == [
-        ("unanswered", "alice", arguments, []),
-        ("success", "alice", arguments, ["a"]),
-    ]
+    assert seen == [("unanswered", "alice", arguments, []), ("success", "alice", arguments, ["a"])]
     assert (row().verdict, row().request_id) == ("success", result.envelope["meta"]["request_id"])
     assert row().credential == "TokenAuthentication"
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-WRONG_OPTIONS: list[tuple[str, Any]] = [
-    ("task", True),
-    ("defers", "yes"),
-]
+WRONG_OPTIONS: list[tuple[str, Any]] = [("task", True), ("defers", "yes")]
 # Each with a text of the error message, which also names the setting.
 WRONG_SETTINGS: list[tuple[str, Any, str]] = [
     ("TASK_TTL", 0, "1 or more"),

@@ -197,11 +197,7 @@ def test_a_refused_call_names_the_narrowing_that_removed_the_tool(subtests, agen
     for at, headers, reason in [
         ("/mcp/readonly", {}, "this endpoint only has tools that read"),
         ("/mcp/x/stock", {}, "the toolset stock does not have it"),
-        (
-            "/mcp",
-            {"mcp_toolsets": "stock"},
-            "the header MCP-Toolsets (stock) does not have it",
-        ),
+        ("/mcp", {"mcp_toolsets": "stock"}, "the header MCP-Toolsets (stock) does not have it"),
         ("/mcp", {"authorization": "Badge reads"}, "the badge only has tools that read"),
     ]:
         with subtests.test(at=at, headers=headers, reason=reason):

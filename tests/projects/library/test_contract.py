@@ -84,10 +84,7 @@ def test_a_plain_error_of_the_view_has_the_body_of_the_view(reader):
 
 @pytest.mark.parametrize("envelope", ENVELOPES)
 def test_every_envelope_has_the_answer(agent_of, settings, envelope):
-    settings.DRF_MCP = {
-        **settings.DRF_MCP,
-        "ENVELOPE_CLASS": f"drf_mcp.envelopes.{envelope}",
-    }
+    settings.DRF_MCP = {**settings.DRF_MCP, "ENVELOPE_CLASS": f"drf_mcp.envelopes.{envelope}"}
     body = agent_of("alice").call_with("ensemble_retriever", LAMBDA).envelope
     data = body if envelope == "PlainEnvelope" else body["data"]
     assert "anonymous functions" in data["answer"]

@@ -7,6 +7,4 @@ router = DefaultRouter()
 router.register("authors", AuthorViewSet)
 router.register("books", BookViewSet)
 
-urlpatterns = [
-    path("api/", include(router.urls)),
-]
+urlpatterns = [path("api/", include(router.urls))]
