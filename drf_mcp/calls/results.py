@@ -152,7 +152,7 @@ def get_output_schema(tool: Tool, envelope: Envelope) -> Mapping[str, Any] | Non
     if isinstance(kind, Mapping):
         return envelope.schema(relax_schema(kind))
     # Several objects are answered by a list.
-    is_known = kind != "envelope" and not tool.takes_items
+    is_known = kind != "envelope" and tool.arguments.items is None
     output = tool.schema.output if is_known else {}
     if kind == "data":
         return _describe_data(envelope, output) if output else None

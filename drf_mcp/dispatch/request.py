@@ -229,11 +229,6 @@ class MiddlewareCall:
         """Return whether middleware has changed the view's response, or replaced it."""
         return response is not self.response or response.content != self.rendered
 
-    def substitute_for(self, exc: Exception) -> HttpResponse:
-        # The outer middleware sees the status that Django would answer.
-        self.raised, self.substitute = exc, HttpResponse(status=find_exception_status(exc))
-        return self.substitute
-
 
 class CallHandler(BaseHandler):
     """Django's handler, with CALL_MIDDLEWARE instead of MIDDLEWARE."""
@@ -282,7 +277,10 @@ class CallHandler(BaseHandler):
         def respond(request: ToolRequest) -> Any:
             with catch() as caught:
                 return get_response(request)
-            return request.middleware_call.substitute_for(caught.exception)
+            # The outer middleware sees the status that Django would answer.
+            call, exc = request.middleware_call, caught.exception
+            call.raised, call.substitute = exc, HttpResponse(status=find_exception_status(exc))
+            return call.substitute
 
         return respond
 

@@ -117,10 +117,6 @@ class Visibility:
         """Return the first tools that the caller sees, and ask about no others."""
         return list(islice((tool for tool in tools if self.of([tool])), most))
 
-    def allows(self, tool: Any) -> bool:
-        """Return whether the caller sees a tool."""
-        return bool(self.of([tool]))
-
     def sees_any(self, tools: Iterable[Any]) -> bool:
         """Return whether the caller sees one of the tools."""
         return bool(self.find_first(tools, 1))

@@ -10,7 +10,7 @@ from typing import Any
 from rest_framework.views import APIView
 
 from drf_mcp.arguments.binding import Arguments
-from drf_mcp.arguments.call import Argument, Call
+from drf_mcp.arguments.call import Call
 from drf_mcp.arguments.errors import MASK, ArgumentsRefused, not_an_object, shorten_value
 from drf_mcp.arguments.pointers import ArgumentPointers
 from drf_mcp.exceptions import attempt
@@ -125,16 +125,6 @@ class Tool:
         for finish in features.hooks["finish_arguments"]:
             finish(arguments, self)
         return arguments
-
-    @property
-    def arguments_by_name(self) -> Mapping[str, Argument]:
-        """The arguments that a rule about calls of the tool may name."""
-        return {argument.name: argument for argument in self.arguments.arguments}
-
-    @property
-    def takes_items(self) -> bool:
-        """Whether one call may make several requests, each with arguments of its own."""
-        return self.arguments.items is not None
 
     @functools.cached_property
     def slots(self) -> dict[Any, Any]:

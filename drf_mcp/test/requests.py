@@ -80,11 +80,6 @@ class Observed:
     writes: Any
     enveloped: Any = None
 
-    def keep_stable(self, again: Observed) -> Observed:
-        names = ("status", "data", "blocks", "writes")
-        pairs = ((getattr(self, name), getattr(again, name)) for name in names)
-        return Observed(*(keep_stable_value(value, other) for value, other in pairs))
-
     def compare(self, what: str, expected: Observed) -> None:
         failed = isinstance(expected.status, int) and expected.status >= FAILED
         parts = [("status", self.status, expected.status), ("writes", self.writes, expected.writes)]

@@ -76,14 +76,11 @@ class Budget:
         else:
             own, default = options.max_result_tokens, mcp_settings.MAX_RESULT_TOKENS
         limit = default if own is None else own or None
-        asked = self.read_client_limit()
-        return limit if asked is None else min(asked, limit or asked)
-
-    def read_client_limit(self) -> int | None:
-        """Return the most tokens that the client takes, None where it does not say."""
         asked = self.meta.get(CLIENT_LIMIT_KEY)
         # Not True, which is an int to Python.
-        return max(asked, SMALLEST_BUDGET) if type(asked) is int else None
+        if type(asked) is not int:
+            return limit
+        return min(max(asked, SMALLEST_BUDGET), limit or max(asked, SMALLEST_BUDGET))
 
     def count_tokens(self, text: str) -> int:
         """Return the tokens of a text: an estimate, which asks no tokenizer."""

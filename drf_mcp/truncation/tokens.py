@@ -39,11 +39,9 @@ _CLASSES = _make_table(
 )
 # Of classes, and of ASCII, too.
 _LETTERS = _make_table({"a": b"aA"})
-_LOWER = _make_table({"a": _SMALL})
 _DIGITS = _make_table({"0": _NUMERALS})
 _PUNCTUATION = _make_table({"!": _MARKS + _BRACKETS})
 _SPACES, _LINE_FEEDS, _TABS = (_make_table({"x": sign}) for sign in (b" ", b"\n", b"\t"))
-_ASCII = bytes(range(0x80))
 _WIDE = re.compile(r"[^\x00-\x7f]+")
 # What becomes one byte.
 _ACCENTED = re.compile(r"[\u00c0-\u024f\u1e00-\u1eff\u0300-\u036f]")
@@ -99,8 +97,6 @@ _OTHER_WEIGHT = 2.2
 
 CHARS_PER_TOKEN = 4
 """A result has no more characters for each token of its budget: clients count either."""
-LIKELY_CHARS = 3
-"""Of a text with more characters for each token, `bound_tokens` hardly ever says that it fits."""
 
 
 def count_tokens(text: str) -> int:

@@ -217,7 +217,7 @@ class ToolPlaces:
 
     def __init__(self, tool: Any) -> None:
         self.tool = tool
-        self.arguments = tool.arguments_by_name
+        self.arguments = {each.name: each for each in tool.arguments.arguments}
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
