@@ -119,11 +119,14 @@ class UnknownTool(InvalidParams):
     """``tools/call`` names no tool (JSON-RPC -32602, HTTP 200)."""
 
     http_status = 200
+    name: str = ""
 
     @classmethod
     def named(cls, name: str, tools: Collection[str]) -> UnknownTool:
         message = f"Unknown tool: {name[:128]}."
-        return cls(f"{message} {ask_nearest(find_nearest(name, tools, 3))}".strip())
+        made = cls(f"{message} {ask_nearest(find_nearest(name, tools, 3))}".strip())
+        made.name = name[:128]
+        return made
 
 
 class ResourceNotFound(InvalidParams):

@@ -23,7 +23,7 @@ PATH, QUERY, BODY = "path", "query", "body"
 # The location of the argument that selects fields of the answer.
 ANSWER = "answer"
 # The location of arguments that a guard reads.
-CONTROL = "control"
+CONTROL = "mcp"
 SEPARATORS = {"comma": ",", "space": " ", "pipe": "|"}
 CONTAINERS = {"object": dict, "array": list}
 

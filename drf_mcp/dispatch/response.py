@@ -116,7 +116,8 @@ class ViewResponse:
         around = [given]
         for each in around:
             if isinstance(each, SoftDetail):
-                return each
+                answer = _find_rendered(each.answer, given, data)
+                return SoftDetail(each.errors, answer, each.remediation)
             if isinstance(each, Mapping):
                 around += [value for value in each.values() if isinstance(value, Mapping)]
         return SoftDetail(dict(data) if isinstance(data, Mapping) else {"detail": data}, None, "")
@@ -268,12 +269,29 @@ def keep_serializers(data: Any, rendered: Any, depth: int = 0) -> Any:
         return ReturnDict(rendered, serializer=data.serializer)
     if isinstance(data, ReturnList) and isinstance(rendered, list) and len(rendered) == len(data):
         return ReturnList(rendered, serializer=data.serializer)
-    are_objects = isinstance(data, Mapping) and isinstance(rendered, dict)
-    if depth < DEEPEST and are_objects and len(data) == len(rendered):
-        # A renderer may rename keys, such as to camel case, but keeps their order.
-        members = zip(rendered, data.values(), strict=True)
+    if members := _pair_members(data, rendered, depth):
         return {
-            name: keep_serializers(data.get(name, value), rendered[name], depth + 1)
-            for name, value in members
+            name: keep_serializers(value, rendered[name], depth + 1) for name, value in members
         }
     return rendered
+
+
+def _find_rendered(part: Any, data: Any, rendered: Any, depth: int = 0) -> Any:
+    """Return what was rendered for a part of a view's data, the part where it is not found."""
+    if part is data:
+        return rendered
+    for name, value in _pair_members(data, rendered, depth):
+        found = _find_rendered(part, value, rendered[name], depth + 1)
+        if found is not part:
+            return found
+    return part
+
+
+def _pair_members(data: Any, rendered: Any, depth: int) -> list[tuple[str, Any]]:
+    """Return the rendered names with the values of the view's data."""
+    are_objects = isinstance(data, Mapping) and isinstance(rendered, dict)
+    if depth >= DEEPEST or not are_objects or len(data) != len(rendered):
+        return []
+    # A renderer may rename keys, such as to camel case, but keeps their order.
+    members = zip(rendered, data.values(), strict=True)
+    return [(name, data.get(name, value)) for name, value in members]

@@ -6,12 +6,13 @@ import json
 from typing import Any
 
 from django.contrib import admin
+from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from drf_mcp.admin import ReadOnlyAdmin
-from drf_mcp.contrib.audit.models import AuditedCall
+from drf_mcp.contrib.audit.models import AuditedCall, WantedTool
 
 COLUMNS = [field.name for field in AuditedCall._meta.concrete_fields]
 SHOWN: tuple[str, ...] = (
@@ -52,3 +53,24 @@ class AuditedCallAdmin(ReadOnlyAdmin):
         if not isinstance(arguments, str):
             arguments = json.dumps(arguments, indent=2, ensure_ascii=False)
         return format_html("<pre>{}</pre>", arguments)
+
+
+@admin.register(WantedTool)
+class WantedToolAdmin(ReadOnlyAdmin):
+    """What agents looked for in vain, each thing once."""
+
+    list_display = ("wanted", "times", "users", "time", "tool", "intent")
+    list_display_links = None
+    search_fields = ("wanted", "intent")
+    ordering = ("-time", "-pk")
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return AuditedCall.count_wanted(super().get_queryset(request))
+
+    @admin.display(description=_("times"), ordering="times")
+    def times(self, row: Any) -> int:
+        return int(row.times)
+
+    @admin.display(description=_("users"), ordering="users")
+    def users(self, row: Any) -> int:
+        return int(row.users)

@@ -48,6 +48,10 @@ class AuditedCall(models.Model):
     tool = models.CharField(_("tool"), max_length=64, blank=True)
     # Text, since databases differ in which JSON they refuse: no argument may keep a row out.
     arguments = models.TextField(_("arguments"), blank=True)
+    # Why the agent made the call, as it says.
+    intent = models.CharField(_("intent"), max_length=500, blank=True)
+    # What it looked for and the endpoint does not have: a tool, or words of a search.
+    wanted = models.CharField(_("wanted"), max_length=200, blank=True)
     verdict = models.CharField(
         _("verdict"), max_length=20, choices=Verdict.choices, default=Verdict.UNANSWERED
     )
@@ -69,9 +73,30 @@ class AuditedCall(models.Model):
     def __str__(self) -> str:
         return f"{self.tool or self.method} {self.verdict} {self.request_id}".strip()
 
+    @classmethod
+    def count_wanted(cls, rows: models.QuerySet[AuditedCall]) -> Any:
+        """Return the last of some rows for each wanted thing, with ``times`` and ``users``."""
+        wanted = rows.exclude(wanted="").order_by()
+        last = wanted.values("wanted").annotate(last=models.Max("pk")).values("last")
+        same = wanted.filter(wanted=models.OuterRef("wanted")).values("wanted")
+        users = models.Count("user_pk", distinct=True)
+        return rows.filter(pk__in=last).annotate(
+            times=models.Subquery(same.annotate(times=models.Count("pk")).values("times")),
+            users=models.Subquery(same.annotate(users=users).values("users")),
+        )
+
     def as_data(self) -> dict[str, Any]:
         """Return the row as JSON values, the arguments as they were sent but for secrets."""
         names = (field.attname for field in self._meta.concrete_fields)
         data = {name: getattr(self, name) for name in names}
         arguments = parse_json_text(parse_json_text(self.arguments, dict), list)
         return {**data, "time": self.time.isoformat(), "arguments": arguments}
+
+
+class WantedTool(AuditedCall):
+    """What agents looked for and did not find."""
+
+    class Meta:
+        proxy = True
+        verbose_name = _("wanted tool")
+        verbose_name_plural = _("wanted tools")

@@ -14,12 +14,21 @@ from rest_framework.exceptions import APIException, AuthenticationFailed, NotAut
 
 from drf_mcp.arguments.errors import escape_unprintable
 from drf_mcp.codes import screaming_code, standard_code
+from drf_mcp.contrib.audit.intent import IntentGuard, find_intent_name
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
 from drf_mcp.errors import CallRefused
-from drf_mcp.exceptions import ProtocolError, Refused, Unavailable, attempt, catch
+from drf_mcp.exceptions import (
+    ProtocolError,
+    Refused,
+    Unavailable,
+    UnknownTool,
+    attempt,
+    catch,
+)
 from drf_mcp.features import (
     Caller,
     CallState,
+    Choice,
     Feature,
     Flag,
     Guard,
@@ -29,6 +38,7 @@ from drf_mcp.features import (
     Setting,
     mcp_settings,
 )
+from drf_mcp.interaction.exchange import WANTED
 from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.records import CallRecord
 from drf_mcp.outcomes import Outcome
@@ -82,7 +92,7 @@ class Audit(MessageObserver):
         self.caller = caller
         self.record: CallRecord | None = None
         self.error: Exception | None = None
-        self.arguments = ""
+        self.arguments = self.intent = self.wanted = ""
         # A request for a resource names no tool.
         self.tool_name = ""
         self.time, self.started = timezone.now(), time.perf_counter()
@@ -140,6 +150,9 @@ class Audit(MessageObserver):
 
         def encode() -> str:
             kept = self.auditor.get_arguments(tool, arguments)
+            if isinstance(kept, Mapping) and (name := find_intent_name(tool)) in kept:
+                kept, self.intent = {**kept}, f"{kept[name]}"
+                del kept[name]
             text = json.dumps(kept, ensure_ascii=False, default=str)
             return to_bytes(text).decode()[:MAX_ARGUMENTS]
 
@@ -149,6 +162,7 @@ class Audit(MessageObserver):
     def find_values(self) -> dict[str, Any]:
         message, caller, auditor = self.message, self.caller, self.auditor
         values = {"time": self.time, "arguments": self.arguments, "endpoint": caller.request.path}
+        values |= {"intent": self.intent}
         if message is not None:
             tool = message.params.get("name") if message.method in CALLS else ""
             values |= {"method": message.method, "tool": self.tool_name or tool}
@@ -159,6 +173,8 @@ class Audit(MessageObserver):
 
     def _find_end(self) -> dict[str, Any]:
         record, exc = self.record, self.error
+        wanted = exc.name if isinstance(exc, UnknownTool) else self.wanted
+        wanted = " ".join(wanted.lower().split())
         duration_ms = round((time.perf_counter() - self.started) * 1000, 2)
         if record is not None:
             outcome, failure = record.outcome, record.outcome.failure
@@ -171,6 +187,7 @@ class Audit(MessageObserver):
             is_counted = is_counted and isinstance(rows, int) and rows >= 0
             return {
                 "verdict": verdict,
+                "wanted": wanted,
                 "is_trial": outcome.is_trial,
                 "code": "" if failure is None else failure.code,
                 "status": outcome.status,
@@ -188,6 +205,7 @@ class Audit(MessageObserver):
             code = standard_code(status)
         return {
             "verdict": Verdict.DENIED if isinstance(exc, APIException) else Verdict.FAILED,
+            "wanted": wanted,
             "code": code,
             "status": status,
             "request_id": request_id,
@@ -196,23 +214,30 @@ class Audit(MessageObserver):
 
 
 class RecordGuard(Guard):
-    """Records a call before it is made, and refuses a call that cannot be recorded."""
+    """Records a call before it is made, and refuses a call that cannot be recorded.
+
+    Without AUDIT_STRICT the guard only notes what the caller looked for in vain.
+    """
 
     order = 300
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        # Arguments that cannot be bound are refused here, before a row is written.
-        call.bound  # noqa: B018 - reading it binds them
-        # A caller without a valid credential is refused here, before a row is written.
-        call.caller.authenticate()
         observers = call.context.observers if call.context else ()
-        try:
-            for audit in observers:
-                if isinstance(audit, Audit):
+        audits = [each for each in observers if isinstance(each, Audit)]
+        if mcp_settings.AUDIT_STRICT:
+            # Arguments that cannot be bound are refused here, before a row is written.
+            call.bound  # noqa: B018 - reading it binds them
+            # A caller without a valid credential is refused here, before a row is written.
+            call.caller.authenticate()
+            try:
+                for audit in audits:
                     audit.begin(call.tool, call.arguments)
-        except Unavailable as exc:
-            raise CallRefused(exc) from exc
-        return proceed(call)
+            except Unavailable as exc:
+                raise CallRefused(exc) from exc
+        outcome = proceed(call)
+        for audit in audits:
+            audit.wanted = WANTED.get(call) or ""
+        return outcome
 
 
 def make_auditor() -> Any:
@@ -238,7 +263,12 @@ class AuditFeature(Feature):
         # Days after which `manage.py mcp_expire` deletes the records of calls. None: never. For a
         # law, or a small database.
         "AUDIT_RETENTION": Setting(None, Number().or_none()),
+        # "optional" or "required" gives each tool an argument "intent", in which the agent says why
+        # it makes the call: the audit keeps the sentence, and no view gets it. None: no such
+        # argument. For teams that want to see what agents are used for.
+        "INTENT": Setting(None, Choice("optional", "required").or_none()),
     }
+    tool_source = "drf_mcp.contrib.audit.intent.IntentSource"
 
     tool_review = "drf_mcp.contrib.audit.review.AuditReview"
     expires = {"audited_calls": "drf_mcp.contrib.audit.recording.expire_audit"}
@@ -248,4 +278,5 @@ class AuditFeature(Feature):
         return auditor and auditor.open(message, caller)  # type: ignore[no-any-return]
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
-        return [RecordGuard()] if mcp_settings.AUDIT_STRICT else ()
+        needs_intent = mcp_settings.INTENT == "required"
+        return [*([IntentGuard()] if needs_intent else ()), RecordGuard()]

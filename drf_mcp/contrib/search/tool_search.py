@@ -27,7 +27,7 @@ from drf_mcp.features import (
     mcp_settings,
 )
 from drf_mcp.interaction.call_context import call_context
-from drf_mcp.interaction.exchange import Slot, find_call
+from drf_mcp.interaction.exchange import WANTED, Slot, find_call
 from drf_mcp.outcomes import JSONPointer, Outcome, Problem
 
 CONFIRMATION = "CONFIRMATION_REQUIRED"
@@ -66,6 +66,7 @@ class ToolSearchView(ServerToolView):
         if "groups" in answer:
             advice = "If no tool fits, search for one of `groups`: it gives the tools of that noun."
             call_context(request).suggest(advice)
+            WANTED.set(call, asked["query"])
         return Response(answer)
 
 

@@ -58,6 +58,8 @@ class Migration(migrations.Migration):
                 ("method", models.CharField(blank=True, max_length=64, verbose_name="MCP method")),
                 ("tool", models.CharField(blank=True, max_length=64, verbose_name="tool")),
                 ("arguments", models.TextField(blank=True, verbose_name="arguments")),
+                ("intent", models.CharField(blank=True, max_length=500, verbose_name="intent")),
+                ("wanted", models.CharField(blank=True, max_length=200, verbose_name="wanted")),
                 (
                     "verdict",
                     models.CharField(
@@ -97,5 +99,17 @@ class Migration(migrations.Migration):
                     models.Index(fields=["tool", "time"], name="drf_mcp_audit_tool"),
                 ],
             },
-        )
+        ),
+        migrations.CreateModel(
+            name="WantedTool",
+            fields=[],
+            options={
+                "verbose_name": "wanted tool",
+                "verbose_name_plural": "wanted tools",
+                "proxy": True,
+                "indexes": [],
+                "constraints": [],
+            },
+            bases=("drf_mcp_audit.auditedcall",),
+        ),
     ]

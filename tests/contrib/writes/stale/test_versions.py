@@ -16,7 +16,7 @@ from drf_mcp.exposure import mcp_viewset
 from tests.contrib.writes.stale.conftest import Users, UserSerializer
 
 UPDATE = "guarded_partial_update"
-CLASHES = {"flat": "/if_match_control", "grouped": "/query/if_match"}
+CLASHES = {"flat": "/if_match_mcp", "grouped": "/query/if_match"}
 
 
 def version_of(agent, user, tool="guarded_retrieve") -> str:

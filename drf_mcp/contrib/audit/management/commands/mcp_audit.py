@@ -48,6 +48,7 @@ class Command(MCPCommand):
         )
         add("--until", type=self._read_moment, metavar="WHEN", help="only calls before this time")
         add("--limit", type=int, default=SHOWN, help=f"how many calls are shown ({SHOWN})")
+        add("--wanted", action="store_true", help="what agents looked for and did not find")
         add("--json", action="store_true", help="print the shown calls as JSON lines")
         add(
             "--export",
@@ -59,6 +60,11 @@ class Command(MCPCommand):
         rows = self.get_rows(options)
         if options["export"]:
             self._write_lines(rows.order_by("time", "pk").iterator(chunk_size=CHUNK))
+            return
+        if options["wanted"]:
+            counted = AuditedCall.count_wanted(rows).order_by("-times", "-time")
+            lines = [f"{row.times:>6}  {row.wanted}" for row in counted[: max(options["limit"], 0)]]
+            self.stdout.write("\n".join(lines) if lines else "No call matches.")
             return
         newest = rows.order_by("-time", "-pk")[: max(options["limit"], 0)]
         if options["json"]:
