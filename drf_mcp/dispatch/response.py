@@ -270,9 +270,7 @@ def keep_serializers(data: Any, rendered: Any, depth: int = 0) -> Any:
     if isinstance(data, ReturnList) and isinstance(rendered, list) and len(rendered) == len(data):
         return ReturnList(rendered, serializer=data.serializer)
     if members := _pair_members(data, rendered, depth):
-        return {
-            name: keep_serializers(value, rendered[name], depth + 1) for name, value in members
-        }
+        return {name: keep_serializers(value, rendered[name], depth + 1) for name, value in members}
     return rendered
 
 
