@@ -86,9 +86,9 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-            ],
+            ]
         },
-    },
+    }
 ]
 
 ROOT_URLCONF = "example_project.urls"
@@ -101,7 +101,7 @@ DATABASES = {
         "NAME": DATABASE_PATH,
         # Several workers may write at once: wait for the lock instead of failing.
         "OPTIONS": {"timeout": 20, "transaction_mode": "IMMEDIATE"},
-    },
+    }
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -59,10 +59,7 @@ class Extract:
         quoted = [pair for pair in zip(self.contexts, self.chosen, strict=True) if pair[1]]
         paragraphs = [f"{in_order(*pair)} [{number}]" for number, pair in enumerate(quoted, 1)]
         listed = sources([context for context, _ in quoted])
-        return {
-            "answer": "\n\n".join([*paragraphs, listed]),
-            "context_document_count": len(quoted),
-        }
+        return {"answer": "\n\n".join([*paragraphs, listed]), "context_document_count": len(quoted)}
 
     def choose_all(self) -> None:
         """Choose the best sentences, then others if the answer is short or lacks a document."""

@@ -24,12 +24,7 @@ SYMBOL = re.compile(
 # A letter that is mentioned, such as the prefix of a literal.
 LETTER = re.compile(r"[\"'`“]([A-Za-z])[\"'`”]")
 # The names that people give to symbols.
-NAMES = {
-    "decorator": "@",
-    "floor division": "//",
-    "integer division": "//",
-    "walrus": ":=",
-}
+NAMES = {"decorator": "@", "floor division": "//", "integer division": "//", "walrus": ":="}
 # The titles under which the documentation explains symbols and keywords.
 SUBJECTS = {
     "and": "boolean operations",

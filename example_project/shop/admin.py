@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from example_project.shop.models import (
-    Customer,
-    ExchangeRate,
-    Order,
-    OrderLine,
-    Product,
-    Ticket,
-)
+from example_project.shop.models import Customer, ExchangeRate, Order, OrderLine, Product, Ticket
 
 
 @admin.register(Customer)

@@ -39,11 +39,7 @@ class ProductFilter(django_filters.FilterSet):
 
     class Meta:
         model = Product
-        fields = {
-            "price": ["gte", "lte"],
-            "sku": ["exact"],
-            "released": ["gte", "lte", "isnull"],
-        }
+        fields = {"price": ["gte", "lte"], "sku": ["exact"], "released": ["gte", "lte", "isnull"]}
 
     def filter_in_stock(self, queryset, name, value):
         """Keep products that can be shipped today, or those that cannot."""

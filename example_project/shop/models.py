@@ -57,7 +57,7 @@ class Customer(models.Model):
     class Meta:
         ordering = ["name", "id"]
         constraints = [
-            models.UniqueConstraint(fields=["owner", "email"], name="customer_email_per_owner"),
+            models.UniqueConstraint(fields=["owner", "email"], name="customer_email_per_owner")
         ]
 
     def __str__(self) -> str:

@@ -8,14 +8,7 @@ from django.db import transaction
 from rest_framework import serializers
 from rest_framework.validators import UniqueTogetherValidator
 
-from example_project.shop.models import (
-    Customer,
-    ExchangeRate,
-    Order,
-    OrderLine,
-    Product,
-    Ticket,
-)
+from example_project.shop.models import Customer, ExchangeRate, Order, OrderLine, Product, Ticket
 
 
 class OwnerDefault(serializers.CurrentUserDefault):
@@ -53,7 +46,7 @@ class CustomerSerializer(serializers.ModelSerializer):
                 Customer.objects.all(),
                 fields=["owner", "email"],
                 message="You already have a customer with this e-mail address.",
-            ),
+            )
         ]
 
 
@@ -254,16 +247,7 @@ class TicketSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Ticket
-        fields = [
-            "id",
-            "customer",
-            "opened_by",
-            "subject",
-            "body",
-            "priority",
-            "status",
-            "created",
-        ]
+        fields = ["id", "customer", "opened_by", "subject", "body", "priority", "status", "created"]
 
 
 class QuoteSerializer(serializers.Serializer):

@@ -19,9 +19,7 @@ urlpatterns = [
     path("", include(router.urls)),
     path("customers/<int:customer_pk>/orders/", customer_orders, name="customer-order-list"),
     path(
-        "customers/<int:customer_pk>/orders/<int:pk>/",
-        customer_order,
-        name="customer-order-detail",
+        "customers/<int:customer_pk>/orders/<int:pk>/", customer_order, name="customer-order-detail"
     ),
     path("tickets/", views.TicketList.as_view(), name="ticket-list"),
     path("tickets/<int:pk>/", views.TicketDetail.as_view(), name="ticket-detail"),

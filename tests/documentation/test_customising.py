@@ -51,10 +51,7 @@ def test_a_tenant_has_the_tools_of_its_modules(shown, configure, carol):
 def test_a_capability_hides_tools_from_some_callers(shown, settings, alice, carol):
     view = shown("staffing/server.py")["CarefulView"]
     module = type("URLConf", (), {})
-    module.urlpatterns = [
-        path("mcp", view.as_view()),
-        path("", include("example_project.urls")),
-    ]
+    module.urlpatterns = [path("mcp", view.as_view()), path("", include("example_project.urls"))]
     settings.ROOT_URLCONF = module
     registry.reload()
     deleting = {name for name, tool in registry.tools().items() if tool.endpoint.method == "DELETE"}

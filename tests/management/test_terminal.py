@@ -68,10 +68,7 @@ def test_a_table_without_room_has_a_line_for_each_cell():
     lines = [
         *Screen(20, no_style()).list_table(COLUMNS, [("mcp_a", "alice", "orders_* customers_*")])
     ]
-    assert lines == [
-        *("mcp_a", "  USER   alice", "  OPENS  orders_* cu"),
-        "         stomers_*",
-    ]
+    assert lines == [*("mcp_a", "  USER   alice", "  OPENS  orders_* cu"), "         stomers_*"]
     assert max(map(len, lines)) <= 20
 
 

@@ -9,9 +9,7 @@ from django.utils.datastructures import CaseInsensitiveMapping
 from mcp_types import methods
 
 from drf_mcp.calls.capability import ToolsCapability
-from drf_mcp.exceptions import (
-    UnsupportedProtocolVersion,
-)
+from drf_mcp.exceptions import UnsupportedProtocolVersion
 from drf_mcp.protocol import (
     HandshakeEra,
     Message,

@@ -9,20 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
 
-from drf_mcp.exceptions import (
-    InvalidRequest,
-    ParseError,
-    ProtocolError,
-)
+from drf_mcp.exceptions import InvalidRequest, ParseError, ProtocolError
 from drf_mcp.protocol import jsonrpc
-from drf_mcp.protocol.jsonrpc import (
-    MAX_LEVELS,
-    ClientResponse,
-    Encoded,
-    Message,
-    decode,
-    encode,
-)
+from drf_mcp.protocol.jsonrpc import MAX_LEVELS, ClientResponse, Encoded, Message, decode, encode
 
 scalars = (
     st.none()

@@ -70,10 +70,7 @@ def check_internal_error(response, caplog, *, secret: str = SECRET) -> dict:
 @pytest.mark.parametrize("method", ["tools/list", "tools/call", "server/discover", "ping"])
 @pytest.mark.parametrize(
     "classes",
-    [
-        {"AUTHENTICATION_CLASSES": [Breaking]},
-        {"PERMISSION_CLASSES": [BreakingPermission]},
-    ],
+    [{"AUTHENTICATION_CLASSES": [Breaking]}, {"PERMISSION_CLASSES": [BreakingPermission]}],
     ids=["authenticator", "permission"],
 )
 def test_a_class_of_the_endpoint_that_breaks_is_an_internal_error(

@@ -61,10 +61,7 @@ def agent_at(expose, db):
 
 
 def test_a_permission_hides_the_tool_only_if_it_denies_access(subtests, agent_at):
-    for exc, names in [
-        *((exc, ["adding"]) for exc in UNDECIDED),
-        *((exc, []) for exc in DENIED),
-    ]:
+    for exc, names in [*((exc, ["adding"]) for exc in UNDECIDED), *((exc, []) for exc in DENIED)]:
         with subtests.test(exc=exc, names=names):
             assert list(agent_at(make_view(exc)).tools()) == names
 

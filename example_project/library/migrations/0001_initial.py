@@ -36,5 +36,5 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={"ordering": ["name"]},
-        ),
+        )
     ]

@@ -14,9 +14,7 @@ import example_project.shop.models
 class Migration(migrations.Migration):
     initial = True
 
-    dependencies = [
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-    ]
+    dependencies = [migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
         migrations.CreateModel(
@@ -71,9 +69,7 @@ class Migration(migrations.Migration):
                     models.DateField(blank=True, help_text="Null before its release.", null=True),
                 ),
             ],
-            options={
-                "ordering": ["name", "id"],
-            },
+            options={"ordering": ["name", "id"]},
         ),
         migrations.CreateModel(
             name="Customer",
@@ -121,9 +117,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "ordering": ["name", "id"],
-            },
+            options={"ordering": ["name", "id"]},
         ),
         migrations.CreateModel(
             name="Order",
@@ -172,9 +166,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "ordering": ["-placed_at", "id"],
-            },
+            options={"ordering": ["-placed_at", "id"]},
         ),
         migrations.CreateModel(
             name="OrderLine",
@@ -209,9 +201,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "ordering": ["id"],
-            },
+            options={"ordering": ["id"]},
         ),
         migrations.CreateModel(
             name="Ticket",
@@ -263,9 +253,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "ordering": ["-created", "id"],
-            },
+            options={"ordering": ["-created", "id"]},
         ),
         migrations.AddConstraint(
             model_name="customer",

@@ -4,9 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("shop", "0001_initial"),
-    ]
+    dependencies = [("shop", "0001_initial")]
 
     operations = [
         migrations.CreateModel(
@@ -25,8 +23,6 @@ class Migration(migrations.Migration):
                 ("rate", models.DecimalField(decimal_places=4, max_digits=10)),
                 ("fetched_at", models.DateTimeField()),
             ],
-            options={
-                "ordering": ["currency"],
-            },
-        ),
+            options={"ordering": ["currency"]},
+        )
     ]

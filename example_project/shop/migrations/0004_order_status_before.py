@@ -11,5 +11,5 @@ class Migration(migrations.Migration):
             models.CharField(
                 blank=True, editable=False, help_text="What a cancelled order was.", max_length=10
             ),
-        ),
+        )
     ]

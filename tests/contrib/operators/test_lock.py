@@ -113,10 +113,7 @@ def test_members_are_found_at_any_depth():
         "properties": {
             "lines": {
                 "type": "array",
-                "items": {
-                    "properties": {"product": {"type": "string"}},
-                    "required": ["product"],
-                },
+                "items": {"properties": {"product": {"type": "string"}}, "required": ["product"]},
             },
             "address": {"type": "object", "properties": {"city": {"type": ["string", "null"]}}},
             "tags": {"type": "array", "items": {"enum": ["x"]}},

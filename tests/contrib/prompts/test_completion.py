@@ -7,10 +7,7 @@ import pytest
 from drf_mcp.contrib.prompts import Prompt
 from example_project.shop.models import Customer, Order
 from tests.agents import REVISIONS
-from tests.contrib.prompts.prompts import (
-    ComplaintSerializer,
-    CustomersSerializer,
-)
+from tests.contrib.prompts.prompts import ComplaintSerializer, CustomersSerializer
 
 COMPLAINT = Prompt("complaint", text="a", serializer_class=ComplaintSerializer)
 CUSTOMERS = Prompt("customers", text="a", serializer_class=CustomersSerializer)

@@ -100,10 +100,7 @@ def test_a_revoked_or_expired_token_or_another_network_is_refused(subtests, issu
     for options, message in [
         ({"revoked": timezone.now()}, "The token was revoked."),
         ({"expires": timezone.now() - HOUR}, "The token has expired."),
-        (
-            {"networks": ["203.0.113.0/24"]},
-            "The token is not taken from this network address.",
-        ),
+        ({"networks": ["203.0.113.0/24"]}, "The token is not taken from this network address."),
     ]:
         with subtests.test(options=options, message=message):
             status, found, challenge = refusal_of(holder(issue(**options)[1]))

@@ -9,13 +9,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from tests.programs.browser.conftest import (  # noqa: F401
-    axe,
-    browser,
-    session_of,
-    shop_page,
-    visit,
-)
+from tests.programs.browser.conftest import axe, browser, session_of, shop_page, visit  # noqa: F401
 
 PAGE = "/tokens/"
 SIZES = {"desk": {"width": 1280, "height": 860}, "phone": {"width": 360, "height": 740}}

@@ -28,12 +28,10 @@ DATABASES = {
         # The server and its workers share the file.
         "NAME": os.environ.get("CONFORMANCE_DB", ":memory:"),
         "OPTIONS": {"timeout": 20, "transaction_mode": "IMMEDIATE"},
-    },
+    }
 }
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
-TEMPLATES = [
-    {"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True},
-]
+TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]
 USE_TZ = True
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],

@@ -36,8 +36,4 @@ class AskingView(APIView):
         return Response(call_context(request).ask(ReasonSerializer, "Why?"))
 
 
-urlpatterns = [
-    *shop,
-    path("count", CountingView.as_view()),
-    path("reason", AskingView.as_view()),
-]
+urlpatterns = [*shop, path("count", CountingView.as_view()), path("reason", AskingView.as_view())]

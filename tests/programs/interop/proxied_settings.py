@@ -8,8 +8,4 @@ from example_project.settings import DRF_MCP
 ALLOWED_HOSTS = ["shop.example"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 USE_X_FORWARDED_HOST = True
-DRF_MCP = {
-    **DRF_MCP,
-    "AUTHORIZATION_SERVERS": ["https://login.shop.example"],
-    "SCOPES": ["shop"],
-}
+DRF_MCP = {**DRF_MCP, "AUTHORIZATION_SERVERS": ["https://login.shop.example"], "SCOPES": ["shop"]}

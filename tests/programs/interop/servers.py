@@ -29,7 +29,7 @@ COMMANDS = {
         "--timeout-keep-alive=75",
     ],
     "processes": [
-        *("-m", "uvicorn", "example_project.asgi:application", "--port={port}", "--workers=2"),
+        *("-m", "uvicorn", "example_project.asgi:application", "--port={port}", "--workers=2")
     ],
     "asgi": [
         *("-m", "gunicorn", "example_project.asgi:application", f"--bind={HOST}:{{port}}"),

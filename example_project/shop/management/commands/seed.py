@@ -14,14 +14,7 @@ from rest_framework.authtoken.models import Token
 
 from example_project.library.corpus import seed_library
 from example_project.shop import sample_data
-from example_project.shop.models import (
-    Customer,
-    ExchangeRate,
-    Order,
-    OrderLine,
-    Product,
-    Ticket,
-)
+from example_project.shop.models import Customer, ExchangeRate, Order, OrderLine, Product, Ticket
 
 # The users with their flags. The password of each user is the user name.
 USERS = {
