@@ -20,7 +20,7 @@ from drf_mcp.arguments.call import Call
 from drf_mcp.dispatch.probe import REFUSALS, Probe, is_taken_away
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.dispatch.stock_lists import find_list_fault, is_stock, is_stock_list, is_stock_row
-from drf_mcp.exceptions import attempt
+from drf_mcp.exceptions import catch
 from drf_mcp.settings import mcp_settings
 
 logger = logging.getLogger("drf_mcp")
@@ -121,18 +121,18 @@ def ask_about_rows(
     Raises:
         Refused: if a throttle refuses the question.
     """
-
-    def log_failure(exc: Exception) -> None:
-        if is_counted and getattr(exc, "status_code", 0) == 429:
-            raise refuse_throttled(exc) from exc
-        if not isinstance(exc, REFUSALS):
-            logger.warning("The rows of %s could not be read", tool.name, exc_info=exc)
-
     if is_taken_away(caller, tool):
         return None
     probe = ListProbe(caller, tool, Call({}, kwargs))
     probe.is_counted = is_counted
-    return attempt(lambda: probe.take_rows(take, column), otherwise=log_failure)
+    with catch() as caught:
+        return probe.take_rows(take, column)
+    exc = caught.exception
+    if is_counted and getattr(exc, "status_code", 0) == 429:
+        raise refuse_throttled(exc) from exc
+    if not isinstance(exc, REFUSALS):
+        logger.warning("The rows of %s could not be read", tool.name, exc_info=exc)
+    return None
 
 
 def _make_filterable(rows: QuerySet[Any]) -> QuerySet[Any]:

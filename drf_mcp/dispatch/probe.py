@@ -40,7 +40,7 @@ from drf_mcp.dispatch.request import (
     transactions,
 )
 from drf_mcp.dispatch.response import ViewResponse
-from drf_mcp.exceptions import attempt
+from drf_mcp.exceptions import catch
 from drf_mcp.introspection.source.members import unwrap_function
 from drf_mcp.introspection.unknown import AskedRequest, Notes, UnknownKwargs, UnknownRequest
 from drf_mcp.option_types.installed import features
@@ -175,7 +175,7 @@ class Probe:
 
     def check_permissions(self) -> None:
         """Ask the view's permissions, but no object's permissions."""
-        if self._is_routed:
+        if self.match is not None:
             self.ask(lambda view, request, *args, **kwargs: None)
         else:
             self.check_permissions_alone()
@@ -253,7 +253,7 @@ class Probe:
             found.append(ask())
             return HttpResponse(status=204)
 
-        self.respond(answer, with_kwargs=self._is_routed)
+        self.respond(answer, with_kwargs=self.match is not None)
         return found[0] if found else None
 
     def read(self) -> ViewResponse:
@@ -293,11 +293,6 @@ class Probe:
         route, request = self.endpoint.route, self.caller.request
         match: ResolverMatch | None = route.match(self.path, self.call.kwargs, request)
         return match
-
-    @property
-    def _is_routed(self) -> bool:
-        """Whether the kwargs lead to the route; otherwise only the permissions can be asked."""
-        return self.match is not None
 
     def make_callback(self, look: Look[Any] | None = None) -> Callable[..., HttpResponseBase]:
         """Return a callback that runs the view, its throttles only if the probe `is_counted`.
@@ -433,15 +428,14 @@ def _find_modules(layers: Sequence[Any]) -> Iterator[str]:
 
 def is_taken_away(caller: Caller, tool: Any) -> bool:
     """Return whether a narrowing, or a feature such as rules, refuses all calls of a tool."""
-
-    def log_failure(exc: Exception) -> bool:
-        logger.warning("Whether %s is refused could not be decided", tool.name, exc_info=exc)
+    if caller.find_narrowing(tool) is not None:
         return True
-
-    def is_refused() -> bool:
+    with catch() as caught:
         return any(refuses(tool, caller) for refuses in features.hooks["refuses"])
-
-    return caller.find_narrowing(tool) is not None or attempt(is_refused, otherwise=log_failure)
+    logger.warning(
+        "Whether %s is refused could not be decided", tool.name, exc_info=caught.exception
+    )
+    return True
 
 
 def _make_coroutine(handle: Callable[..., Response]) -> Callable[..., Awaitable[Response]]:

@@ -16,7 +16,7 @@ from drf_mcp.access.scopes import ask_view_for_rights, get_rights_fingerprint
 from drf_mcp.arguments.call import Call
 from drf_mcp.dispatch.probe import REFUSALS, Identities, Probe, can_be_asked
 from drf_mcp.dispatch.request import get_named_object
-from drf_mcp.exceptions import attempt
+from drf_mcp.exceptions import attempt, catch
 from drf_mcp.features import CallState
 from drf_mcp.json_text import hash_json
 from drf_mcp.option_types.installed import features
@@ -79,14 +79,13 @@ class StoredAnswer:
         Args:
             failed: whether the call failed.
         """
-
-        def log_failure(exc: Exception) -> dict[str, Any]:
-            logger.warning("%s could not be asked again", self.tool.name, exc_info=exc)
-            return {"rights": ""}
-
         sent = {"kwargs": dict(self.kwargs), "query_string": self.call.query_string}
         terms = {**sent, "failed": failed, "objects": [], "asked": True}
-        return {**terms, **attempt(lambda: self._find_terms(sent, failed), otherwise=log_failure)}
+        with catch() as caught:
+            return {**terms, **self._find_terms(sent, failed)}
+        exc = caught.exception
+        logger.warning("%s could not be asked again", self.tool.name, exc_info=exc)
+        return {**terms, "rights": ""}
 
     def _find_terms(self, sent: Mapping[str, Any], failed: bool) -> dict[str, Any]:
         # Without the body of the call, which is not kept.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
@@ -14,7 +15,7 @@ from rest_framework.response import Response
 
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.probe import REFUSALS
-from drf_mcp.exceptions import Unavailable, attempt
+from drf_mcp.exceptions import Unavailable, catch
 from drf_mcp.features import CallState, Feature, ToolSource
 from drf_mcp.interaction.call_context import call_context
 from drf_mcp.interaction.exchange import find_call
@@ -104,25 +105,19 @@ class ContentRetrieveView(ServerToolView):
         asked, call = serializer.validated_data, find_call(request)
         entry = self._find_entry(request, call, asked)
         facts = {name: getattr(entry, name) for name in ("archive_id", "content_hash", "tool")}
-        part = attempt(
-            lambda: self._slice(facts, entry.items, call, asked), otherwise=_raise_unavailable
-        )
-        return Response({**facts, **part})
+        with _unavailable():
+            return Response({**facts, **self._slice(facts, entry.items, call, asked)})
 
     def _find_entry(self, request: Request, call: CallState, asked: Mapping[str, Any]) -> Entry:
         archive_class, digest = mcp_settings.ARCHIVE_CLASS, asked.get("content_hash")
         if archive_class is None:
             raise NotFound(GONE)
 
-        def fetch() -> Entry | None:
+        entry: Entry | None = None
+        with _unavailable():
             archive, archive_id = archive_class(), asked.get("archive_id")
             owner = archive.get_owner(request.user, call.caller.request)
-            entry: Entry | None = (
-                archive.fetch(archive_id, owner) if archive_id else archive.find(digest, owner)
-            )
-            return entry
-
-        entry = attempt(fetch, otherwise=_raise_unavailable)
+            entry = archive.fetch(archive_id, owner) if archive_id else archive.find(digest, owner)
         if entry is None or (digest and digest != entry.content_hash):
             raise NotFound(GONE)
         urlconf = getattr(call.caller.request, "urlconf", None)
@@ -130,18 +125,15 @@ class ContentRetrieveView(ServerToolView):
         if tool is None:
             raise NotFound(GONE)
 
-        def reject(exc: Exception) -> NoReturn:
-            # In the words for content that never existed.
-            if isinstance(exc, REFUSALS) and getattr(exc, "status_code", 403) < 500:
-                raise NotFound(GONE) from exc
-            logger.warning("%s could not be asked again", tool.name, exc_info=exc)
-            raise Unavailable from exc
-
-        attempt(
-            lambda: StoredAnswer.of(call.caller, tool, entry.terms).check(entry.terms),
-            otherwise=reject,
-        )
-        return entry
+        with catch() as caught:
+            StoredAnswer.of(call.caller, tool, entry.terms).check(entry.terms)
+            return entry
+        exc = caught.exception
+        # In the words for content that never existed.
+        if isinstance(exc, REFUSALS) and getattr(exc, "status_code", 403) < 500:
+            raise NotFound(GONE) from exc
+        logger.warning("%s could not be asked again", tool.name, exc_info=exc)
+        raise Unavailable from exc
 
     def _slice(
         self, facts: Mapping[str, Any], items: Any, call: CallState, asked: Mapping[str, Any]
@@ -183,10 +175,14 @@ def _make_measure(facts: Mapping[str, Any], call: CallState) -> Any:
     return measure
 
 
-def _raise_unavailable(exc: Exception) -> NoReturn:
-    if isinstance(exc, NotFound):
-        raise exc
-    logger.warning("The archive could not be read", exc_info=exc)
+@contextmanager
+def _unavailable() -> Iterator[None]:
+    with catch() as caught:
+        yield
+        return
+    if isinstance(caught.exception, NotFound):
+        raise caught.exception
+    logger.warning("The archive could not be read", exc_info=caught.exception)
     raise Unavailable(UNREADABLE) from None
 
 

@@ -21,7 +21,7 @@ from django.core.cache.backends.locmem import LocMemCache
 from django.utils import timezone
 
 from drf_mcp.access.scopes import find_principal
-from drf_mcp.exceptions import attempt
+from drf_mcp.exceptions import catch
 from drf_mcp.json_text import encode_ascii
 from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import mcp_settings
@@ -273,8 +273,7 @@ class CallArchive:
 
     def keep(self, outcome: Outcome, items: Iterable[dict[str, Any]]) -> Entry | None:
         """Store what an outcome leaves out and return its entry, None if it was not stored."""
-
-        def store() -> Entry | None:
+        with catch() as caught:
             archive = mcp_settings.ARCHIVE_CLASS()
             terms = self.note_terms(outcome) if archive.is_shared else {}
             if not terms.get("rights"):
@@ -282,11 +281,8 @@ class CallArchive:
             entry = Entry.of(new_archive_id(), self.owner, outcome.tool, items, terms)
             entry = replace(entry, holder=self.holder)
             return replace(entry, archive_id=archive.store(entry))
-
-        def log_failure(exc: Exception) -> Entry | None:
-            self.is_full = isinstance(exc, ArchiveFull)
-            level = logging.INFO if self.is_full else logging.WARNING
-            logger.log(level, "The archive did not keep what a result left out", exc_info=exc)
-            return None
-
-        return attempt(store, otherwise=log_failure)
+        exc = caught.exception
+        self.is_full = isinstance(exc, ArchiveFull)
+        level = logging.INFO if self.is_full else logging.WARNING
+        logger.log(level, "The archive did not keep what a result left out", exc_info=exc)
+        return None

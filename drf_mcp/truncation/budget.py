@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
-from drf_mcp.exceptions import attempt
+from drf_mcp.exceptions import catch
 from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
 from drf_mcp.truncation.digests import Digester
@@ -130,11 +130,10 @@ class Budget:
         if digester_class is None:
             return None
 
-        def fall_back(exc: Exception) -> Mapping[str, Any]:
-            logger.warning("%s failed to digest a text", digester_class, exc_info=exc)
-            return LeadDigester().digest(text, query)
-
-        return attempt(lambda: digester_class().digest(text, query), otherwise=fall_back)
+        with catch() as caught:
+            return digester_class().digest(text, query)
+        logger.warning("%s failed to digest a text", digester_class, exc_info=caught.exception)
+        return LeadDigester().digest(text, query)
 
     def _find_query(self, arguments: Any) -> str:
         if not isinstance(arguments, Mapping):
