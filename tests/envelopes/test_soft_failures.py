@@ -117,10 +117,14 @@ def test_an_exception_that_a_handler_answers_with_200_is_a_failure(thing, monkey
         assert result.envelope["errors"][0]["message"]
 
 
-def test_the_code_is_kept_with_another_renderer(serve):
-    class Indented(JSONRenderer):
-        """A renderer that is not REST framework's."""
+def test_the_code_is_kept_with_another_renderer_and_the_answer_is_what_it_writes(serve):
+    class Loud(JSONRenderer):
+        def render(self, *args: Any, **kwargs: Any) -> bytes:
+            return super().render(*args, **kwargs).replace(b"links", b"LINKS")
 
-    view = raising(soft())
-    view.cls.renderer_classes = [Indented]
-    assert serve(view).read("ok")["errors"][0]["code"] == "chain_broken"
+    view = raising(soft(data={"links": 2}))
+    view.cls.renderer_classes = [Loud]
+    thing = serve(view)
+    envelope = thing.read("ok")
+    assert envelope["errors"][0]["code"] == "chain_broken"
+    assert envelope["data"] == thing.get()["data"] == {"LINKS": 2}
