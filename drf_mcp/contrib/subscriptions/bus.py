@@ -82,8 +82,8 @@ class Bus:
             self.known = found, time.monotonic() + POLL_SECONDS
         return found or bool(self.listeners)
 
-    def subscribe(self, keys: Iterable[str], hear: Hear) -> Callable[[], None]:
-        """Call a function, in another thread, with the new texts of keys; return what ends that."""
+    def subscribe(self, keys: Iterable[str], hear: Hear) -> None:
+        """Call a function, in another thread, with the new texts of keys."""
         known: Any = attempt(lambda: self.cache.get_many(keys), otherwise=lambda exc: {})
         with self.lock:
             self.listeners[hear] = dict.fromkeys(keys, "") | known
@@ -92,11 +92,9 @@ class Bus:
                 self.thread = threading.Thread(target=self.poll, daemon=True)
                 self.thread.start()
 
-        def end() -> None:
-            with self.lock:
-                self.listeners.pop(hear, None)
-
-        return end
+    def unsubscribe(self, hear: Hear) -> None:
+        with self.lock:
+            self.listeners.pop(hear, None)
 
     def poll(self) -> None:
         while True:

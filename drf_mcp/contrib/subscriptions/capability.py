@@ -108,11 +108,10 @@ class Listener:
         """Yield the messages of the stream; an empty one keeps the connection open."""
         self.loop, self.has_heard = asyncio.get_running_loop(), asyncio.Event()
         StopSignal.wakes.add(wake := partial(self._run_soon, self.has_heard.set))
-        unsubscribe: Callable[[], None] = lambda: None  # noqa: E731
         try:
             # The thread of the request ends without closing its connections.
             await sync_to_async(close_idle_connections)()
-            unsubscribe = await _run_reading(self.bus.subscribe, self.keys, self._hear)
+            await _run_reading(self.bus.subscribe, self.keys, self._hear)
             # Until all processes know that a client listens.
             await asyncio.sleep(news.POLL_SECONDS)
             yield self.notify("notifications/subscriptions/acknowledged", notifications=agreed)
@@ -137,7 +136,7 @@ class Listener:
             yield jsonrpc.encode_result(self.context.message.id, result)
         finally:
             StopSignal.wakes.discard(wake)
-            unsubscribe()
+            self.bus.unsubscribe(self._hear)
             self.free_slot()
 
     def _hear(self, news_by_key: Mapping[str, str]) -> None:

@@ -27,10 +27,10 @@ def buses(monkeypatch):
     """The buses of two processes, and what the second one heard."""
     monkeypatch.setattr(bus_module, "LISTENING_SECONDS", 0.5)
     here, there, heard = Bus("news"), Bus("news"), []
-    end = there.subscribe([sign_subject(each) for each in (SALE, STOCK)], heard.append)
+    there.subscribe([sign_subject(each) for each in (SALE, STOCK)], heard.append)
     wait_until(lambda: there.era)
     yield here, there, heard
-    end()
+    there.unsubscribe(heard.append)
 
 
 def test_news_of_one_process_reach_another_once(buses):
@@ -45,9 +45,9 @@ def test_news_of_one_process_reach_another_once(buses):
 def test_what_was_published_before_is_no_news():
     bus, heard = Bus("news"), []
     bus.publish([SALE])
-    end = bus.subscribe([sign_subject(SALE)], heard.append)
+    bus.subscribe([sign_subject(SALE)], heard.append)
     wait_until(lambda: bus.era)
-    end()
+    bus.unsubscribe(heard.append)
     bus.thread.join(5)
     assert heard == []
 
