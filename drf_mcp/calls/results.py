@@ -15,6 +15,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.content import AnswerEncoder, encode_data
 from drf_mcp.dispatch.error_bodies import UNWRITABLE, UNWRITABLE_TRIAL
 from drf_mcp.envelopes import Envelope
+from drf_mcp.envelopes.tables import make_tabular
 from drf_mcp.json_text import MAX_DEPTH, NestedTooDeep, refuse_deep, to_bytes
 from drf_mcp.outcomes import MISSING, Outcome
 from drf_mcp.protocol import Encoded, Era, jsonrpc
@@ -141,7 +142,7 @@ def choose_envelope_class(
 ) -> type[Envelope]:
     own = tool.options.envelope_class if tool else None
     chosen: type[Envelope] = own or endpoint_class or mcp_settings.ENVELOPE_CLASS
-    return chosen
+    return make_tabular(chosen) if tool and tool.options.tabular else chosen
 
 
 def get_output_schema(tool: Tool, envelope: Envelope) -> Mapping[str, Any] | None:

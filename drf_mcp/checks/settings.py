@@ -17,6 +17,7 @@ from django.db import connections, router
 from django.utils.module_loading import import_string
 from rest_framework.settings import api_settings
 
+from drf_mcp.calls.results import choose_envelope_class
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import attempt
@@ -53,6 +54,26 @@ def check_classes(project: Project) -> Iterator[CheckMessage]:
         for fault in faults:
             hint = "See docs/envelopes.md, docs/large_results.md and docs/customising.md."
             yield Error(f"{own.__name__} {fault}", hint=hint, id="drf_mcp.E003")
+
+
+@register_check()
+def check_tables(project: Project) -> Iterator[CheckMessage]:
+    views = [endpoint.view for endpoint in project.endpoints]
+    everywhere = [view for view in views if (view.tool_options or {}).get("tabular")]
+    for tool in project.tools.values():
+        shown = views if tool.options.tabular else everywhere
+        chosen = {choose_envelope_class(tool, view.envelope_class) for view in shown}
+        lacking = sorted(each.__name__ for each in chosen if not each.has_tables)
+        reason = f"the contract of {lacking[0]} has none" if lacking else ""
+        renderers = getattr(tool.endpoint.view_class, "renderer_classes", ())
+        if shown and any(getattr(each, "renders_envelope", False) for each in renderers):
+            reason = "its renderer gives plain HTTP the same body"
+        if reason:
+            yield Error(
+                f"{tool.name} cannot have tabular=True: {reason}.",
+                hint="See docs/large_results.md.",
+                id="drf_mcp.E022",
+            )
 
 
 @register_check()

@@ -208,8 +208,11 @@ def _find_failure(
             return make_mapper().from_redirect(location, is_login=is_login), None
     if response.excepted and status < 300 and data is not None:
         detail = response.soft_detail
-        failure = make_mapper().from_soft_failure(detail)
-        return replace(failure, body=data), detail.answer
+        failure, answer = make_mapper().from_soft_failure(detail), detail.answer
+        if response.given is detail and isinstance(data, Mapping):
+            # As the renderer wrote it.
+            answer = data.get("data", answer)
+        return replace(failure, body=data), answer
     return None, data
 
 

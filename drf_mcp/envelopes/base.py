@@ -46,11 +46,13 @@ class Envelope:
         contract: the name of the contract, which ``mcp_contract`` of its models repeats.
         meta_member: the member of the envelope that holds facts about the answer, "" if
             the contract has none.
+        has_tables: True if the contract lets rows in ``data`` be written as columns and rows.
     """
 
     structured_content: ClassVar[bool] = True
     contract: ClassVar[str] = ""
     meta_member: ClassVar[str] = ""
+    has_tables: ClassVar[bool] = False
 
     def render(self, outcome: Outcome) -> Any:
         """Return the JSON value for an outcome, the view's own values placed as they are."""
@@ -113,6 +115,8 @@ class Envelope:
 
 class ContractEnvelope(Envelope):
     """The parts that the built-in contracts share. Empty members are left out, never null."""
+
+    has_tables: ClassVar[bool] = True
 
     def _get_payload(self, outcome: Outcome) -> Any:
         data, page = outcome.data, outcome.pagination

@@ -22,6 +22,7 @@ class PlainEnvelope(ContractEnvelope):
     """
 
     structured_content: ClassVar[bool] = False
+    has_tables: ClassVar[bool] = False
 
     def prepare(self, outcome: Outcome, encode: Encode) -> Outcome:
         # The sentence of an error quotes the body, or the members around its message.

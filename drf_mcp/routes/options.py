@@ -77,6 +77,8 @@ class ToolOptions:
             its key. The view gets a request for each object. On a whole view, for retrieving. For
             objects that agents compare.
         envelope_class: the envelope of this tool's results. For a tool with a contract of its own.
+        tabular: True writes rows as ``columns`` and ``rows``, in two thirds of the tokens. For long
+            lists of flat rows.
         max_result_tokens: the longest envelope of a success, 1000 or more; 0 for any length. For a
             tool whose answer is only useful whole.
         max_error_tokens: the longest envelope of a failure; 0 for any length. For an import that
@@ -121,6 +123,7 @@ class ToolOptions:
     portable: bool | None = option(Flag())
     many: bool | None = option(Flag())
     envelope_class: type | None = option(Class("drf_mcp.envelopes.Envelope"))
+    tabular: bool | None = option(Flag())
     max_result_tokens: int | None = option(BUDGET)
     max_error_tokens: int | None = option(BUDGET)
     throttle_scope: str | None = option(Text())

@@ -66,6 +66,15 @@ class Counted(BaseThrottle):
         return True
 
 
+def read_rows(data: Any) -> Any:
+    """Return data with rows as objects, also where the rows are a table."""
+    if not isinstance(data, dict):
+        return data
+    if data.keys() == {"columns", "rows"}:
+        return [dict(zip(data["columns"], row, strict=True)) for row in data["rows"]]
+    return {**data, "results": read_rows(data["results"])} if "results" in data else data
+
+
 @dataclass(frozen=True)
 class Reply:
     """A tool result and its envelope."""
@@ -90,7 +99,7 @@ class Reply:
     @property
     def data(self) -> Any:
         data = self.envelope if self.envelope_name == "plain" else self.envelope["data"]
-        return data["result"] if self.of_program and "result" in data else data
+        return data["result"] if self.of_program and "result" in data else read_rows(data)
 
     @property
     def soft_failure_data(self) -> Any:
@@ -235,6 +244,8 @@ class ServedCase:
             options["dry_run"] = True
         if self.is_on("resources"):
             options["resource"] = True
+        if self.is_on("tabular"):
+            options["tabular"] = True
         if self.case["over budget"] == "by endpoint":
             options["max_result_tokens"] = SMALL
         return options

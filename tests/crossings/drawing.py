@@ -57,6 +57,8 @@ FEATURES: Mapping[str, Sequence[str]] = {
     # The budget is set by the project, the endpoint or the client.
     "over budget": (OFF, ON, "by endpoint", "by client"),
     "output schema": (OFF, ON),
+    # Rows are columns and rows.
+    "tabular": (OFF, ON),
     # The event between a shortened answer and the reading of its rest.
     "meanwhile": ("nothing", "rows added", "rows deleted", "rows taken away", "rights changed"),
 }

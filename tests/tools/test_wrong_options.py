@@ -32,6 +32,7 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("description", {"en": "Refund"}),
     ("read_only", "yes"),
     ("destructive", 1),
+    ("tabular", "yes"),
     ("idempotent", "False"),
     ("open_world", 0),
     ("extra_query", "no"),
