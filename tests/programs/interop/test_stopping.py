@@ -48,9 +48,7 @@ class Stream(threading.Thread):
         self.url = server.url
         self.message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         self.headers = {
-            "Authorization": f"Token {server.shop.tokens['alice']}",
-            "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
+            **find_credential(server),
             "MCP-Protocol-Version": "2026-07-28",
             "Mcp-Method": method,
             **({"Mcp-Name": params["name"]} if "name" in params else {}),
@@ -61,11 +59,10 @@ class Stream(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        body = json.dumps(self.message).encode()
         with httpx2.Client(headers=self.headers, timeout=60) as client:
             while True:
                 try:
-                    with client.stream("POST", self.url, content=body) as response:
+                    with client.stream("POST", self.url, json=self.message) as response:
                         for line in response.iter_lines():
                             if line.startswith("data: "):
                                 message = json.loads(line.removeprefix("data: "))
@@ -82,12 +79,14 @@ class Stream(threading.Thread):
         return [(at, each["result"]) for at, each in self.received if "result" in each]
 
 
+def find_credential(server: RunningServer) -> dict[str, str]:
+    token = f"Token {server.shop.tokens['alice']}"
+    return {"Authorization": token, "Accept": "application/json, text/event-stream"}
+
+
 def open_session(server: RunningServer) -> dict[str, str]:
-    headers = {
-        "Authorization": f"Token {server.shop.tokens['alice']}",
-        "Accept": "application/json, text/event-stream",
-    }
     message = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": OPEN}
+    headers = find_credential(server)
     response = httpx2.post(server.url, json=message, headers=headers, timeout=60)
     session = {"Mcp-Session-Id": response.headers["Mcp-Session-Id"]}
     return {**session, "MCP-Protocol-Version": HANDSHAKE}
