@@ -25,10 +25,8 @@ SHOWN: tuple[str, ...] = (
 class AuditedCallAdmin(ReadOnlyAdmin):
     """Calls, newest first, read-only."""
 
-    list_display = (
-        *("time", "shown_user", "shown_tool", "verdict", "is_trial", "code", "messages"),
-        *("rows_changed", "duration_ms", "client_name", "credential"),
-    )
+    # Six columns fit a screen.
+    list_display = "time", "shown_user", "shown_tool", "result", "rows_changed", "duration_ms"
     list_filter = ("verdict", "is_trial", "time", "tool", "code", "credential", "client_name")
     search_fields = ("user_label", "=user_pk", "=request_id", "tool", "=token_prefix", "arguments")
     search_help_text = _("User, request id, tool, prefix of a token, or a word of the arguments")
@@ -46,6 +44,12 @@ class AuditedCallAdmin(ReadOnlyAdmin):
     @admin.display(description=_("tool"), ordering="tool")
     def shown_tool(self, row: AuditedCall) -> str:
         return row.tool or row.method
+
+    @admin.display(description=_("result"), ordering="verdict")
+    def result(self, row: AuditedCall) -> str:
+        trial = _("dry run") if row.is_trial else ""
+        count = f"x {row.messages}" if row.messages > 1 else ""
+        return " ".join(filter(None, map(str, [row.get_verdict_display(), trial, row.code, count])))
 
     @admin.display(description=_("arguments"))
     def shown_arguments(self, row: AuditedCall) -> SafeString:

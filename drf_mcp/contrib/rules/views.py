@@ -16,7 +16,7 @@ from drf_mcp.access.scopes import find_tenant_key
 from drf_mcp.browsable.frame import Frame, PagePart
 from drf_mcp.browsable.page import SessionPage
 from drf_mcp.contrib.rules.proposal_store import PERMISSION, WAITING, ProposalStore
-from drf_mcp.contrib.rules.proposing import find_shown_fingerprint, show_to
+from drf_mcp.contrib.rules.proposing import find_shown_fingerprint, make_without_worker, show_to
 from drf_mcp.exceptions import attempt
 
 MOST_LISTED = 100
@@ -77,7 +77,8 @@ class ProposalPage(ProposalsPage):
         tenant, user = find_tenant_key(request), request.user
         try:
             if sent.get("decision") == "approve":
-                self.store.approve(row, user, sent.get("fingerprint", ""), tenant)
+                row = self.store.approve(row, user, sent.get("fingerprint", ""), tenant)
+                make_without_worker(row)
             elif sent.get("decision") == "decline":
                 self.store.decline(row, user, sent.get("reason", ""), tenant)
         except APIException as exc:

@@ -59,10 +59,23 @@ def test_a_page_shows_the_call_and_its_object_as_the_approver_reads_it(row, brow
     assert order.number in text_of(browser.get(f"{PAGE}{row.pk}/"))
 
 
-def test_a_call_is_approved(row, browser_of):
+@pytest.mark.parametrize(("has_workers", "status"), [(False, "done"), (True, "approved")])
+def test_an_approved_call_is_made_at_once_where_no_worker_makes_it(
+    row, browser_of, monkeypatch, has_workers, status
+):
+    if has_workers:
+        monkeypatch.setattr("drf_mcp.contrib.rules.proposing.find_backend", object)
     assert decide(browser_of(), row, "approve").status_code == 302
     row.refresh_from_db()
-    assert row.status == "approved"
+    assert row.status == status
+    assert (Order.objects.get(pk=row.arguments["id"]).status == "refunded") is not has_workers
+
+
+def test_a_call_that_needs_another_approval_is_not_made(row, browser_of):
+    Proposal.objects.update(approvals_needed=2)
+    decide(browser_of(), row, "approve")
+    row.refresh_from_db()
+    assert row.status == "waiting"
 
 
 def test_a_call_is_declined_with_a_reason(row, browser_of):

@@ -9,7 +9,12 @@ from django.core.management.color import no_style
 from rest_framework.exceptions import APIException
 
 from drf_mcp.contrib.rules.proposal_store import APPROVED, OPEN, ProposalStore
-from drf_mcp.contrib.rules.proposing import find_shown_fingerprint, run_proposal, show_to
+from drf_mcp.contrib.rules.proposing import (
+    find_shown_fingerprint,
+    make_without_worker,
+    run_proposal,
+    show_to,
+)
 from drf_mcp.errors import ask_nearest, find_nearest, find_sentence
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.screen import Screen, UsageError, find_local_time
@@ -81,7 +86,9 @@ class Command(MCPCommand):
     def approve(self, options: dict[str, Any]) -> None:
         row = self.find(options)
         fingerprint = options["fingerprint"] or find_shown_fingerprint(row)
-        self.decide(store.approve, row, fingerprint, options)
+        self.decide(
+            lambda *sent: make_without_worker(store.approve(*sent)), row, fingerprint, options
+        )
 
     def decline(self, options: dict[str, Any]) -> None:
         self.decide(store.decline, self.find(options), options["reason"], options)

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.color import no_style
 
-from drf_mcp.contrib.rules.ruling import ViewRefused, decide_call, find_rules
+from drf_mcp.contrib.rules.ruling import APPROVE, ViewRefused, decide_call, find_rules
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.errors import ArgumentsRefused, CallCrashed
 from drf_mcp.features import CallState
@@ -73,5 +73,6 @@ class Command(MCPCommand):
         if rule is None:
             lines = ["No rule decides: the call is made."]
         else:
-            lines = [f"{rule.order} {rule.name}: {ruling.verdict}", ruling.reason, rule.label]
+            says = "ask for an approval" if ruling.verdict == APPROVE else ruling.verdict
+            lines = [f"{rule.order} {rule.name}: {says}", ruling.reason, rule.label]
         self.write_data(data, filter(None, lines), options)
