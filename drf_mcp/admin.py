@@ -47,7 +47,7 @@ class ArchivedContentAdmin(ReadOnlyAdmin):
     readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ArchivedContent]:
-        return super().get_queryset(request).defer("text", "index")
+        return super().get_queryset(request).defer("text")
 
     @admin.display(description=_("content"))
     def shown_content(self, row: ArchivedContent) -> SafeString:

@@ -16,7 +16,6 @@ class ArchivedContent(models.Model):
     tool = models.CharField(_("tool"), max_length=64)
     content_hash = models.CharField(_("content hash"), max_length=71)
     size = models.PositiveBigIntegerField(_("characters"))
-    index = models.JSONField(_("numbers of chunks and of the items they begin with"), default=list)
     terms = models.JSONField(_("rights that it is read by"), default=dict)
     text = models.TextField(_("first chunk"), blank=True)
     created = models.DateTimeField(_("created"))

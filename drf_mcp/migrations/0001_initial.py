@@ -27,13 +27,6 @@ class Migration(migrations.Migration):
                 ("tool", models.CharField(max_length=64, verbose_name="tool")),
                 ("content_hash", models.CharField(max_length=71, verbose_name="content hash")),
                 ("size", models.PositiveBigIntegerField(verbose_name="characters")),
-                (
-                    "index",
-                    models.JSONField(
-                        default=list,
-                        verbose_name="numbers of chunks and of the items they begin with",
-                    ),
-                ),
                 ("terms", models.JSONField(default=dict, verbose_name="rights that it is read by")),
                 ("text", models.TextField(blank=True, verbose_name="first chunk")),
                 ("created", models.DateTimeField(verbose_name="created")),

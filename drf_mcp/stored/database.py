@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import secrets
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any
 
 from django.db import connections, router, transaction
@@ -33,74 +30,17 @@ class StoredEntry(Entry):
     def of_row(cls, row: Any) -> StoredEntry:
         entry = object.__new__(cls)
         members = {name: getattr(row, name) for name in STORED - {"content"}}
-        entry.__dict__.update(members, archive_id=row.pk, row=row, starts=())
+        entry.__dict__.update(members, archive_id=row.pk, row=row)
         return entry
 
     @cached_property
     def content(self) -> str:
-        return self._read_chunks(0, None)
-
-    @cached_property
-    def items(self) -> Sequence[dict[str, Any]]:
-        # Content without parts has an index of two pairs, or none.
-        index = self.row.index
-        if len(index) > 2:
-            return StoredItems(index, self._read_chunks)
-        items: list[dict[str, Any]] = json.loads(self.content)
-        return items
-
-    def _read_chunks(self, first: int, end: int | None) -> str:
-        if end is None and self.row.index:
-            end = self.row.index[-1][0]
         # A deferred field. Content of one chunk has no other rows.
-        texts = [] if first else [self.row.text]
-        if end is None or end > 1:
-            chunks = self.row.chunks.filter(position__gte=first).order_by("position")
-            chunks = chunks if end is None else chunks.filter(position__lt=end)
-            texts += chunks.values_list("text", flat=True)
-        return "".join(texts)
-
-
-class StoredItems(Sequence[dict[str, Any]]):
-    """The items of an entry, read some chunks at a time.
-
-    Args:
-        index: pairs of the number of a chunk and the number of the item that it begins with;
-            the last pair is the number of chunks and of items.
-        read: returns the text of the chunks from one number to another.
-    """
-
-    def __init__(self, index: Sequence[Sequence[int]], read: Callable[[int, int], str]) -> None:
-        self.chunks = [chunk for chunk, _ in index]
-        self.numbers = [number for _, number in index]
-        self.read = read
-        # The last run of chunks: the next slice often begins in it.
-        self._last: tuple[tuple[int, int], list[dict[str, Any]]] = ((0, 0), [])
-
-    def __len__(self) -> int:
-        return self.numbers[-1]
-
-    def __getitem__(self, key: Any) -> Any:
-        if not isinstance(key, slice):
-            return self[key : key + 1][0]
-        start, stop, _ = key.indices(len(self))
-        if start >= stop:
-            return []
-        first = bisect_right(self.numbers, start) - 1
-        end = bisect_left(self.numbers, stop)
-        return self._parse(first, end)[start - self.numbers[first] : stop - self.numbers[first]]
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        for first in range(len(self.numbers) - 1):
-            yield from self._parse(first, first + 1)
-
-    def _parse(self, first: int, end: int) -> list[dict[str, Any]]:
-        if self._last[0] != (first, end):
-            text = self.read(self.chunks[first], self.chunks[end])
-            # The text begins with a bracket or comma and ends before a comma or with the end.
-            closing = "" if end == len(self.chunks) - 1 else "]"
-            self._last = ((first, end), json.loads(f"[{text[1:]}{closing}"))
-        return self._last[1]
+        text: str = self.row.text
+        if len(text) < self.row.size:
+            later = self.row.chunks.order_by("position").values_list("text", flat=True)
+            text = "".join([text, *later])
+        return text
 
 
 class DatabaseArchive(Archive):
@@ -159,10 +99,10 @@ class DatabaseArchive(Archive):
         return entry.archive_id
 
     def _insert(self, entry: Entry, expires: datetime) -> None:
-        index, places = self.cut_chunks(entry)
-        texts = (entry.content[start:end] for start, end in places)
-        using, is_long = self.table.db, len(places) > 1
-        is_whole = is_long or connections[using].in_atomic_block
+        places = range(0, len(entry.content), self.chunk_size)
+        texts = (entry.content[start : start + self.chunk_size] for start in places)
+        using = self.table.db
+        is_whole = len(places) > 1 or connections[using].in_atomic_block
         # One statement needs no transaction, but must not break a caller's.
         with transaction.atomic(using=using) if is_whole else nullcontext():
             row = self.table.create(
@@ -170,7 +110,6 @@ class DatabaseArchive(Archive):
                 holder=entry.holder or entry.owner,
                 **{name: getattr(entry, name) for name in STORED - {"content"}},
                 size=len(entry.content),
-                index=index,
                 text=next(texts),
                 expires=expires,
             )
@@ -179,20 +118,6 @@ class DatabaseArchive(Archive):
             # A few at a time, for the limits of statements and of memory.
             while some := list(islice(later, CHUNKS_PER_INSERT)):
                 chunk._default_manager.using(using).bulk_create(some)
-
-    def cut_chunks(self, entry: Entry) -> tuple[list[list[int]], list[tuple[int, int]]]:
-        """Return the index for `StoredItems`, and the start and end of each chunk."""
-        index: list[list[int]] = []
-        places: list[tuple[int, int]] = []
-        begin, first = 0, 0
-        starts = entry.starts or [(0, 0), (len(entry.content), 0)]
-        for (place, number), (end, _) in pairwise([*starts, (starts[-1][0] + self.chunk_size, 0)]):
-            if place > begin and (end - begin > self.chunk_size):
-                index.append([len(places), first])
-                chunks = range(begin, place, self.chunk_size)
-                places += [(start, min(start + self.chunk_size, place)) for start in chunks]
-                begin, first = place, number
-        return [*index, [len(places), starts[-1][1]]] if entry.starts else [], places
 
     def _find_equal(self, entry: Entry, same: dict[str, Any]) -> str | None:
         # JSON is compared here, because not every database compares it.

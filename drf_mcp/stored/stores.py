@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 from django.core.cache import caches
@@ -30,8 +29,6 @@ logger = logging.getLogger("drf_mcp")
 
 ARCHIVE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 CONTENT_HASH = re.compile(r"sha256:[0-9a-f]{64}")
-# Items are encoded in blocks, and content is read from the start of a block.
-BLOCK_CHARACTERS, MAX_BLOCK_ITEMS = 30_000, 500
 
 
 class ArchiveUnavailable(Exception):
@@ -62,8 +59,6 @@ class Entry:
         content_hash: the SHA-256 hash of the content, after ``sha256:``.
         terms: what has to hold for its owner to read it, see `StoredAnswer`; with the call's
             ``kwargs`` and ``query_string``.
-        starts: the start of each block: the position of the bracket or comma before its first
-            item, and the number of that item. The last pair is the length and number of all.
         holder: whom the bounds of the archive count, "" for the owner.
     """
 
@@ -73,7 +68,6 @@ class Entry:
     content: str
     content_hash: str
     created: datetime
-    starts: Sequence[tuple[int, int]] = field(default=(), repr=False)
     terms: Mapping[str, Any] = field(default_factory=dict)
     holder: str = ""
 
@@ -87,27 +81,10 @@ class Entry:
         terms: Mapping[str, Any] | None = None,
     ) -> Entry:
         """Make an entry of items."""
-        texts: list[str] = []
-        starts: list[tuple[int, int]] = []
-        remaining, number, count, length = iter(items), 0, 1, 0
-        digest = hashlib.sha256()
-        while block := list(islice(remaining, count)):
-            starts.append((length, number))
-            number += len(block)
-            text = encode_ascii(block)[1:-1]
-            mark = "," if length else "["
-            texts += (mark, text)
-            length += 1 + len(text)
-            # Not joined with the mark, because that would copy a long text.
-            digest.update(mark.encode())
-            digest.update(text.encode())
-            count = max(1, min(BLOCK_CHARACTERS * len(block) // len(text), MAX_BLOCK_ITEMS))
-        texts.append("]" if texts else "[]")
-        digest.update(texts[-1].encode())
-        content, content_hash = "".join(texts), f"sha256:{digest.hexdigest()}"
-        starts.append((len(content), number))
+        content = encode_ascii([*items])
+        content_hash = f"sha256:{hashlib.sha256(content.encode()).hexdigest()}"
         made = (archive_id, owner, tool, content, content_hash, timezone.now())
-        return cls(*made, tuple(starts), terms or {})
+        return cls(*made, terms or {})
 
     def __eq__(self, other: object) -> bool:
         # Subclasses included.
@@ -133,7 +110,7 @@ class Entry:
         return all(getattr(self, name) == getattr(other, name) for name in COMPARED)
 
 
-STORED = {member.name for member in fields(Entry)} - {"archive_id", "starts", "holder"}
+STORED = {member.name for member in fields(Entry)} - {"archive_id", "holder"}
 COMPARED = ("owner", "tool", "content_hash", "terms")
 
 

@@ -10,15 +10,12 @@ from django.db import DatabaseError, connection
 from django.db.models import QuerySet
 from django.urls import path
 from django.utils import timezone
-from hypothesis import given
-from hypothesis import strategies as st
 from rest_framework.response import Response
 from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp.models import ArchivedChunk, ArchivedContent
 from drf_mcp.stored import ArchiveFull, DatabaseArchive, Entry
-from drf_mcp.stored.database import StoredItems
 from drf_mcp.stored.stores import new_archive_id
 
 pytestmark = pytest.mark.django_db
@@ -65,27 +62,6 @@ def test_no_row_has_more_than_half_a_million_characters():
     store("x" * 5_000_000, archive=DatabaseArchive)
     assert max(map(len, chunks())) == 500_000
     assert len(chunks()) == 11
-
-
-def make_rows(lengths: list[int]) -> list[dict]:
-    return [
-        {"id": str(number), "pointer": f"/{number}", "value": 'é"x' * length}
-        for number, length in enumerate(lengths)
-    ]
-
-
-@given(st.lists(st.integers(0, 90), max_size=60), st.integers(-5, 70), st.integers(-5, 70))
-def test_any_slice_equals_that_of_all_items(lengths, start, stop):
-    rows = make_rows(lengths)
-    entry = Entry.of(new_archive_id(), "7", "rows", rows)
-    index, places = SmallArchive().cut_chunks(entry)
-    texts = [entry.content[begin:end] for begin, end in places]
-    assert "".join(texts) == entry.content
-    assert max(map(len, texts)) <= SmallArchive.chunk_size
-    items = StoredItems(index, lambda first, end: "".join(texts[first:end]))
-    assert len(items) == len(rows)
-    assert list(items[start:stop]) == rows[start:stop]
-    assert list(items) == rows
 
 
 def test_a_full_archive_keeps_its_entries_and_refuses_more():
