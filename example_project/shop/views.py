@@ -73,7 +73,7 @@ class CustomerViewSet(viewsets.ModelViewSet):
         if customer.orders.exists():
             raise Conflict(f"{customer.name} has orders. Deactivate the customer instead.")
 
-    @mcp_tool(idempotent=True)
+    @mcp_tool(destructive=True, idempotent=True)
     @action(detail=True, methods=["post"], permission_classes=[IsAdminUser])
     def deactivate(self, request, pk=None) -> Response:
         """Close a customer's account. Staff only; orders and tickets are kept."""
@@ -231,7 +231,7 @@ class OrderViewSet(viewsets.ModelViewSet):
         require_status(order, Order.Status.PENDING, Order.Status.PAID)
         return order
 
-    @mcp_tool(title="Reopen an order")
+    @mcp_tool(title="Reopen an order", destructive=False)
     @action(detail=True, methods=["post"])
     def reopen(self, request, pk=None) -> Response:
         """Take a cancellation back: the order is pending or paid again, as it was."""
@@ -241,7 +241,7 @@ class OrderViewSet(viewsets.ModelViewSet):
         order.save(update_fields=["status", "status_before"])
         return self.answer(order)
 
-    @mcp_tool(title="Order the same again")
+    @mcp_tool(title="Order the same again", destructive=False)
     @action(detail=True, methods=["post"])
     def reorder(self, request, pk=None) -> Response:
         """Place the lines of an order again, at today's prices, but for what is out of stock."""

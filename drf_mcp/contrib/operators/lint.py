@@ -68,6 +68,14 @@ OPEN_BODY = Cause(
     "Give the view a serializer_class, or @mcp_tool(input_schema={...}).",
     is_brief=False,
 )
+UNDECLARED_EFFECT = Cause(
+    "undeclared-effect",
+    "Actions that may destroy something, for all that is known",
+    "Nothing is known of a POST that is no create, so hosts ask a person before each call.",
+    "Whether {tools} destroys something is not declared.",
+    "Add @mcp_tool(destructive=False) where it only adds or can be taken back, "
+    "@mcp_tool(read_only=True) where it only reads, else @mcp_tool(destructive=True).",
+)
 NO_DESCRIPTION = Cause(
     "no-description",
     "Tools about which nothing was written",
@@ -107,6 +115,7 @@ CAUSES = (
     LOST_ARGUMENTS,
     NOT_DESCRIBED,
     OPEN_BODY,
+    UNDECLARED_EFFECT,
     NO_DESCRIPTION,
     STOCK_DOCSTRING,
     INHERITED_DESCRIPTION,
@@ -173,9 +182,13 @@ class ToolLint:
         failures = [each for each in tool.findings if not isinstance(each, LostFilters)]
         for failure in failures:
             yield self._make_failure(OPEN_BODY if is_open else NOT_DESCRIBED, failure)
+        subject = f"{self.endpoint.view_class.__name__}.{self.endpoint.handler_name}"
         if is_open and not failures:
-            subject = f"{self.endpoint.view_class.__name__}.{self.endpoint.handler_name}"
             yield self.make(OPEN_BODY, place=self.lines.handler, subject=subject)
+        is_declared = {tool.options.destructive, tool.options.read_only} != {None}
+        is_action = self.endpoint.method == "POST" and tool.annotations["destructiveHint"]
+        if is_action and not is_declared:
+            yield self.make(UNDECLARED_EFFECT, place=self.lines.handler, subject=subject)
         yield from self._find_descriptions()
         if not self.is_described:
             yield from self._find_arguments()

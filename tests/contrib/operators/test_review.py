@@ -177,6 +177,7 @@ def in_the_project(monkeypatch):
         (Stock, "stock-docstring", "class Stock(ModelViewSet):", "of stock_list, stock_create"),
         (Heir, "inherited-description", "class Heir(Base):", "of heir is inherited from Base."),
         (Takes, "no-help-text", "    colour = serializers.CharField()", "`colour` of takes"),
+        (Takes, "undeclared-effect", "    def post(self, request) -> Response:", "Whether takes"),
         (AllRows, "no-pages", "class AllRows(ListAPIView):", "every row at once"),
         (Computing, "lost-arguments", "class Computing(AllRows):", "self.request.user.username"),
     ],
@@ -224,7 +225,20 @@ def test_following_the_remedy_removes_the_finding(findings):
 
 
 def test_choices_and_booleans_need_no_description(findings):
-    assert {f.subject for f in findings(Takes)} == {"Bare.colour"}
+    found = [finding for finding in findings(Takes) if finding.cause == "no-help-text"]
+    assert {finding.subject for finding in found} == {"Bare.colour"}
+
+
+@pytest.mark.parametrize(
+    "hint", [{"destructive": True}, {"destructive": False}, {"read_only": True}]
+)
+def test_an_action_that_declares_its_effect_is_no_finding(findings, hint):
+    declared = mcp_tool(**hint)(type("Declared", (Takes,), {}))
+    assert "undeclared-effect" not in {f.cause for f in findings(declared, Failing, Stock)}
+
+
+def test_the_example_declares_the_effect_of_each_action():
+    assert "undeclared-effect" not in {each.cause for each in find_all(registry.tools())}
 
 
 def test_a_key_with_the_name_of_its_list_needs_no_description(findings):
