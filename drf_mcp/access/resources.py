@@ -238,10 +238,17 @@ class PublicDocument(View):
         "Access-Control-Max-Age": "86400",
     }
 
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response: HttpResponse = super().dispatch(request, *args, **kwargs)  # type: ignore[assignment]
+        own = self.preflight_headers if request.method == "OPTIONS" else self.headers
+        for name, value in own.items():
+            response[name] = value
+        return response
+
     def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return HttpResponse(status=204, headers=self.preflight_headers)
+        return HttpResponse(status=204)
 
 
 class ProtectedResourceView(PublicDocument):
     def get(self, request: HttpRequest, endpoint: FoundEndpoint) -> HttpResponse:
-        return JsonResponse(endpoint.describe(request).document, headers=self.headers)
+        return JsonResponse(endpoint.describe(request).document)

@@ -11,6 +11,7 @@ from allauth.idp.oidc.models import Client, Token
 from django.views.decorators.debug import sensitive_variables
 
 from drf_mcp.access.resources import is_below
+from drf_mcp.contrib.oauth.audiences import find_called
 from drf_mcp.contrib.oauth.servers import OAuthServer
 
 
@@ -26,7 +27,7 @@ class AllauthServer(OAuthServer):
         token.allows_audience = lambda uri: (
             not resources or any(is_below(uri, each) for each in resources)
         )
-        return self.admit(self.find_called(request), token.user, token), token
+        return self.admit(find_called(request), token.user, token), token
 
     def get_resources(self, token: Any) -> Sequence[str]:
         resources: list[str] = token.get_resources()

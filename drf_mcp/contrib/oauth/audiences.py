@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.http import HttpRequest
 from django.urls import Resolver404, get_script_prefix, resolve
 
 from drf_mcp.access.resources import FoundEndpoint, WellKnownConverter, is_below, is_endpoint
-from drf_mcp.features import mcp_settings
+from drf_mcp.features import Caller, mcp_settings
 
 
 def find_resources(request: HttpRequest, resources: Sequence[str] = ()) -> dict[str, FoundEndpoint]:
@@ -35,8 +36,7 @@ def find_default_resources(request: HttpRequest) -> list[str]:
     """Return the resources of a token whose client names none: the endpoints."""
     uris = list(find_resources(request))
     # An endpoint below another needs no resource: the token for the upper one opens both.
-    uppers = [u for u in uris if not any(is_below(u, o) and not is_below(o, u) for o in uris)]
-    return uppers
+    return [u for u in uris if not any(is_below(u, o) and not is_below(o, u) for o in uris)]
 
 
 def is_resource(request: HttpRequest, resource: str) -> bool:
@@ -46,6 +46,13 @@ def is_resource(request: HttpRequest, resource: str) -> bool:
 
 def _is_same(one: str, other: str) -> bool:
     return is_below(one, other) and is_below(other, one)
+
+
+def find_called(request: Any) -> Any:
+    """Return the request that the client sent, also where the view of a tool asks."""
+    # The address and headers of a view's request are made of arguments of the tool.
+    caller = getattr(request, "caller", None)
+    return caller.request if isinstance(caller, Caller) else request
 
 
 def is_for_endpoint(request: HttpRequest) -> bool:

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
-from uuid import UUID
 
 from django.db import router, transaction
 from django.utils.crypto import constant_time_compare
@@ -18,6 +17,7 @@ from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
 from rest_framework.exceptions import AuthenticationFailed
 
 from drf_mcp.access.scopes import is_gone
+from drf_mcp.contrib.oauth.audiences import find_called
 from drf_mcp.contrib.oauth.documents import OWN_GRANTS
 from drf_mcp.contrib.oauth.servers import OAuthServer
 
@@ -48,22 +48,17 @@ class ToolkitServer(OAuthServer):
 
 
 class EndpointCore(OAuthLibCore):  # type: ignore[misc]
-    """Checks the token of a tool call at the address that the client called.
+    """Checks the token of a tool call at the address that the client called."""
 
-    Attributes:
-        agent_server: what is asked about tokens.
-    """
-
-    agent_server: OAuthServer = ToolkitServer()
     # Read by the system check W019.
     checks_endpoints = True
 
     def verify_request(self, request: Any, scopes: Any) -> tuple[bool, Any]:
-        called = self.agent_server.find_called(request)
+        called = find_called(request)
         valid, found = super().verify_request(called, scopes)
         if valid and found.access_token is not None:
             try:
-                found.user = self.agent_server.admit(called, found.user, found.access_token)
+                found.user = ToolkitServer().admit(called, found.user, found.access_token)
             except AuthenticationFailed as exc:
                 error = {"error": "invalid_token", "error_description": str(exc.detail)}
                 found.oauth2_error = error
@@ -79,9 +74,7 @@ class EndpointCore(OAuthLibCore):  # type: ignore[misc]
 class AgentValidator(OAuth2Validator):  # type: ignore[misc]
     """The rules of django-oauth-toolkit, and rules for clients that introduced themselves."""
 
-    def validate_redirect_uri(
-        self, client_id: str, redirect_uri: str, request: Any, *args: Any, **kwargs: Any
-    ) -> bool:
+    def validate_redirect_uri(self, client_id: str, redirect_uri: str, request: Any) -> bool:
         """Return whether a code may be sent to a URI: without TLS only to the person's machine.
 
         OAuth 2.1, section 2.3.
@@ -91,86 +84,43 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
             return False
         return bool(super().validate_redirect_uri(client_id, redirect_uri, request))
 
-    def validate_grant_type(
-        self, client_id: str, grant_type: str, client: Any, request: Any, *args: Any, **kwargs: Any
-    ) -> bool:
-        """Return whether a client may get a token in this way.
-
-        A client that registered itself needs a person.
-        """
+    def validate_grant_type(self, client_id: str, grant: str, client: Any, request: Any) -> bool:
+        """Return whether a client may use a grant: without a person, if the project added it."""
         manual = get_application_model().RegistrationSource.MANUAL
-        if request.client.registration_source != manual and grant_type not in OWN_GRANTS:
+        if request.client.registration_source != manual and grant not in OWN_GRANTS:
             return False
-        return bool(super().validate_grant_type(client_id, grant_type, client, request))
+        return bool(super().validate_grant_type(client_id, grant, client, request))
 
-    def validate_code(
-        self, client_id: str, code: str, client: Any, request: Any, *args: Any, **kwargs: Any
-    ) -> bool:
-        """Return whether a code is valid.
+    def validate_code(self, client_id: str, code: str, client: Any, request: Any) -> bool:
+        """Return whether a code is valid: only while its user is active."""
+        is_good = super().validate_code(client_id, code, client, request)
+        return bool(is_good) and not is_gone(request.user)
 
-        A code that is sent again was copied: its tokens are revoked (RFC 6749, 4.1.2).
-        """
-        if super().validate_code(client_id, code, client, request, *args, **kwargs):
-            return not is_gone(request.user)
-        _end_family(code, client)
-        return False
+    def validate_refresh_token(self, refresh_token: str, client: Any, request: Any) -> bool:
+        """Return whether a token can be refreshed: only while its user is active."""
+        is_good = super().validate_refresh_token(refresh_token, client, request)
+        return bool(is_good) and not is_gone(request.user)
 
-    def invalidate_authorization_code(
-        self, client_id: str, code: str, request: Any, *args: Any, **kwargs: Any
-    ) -> None:
-        try:
-            super().invalidate_authorization_code(client_id, code, request, *args, **kwargs)
-        except InvalidGrantError:
-            # Another request with the same code came first.
-            _end_family(code, request.client)
-            raise
-
-    def save_bearer_token(self, token: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
+    def save_bearer_token(self, token: Any, request: Any) -> Any:
         """Save the tokens of a request.
 
         A refresh token that another request used first was copied: its connection ends.
         """
         known, model = getattr(request, "refresh_token_instance", None), get_refresh_token_model()
         if known is None or known.revoked is not None:
-            return super().save_bearer_token(token, request, *args, **kwargs)
+            return super().save_bearer_token(token, request)
         with transaction.atomic(using=router.db_for_write(model)):
             # Requests at the same time have all found the token unused.
             row = model.objects.select_for_update().filter(pk=known.pk).first()
             if row is not None and row.revoked is None:
-                return super().save_bearer_token(token, request, *args, **kwargs)
+                return super().save_bearer_token(token, request)
         model.revoke_family(known.token_family)
         raise InvalidGrantError(request=request)
-
-    def _create_refresh_token(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        made = super()._create_refresh_token(request, *args, **kwargs)
-        if request.grant_type == "authorization_code":
-            made.token_family = _find_family(request.code)
-            made.save(update_fields=["token_family"])
-        return made
 
     def _check_secret(self, provided_secret: str, stored_secret: str) -> bool:
         if stored_secret.startswith(HASHED):
             return constant_time_compare(hash_secret(provided_secret), stored_secret)
         return bool(super()._check_secret(provided_secret, stored_secret))
-
-    def validate_refresh_token(
-        self, refresh_token: str, client: Any, request: Any, *args: Any, **kwargs: Any
-    ) -> bool:
-        """Return whether a token can be refreshed: only while its user is active."""
-        is_good = super().validate_refresh_token(refresh_token, client, request, *args, **kwargs)
-        return bool(is_good) and not is_gone(request.user)
-
-
-def _find_family(code: str) -> UUID:
-    """Return the family of the tokens that a code gives, which outlives the code."""
-    return UUID(bytes=hashlib.sha256(code.encode()).digest()[:16])
-
-
-def _end_family(code: str, client: Any) -> None:
-    family, model = _find_family(code), get_refresh_token_model()
-    # Another client does not end the tokens of this one.
-    if model.objects.filter(token_family=family, application=client).exists():
-        model.revoke_family(family)
 
 
 def hash_secret(secret: str) -> str:

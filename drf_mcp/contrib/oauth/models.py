@@ -1,10 +1,7 @@
-"""Clients that act without a person, each as the user whom an administrator named."""
-
 from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
 from drf_mcp.access import Narrowing
@@ -16,21 +13,12 @@ THIS_CLIENT = gettext_noop("this client")
 class ServiceClient(models.Model):
     """A client of the client credentials grant (RFC 6749, section 4.4) and its service account."""
 
-    client_id = models.CharField(_("client ID"), max_length=255, unique=True)
-    name = models.CharField(_("name"), max_length=100, unique=True)
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        models.CASCADE,
-        related_name="service_clients",
-        verbose_name=_("user"),
-    )
-    tools = models.JSONField(_("tools"), default=list)
+    client_id = models.CharField(max_length=255, unique=True)
+    name = models.CharField(max_length=100, unique=True)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE)
+    tools = models.JSONField(default=list)
 
     objects: models.Manager[ServiceClient] = models.Manager()
-
-    class Meta:
-        verbose_name = _("service client")
-        verbose_name_plural = _("service clients")
 
     def __str__(self) -> str:
         return self.name

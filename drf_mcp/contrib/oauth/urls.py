@@ -9,31 +9,22 @@ pages on which users register clients, no introspection.
 from django.urls import include, path
 from oauth2_provider import views as toolkit
 
-from drf_mcp.contrib.oauth.views import (
-    ConnectionsView,
-    ConsentView,
-    RegistrationManagementView,
-    RegistrationView,
-    ServerMetadataView,
-)
+from drf_mcp.contrib.oauth import views
 
 # The name by which django-oauth-toolkit looks its own addresses up.
 app_name = "oauth2_provider"
 
 WELL_KNOWN = ".well-known/oauth-authorization-server"
-metadata = ServerMetadataView.as_view()
+metadata = views.ServerMetadataView.as_view()
+registration = toolkit.DynamicClientRegistrationManagementView.as_view()
 
 issuer_urlpatterns = [
-    path("authorize/", ConsentView.as_view(), name="authorize"),
+    path("authorize/", views.ConsentView.as_view(), name="authorize"),
     path("token/", toolkit.TokenView.as_view(), name="token"),
     path("revoke_token/", toolkit.RevokeTokenView.as_view(), name="revoke-token"),
-    path("register/", RegistrationView.as_view(), name="dcr-register"),
-    path(
-        "register/<str:client_id>/",
-        RegistrationManagementView.as_view(),
-        name="dcr-register-management",
-    ),
-    path("connections/", ConnectionsView.as_view(), name="connections"),
+    path("register/", views.RegistrationView.as_view(), name="dcr-register"),
+    path("register/<str:client_id>/", registration, name="dcr-register-management"),
+    path("connections/", views.ConnectionsView.as_view(), name="connections"),
     path(WELL_KNOWN, metadata, name="oauth-server-metadata"),
 ]
 

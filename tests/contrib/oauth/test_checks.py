@@ -47,6 +47,12 @@ def test_the_defaults_pass(configured):
         ("PKCE_REQUIRED", False),
         ("PKCE_REQUIRED", lambda client_id: False),
         ("ALLOW_URI_WILDCARDS", True),
+        *[
+            (
+                "CIMD_REGISTRATION_PERMISSION_CLASSES",
+                ["oauth2_provider.cimd.AllowAllCIMDPermission"],
+            )
+        ],
         ("COMPLIANT_BCP_RFC9700_PKCE_METHOD", False),
         ("COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT", False),
         ("COMPLIANT_BCP_RFC9700_PASSWORD_GRANT", False),

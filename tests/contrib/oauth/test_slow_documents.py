@@ -1,20 +1,15 @@
-"""Hosts that never finish their answer, and clients without a connection."""
+"""Hosts that never finish their answer, and documents that are read for nobody."""
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import call_command
-from django.utils import timezone
-from oauth2_provider.models import get_application_model, get_grant_model
+from oauth2_provider.models import get_application_model
 
-from drf_mcp.contrib.oauth import documents
 from drf_mcp.contrib.oauth.documents import AgentFetcher, CIMDError
 from tests.contrib.oauth.conftest import REDIRECT
 from tests.contrib.oauth.test_documents import DOCUMENT, HOST, PUBLIC, certificate, internet
@@ -80,11 +75,6 @@ def say_nothing(over: threading.Event) -> Callable[[Any], None]:
 ANSWERS = [drip_headers, drip_body, say_nothing]
 
 
-def count_readers() -> int:
-    """Return how many threads are reading."""
-    return sum(thread.name == "document" for thread in threading.enumerate())
-
-
 # --- Hosts that never finish --------------------------------------------------------------------
 
 
@@ -101,11 +91,6 @@ def test_a_host_that_never_finishes_is_left_at_the_timeout(
         AgentFetcher().fetch(f"https://{host}/client.json")
     assert time.monotonic() - began < patience + 1.5
     assert project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
-    for _ in range(30):
-        if not count_readers():
-            return
-        time.sleep(0.1)
-    raise AssertionError("A reader is still reading.")
 
 
 @pytest.mark.slow
@@ -140,49 +125,3 @@ def test_a_header_does_not_count_as_a_person(project, internet):
     stranger.defaults["HTTP_DRF_MCP.PERSON"] = stranger.defaults["HTTP_DRF_MCP_PERSON"] = "1"
     stranger.post("/o/token/", {"grant_type": "refresh_token", "client_id": DOCUMENT})
     assert internet.requests == []
-
-
-# --- Clients without a connection ---------------------------------------------------------------
-
-
-def age(**fields: Any) -> None:
-    before = timezone.now() - documents.UNUSED_FOR
-    get_application_model().objects.filter(**fields).update(updated=before)
-
-
-def expire() -> int:
-    out = StringIO()
-    call_command("mcp_expire", "--json", stdout=out)
-    return json.loads(out.getvalue())["unused_clients"]
-
-
-def test_reading_a_document_deletes_old_clients_without_a_connection(project, internet):
-    project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT)
-    age(client_id=DOCUMENT)
-    internet.document["client_id"] = f"{DOCUMENT}?2"
-    project.authorize(client_id=f"{DOCUMENT}?2", redirect_uri=REDIRECT)
-    kept = get_application_model().objects.filter(registration_source="cimd")
-    assert [each.client_id for each in kept] == [f"{DOCUMENT}?2"]
-
-
-@pytest.mark.slow
-def test_a_client_that_is_connected_is_kept(project, internet):
-    code = project.consent(client_id=DOCUMENT, redirect_uri=REDIRECT)["code"]
-    age(client_id=DOCUMENT)
-    assert expire() == 0
-    tokens = project.exchange(code, client_id=DOCUMENT).json()
-    age(client_id=DOCUMENT)
-    assert expire() == 0
-    project.make_browser(None).post(
-        "/o/revoke_token/", {"token": tokens["refresh_token"], "client_id": DOCUMENT}
-    )
-    get_grant_model().objects.update(expires=timezone.now())
-    assert expire() == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("source", ["manual", "dcr"])
-def test_clients_without_a_document_are_kept(project, source):
-    project.register(registration_source=source)
-    age()
-    assert expire() == 0

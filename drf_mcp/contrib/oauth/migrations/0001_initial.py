@@ -1,5 +1,3 @@
-"""The table of clients that act without a person."""
-
 from __future__ import annotations
 
 import django.db.models.deletion
@@ -8,7 +6,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Makes the table."""
+    """The table of clients that act without a person."""
 
     initial = True
 
@@ -24,25 +22,15 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                (
-                    "client_id",
-                    models.CharField(max_length=255, unique=True, verbose_name="client ID"),
-                ),
-                ("name", models.CharField(max_length=100, unique=True, verbose_name="name")),
-                ("tools", models.JSONField(default=list, verbose_name="tools")),
+                ("client_id", models.CharField(max_length=255, unique=True)),
+                ("name", models.CharField(max_length=100, unique=True)),
+                ("tools", models.JSONField(default=list)),
                 (
                     "user",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="service_clients",
-                        to=settings.AUTH_USER_MODEL,
-                        verbose_name="user",
+                        on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL
                     ),
                 ),
             ],
-            options={
-                "verbose_name": "service client",
-                "verbose_name_plural": "service clients",
-            },
         ),
     ]

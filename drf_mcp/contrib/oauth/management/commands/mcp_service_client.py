@@ -28,6 +28,7 @@ class Command(MCPCommand):
         add("--json", action="store_true", help="print JSON")
 
     @sensitive_variables()
+    @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
         server = find_server()
         if server is None:
@@ -36,9 +37,8 @@ class Command(MCPCommand):
         if options["delete"]:
             if client is None:
                 raise UsageError(f"There is no client {options['name']!r}.")
-            with transaction.atomic():
-                server.delete_client(client.client_id)
-                client.delete()
+            server.delete_client(client.client_id)
+            client.delete()
             return
         if not (options["username"] and options["tools"]):
             raise UsageError("A client needs --user and --tools.")
@@ -49,11 +49,10 @@ class Command(MCPCommand):
         except ImproperlyConfigured as exc:
             raise UsageError(str(exc)) from exc
         found = {"client_id": client.client_id}
-        with transaction.atomic():
-            if not client.client_id:
-                client.client_id, secret = server.create_client(client.name)
-                found = {"client_id": client.client_id, "client_secret": secret}
-                notice = "Keep the secret now: it is shown this once, and cannot be looked up."
-                self.stderr.write(notice, self.style.NOTICE)
-            client.save()
+        if not client.client_id:
+            client.client_id, secret = server.create_client(client.name)
+            found = {"client_id": client.client_id, "client_secret": secret}
+            notice = "Keep the secret now: it is shown this once, and cannot be looked up."
+            self.stderr.write(notice, self.style.NOTICE)
+        client.save()
         self.write_data(found, [f"{name}: {text}" for name, text in found.items()], options)
