@@ -19,9 +19,8 @@ from drf_mcp.access.resources import WELL_KNOWN, BearerChallenge, ProtectedResou
 from drf_mcp.checks.project import MountedEndpoint, Project, register_check, takes_sessions_alone
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.exceptions import attempt
-from drf_mcp.introspection.inspection import Inspection, locate_view
-from drf_mcp.introspection.query.parameters import QueryParameters
-from drf_mcp.introspection.types import OpenPlace
+from drf_mcp.introspection.inspection import locate_view
+from drf_mcp.introspection.types import LostFilters, OpenPlace
 from drf_mcp.option_types.spelling import join_names
 from drf_mcp.routes.endpoint import Endpoint
 from drf_mcp.routes.exposure import ToolChoice
@@ -332,28 +331,14 @@ def find_actions(project: Project) -> Iterator[str]:
             yield f"many=True lets retrieve read several objects, and the views have: {known}."
 
 
-# Describes only filters, and only of views with filter backends: describing every tool would make
-# the start of the project slow.
-@register_check()
-def check_filters(project: Project) -> Iterator[CheckMessage]:
-    for name, tool in project.tools.items():
-        if getattr(tool.endpoint.view_class, "filter_backends", None):
-            inspection = Inspection(tool.view, tool.endpoint.method)
-            for finding in QueryParameters(inspection).find_lost_filters():
-                yield Warning(
-                    f"{name} lacks filters that its endpoint takes over HTTP: {finding.message}",
-                    hint=finding.remedy,
-                    id="drf_mcp.W012",
-                )
-
-
-# Reading the code of every tool takes seconds in a large project.
+# Describing every tool takes seconds in a large project.
 @register_check(deploy=True)
-def check_open_places(project: Project) -> Iterator[CheckMessage]:
+def check_findings(project: Project) -> Iterator[CheckMessage]:
+    ids = {LostFilters: "drf_mcp.W012", OpenPlace: "drf_mcp.W040"}
     for name, tool in project.tools.items():
         for finding in tool.schema.findings:
-            if isinstance(finding, OpenPlace):
-                yield Warning(f"{name}: {finding.message}", hint=finding.remedy, id="drf_mcp.W040")
+            if id := ids.get(type(finding)):
+                yield Warning(f"{name}: {finding.message}", hint=finding.remedy, id=id)
 
 
 # Describes only tools with the option.

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from drf_mcp.contrib.operators.source_lines import EndpointLines, find_argument
+from drf_mcp.contrib.operators.source_lines import EndpointLines
 from drf_mcp.describers import FieldSchema, Finding, LostFilters
 from drf_mcp.errors import join_names
 from drf_mcp.exposure import PATH, Argument, Tool
@@ -162,7 +162,7 @@ class ToolLint:
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
         self.endpoint = tool.endpoint
-        self.lines = EndpointLines(tool.endpoint)
+        self.lines = EndpointLines(tool)
         self.is_described = tool.options.input_schema is not None
 
     def make(self, cause: Cause, facts: Mapping[str, Any] | None = None, **own: Any) -> LintFinding:
@@ -178,12 +178,12 @@ class ToolLint:
         ):
             yield self.make(LOST_ARGUMENTS, {"names": ", ".join(schema.computed_query)})
         is_open = schema.body.kind == "open" and not self.is_described
-        # A check says which filters are lost.
-        failures = [each for each in tool.findings if not isinstance(each, LostFilters)]
-        for failure in failures:
-            yield self._make_failure(OPEN_BODY if is_open else NOT_DESCRIBED, failure)
+        for failure in tool.findings:
+            cause = OPEN_BODY if is_open else NOT_DESCRIBED
+            cause = LOST_ARGUMENTS if isinstance(failure, LostFilters) else cause
+            yield self._make_failure(cause, failure)
         subject = f"{self.endpoint.view_class.__name__}.{self.endpoint.handler_name}"
-        if is_open and not failures:
+        if is_open and not tool.findings:
             yield self.make(OPEN_BODY, place=self.lines.handler, subject=subject)
         is_declared = {tool.options.destructive, tool.options.read_only} != {None}
         is_action = self.endpoint.method == "POST" and tool.annotations["destructiveHint"]
@@ -202,7 +202,8 @@ class ToolLint:
             # library, which many views call, has one finding.
             message = message[: failed.start()]
             own = {"place": finding.source} if finding.source else failed.groupdict()
-        return self.make(cause, says=f"{{tools}}: {message}", remedy=finding.remedy, **own)
+        own |= {"says": f"{{tools}}: {message}", "remedy": finding.remedy}
+        return self.make(replace(cause, says=""), **own)
 
     def _find_descriptions(self) -> Iterator[LintFinding]:
         endpoint, view = self.endpoint, self.tool.view
@@ -232,7 +233,7 @@ class ToolLint:
             if not argument.listed or argument.whole or not isinstance(schema, Mapping):
                 continue
             if _lacks_words(argument, schema):
-                found = find_argument(self.tool, self.lines, argument)
+                found = self.lines.find_argument(argument)
                 yield self.make(NO_HELP_TEXT, {"name": argument.name}, **found)
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 import functools
-import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from drf_mcp.describers import Inspection
 from drf_mcp.exceptions import attempt
-from drf_mcp.exposure import BODY, PATH, QUERY, Argument, Endpoint, Tool
+from drf_mcp.exposure import BODY, PATH, QUERY, Argument, Tool
 from drf_mcp.introspection.findings import is_project_file, write_line
 from drf_mcp.introspection.input_serializer import InputSerializer
 from drf_mcp.introspection.source.members import unwrap_function
@@ -55,6 +54,14 @@ def _find_classes(path: str) -> Mapping[str, ast.ClassDef]:
     return found
 
 
+@functools.cache
+def _find_own_classes(owner: type) -> Sequence[tuple[type, str, ast.ClassDef]]:
+    paths = {b: getattr(sys.modules.get(b.__module__), "__file__", None) for b in owner.__mro__}
+    own = [(base, path) for base, path in paths.items() if path and is_project_file(path)]
+    found = [(base, path, _find_classes(path).get(base.__qualname__)) for base, path in own]
+    return [(base, path, node) for base, path, node in found if node is not None]
+
+
 class SourceLine(NamedTuple):
     place: str
     # The name of the class around the line.
@@ -64,13 +71,8 @@ class SourceLine(NamedTuple):
 class OwnClasses:
     """The classes of an MRO that the project wrote, with their syntax trees."""
 
-    def __init__(self, *owners: Any) -> None:
-        self.found: list[tuple[type, str, ast.ClassDef]] = []
-        for base in (b for o in owners if isinstance(o, type) for b in inspect.getmro(o)):
-            path = getattr(sys.modules.get(base.__module__), "__file__", None) or ""
-            node = _find_classes(path).get(base.__qualname__) if is_project_file(path) else None
-            if node is not None:
-                self.found.append((base, path, node))
+    def __init__(self, owner: Any) -> None:
+        self.found = _find_own_classes(owner) if isinstance(owner, type) else ()
 
     @property
     def line(self) -> str:
@@ -97,14 +99,14 @@ def _list_targets(member: ast.stmt) -> list[str]:
 class EndpointLines:
     """Where the project wrote an endpoint: its handler, or its class."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        self.endpoint = endpoint
+    def __init__(self, tool: Tool) -> None:
+        self.tool, self.endpoint = tool, tool.endpoint
 
     @property
     def handler(self) -> str:
         return self.function or self.view
 
-    @property
+    @functools.cached_property
     def view(self) -> str:
         # A function of @api_view is what its class was made of. A view of an installed package has
         # no line of the project's.
@@ -118,28 +120,24 @@ class EndpointLines:
         own = [code for code in codes if is_project_file(code.co_filename)]
         return write_line(own[-1].co_filename, own[-1].co_firstlineno) if own else ""
 
+    @functools.cached_property
+    def serializer(self) -> Any:
+        inspection = Inspection(self.tool.view, self.endpoint.method)
+        made: Any = attempt(lambda: InputSerializer(inspection).get_serializer(), None)
+        return getattr(made, "child", made)
 
-# --- Arguments ----------------------------------------------------------------------------------
-
-
-def find_argument(tool: Tool, lines: EndpointLines, argument: Argument) -> dict[str, str]:
-    """Return the place, the subject and the remedy of an argument without words.
-
-    Nothing is imported, and no view is called.
-    """
-    name, view = argument.parameter.name, tool.view
-    subject = f"{tool.endpoint.view_class.__name__}.{name}"
-    if argument.location == PATH:
-        return {"place": lines.handler, "subject": subject, "remedy": PATH_PARAMETER}
-    inspection = Inspection(view, tool.endpoint.method)
-    serializer: Any = attempt(lambda: InputSerializer(inspection).get_serializer(), None)
-    serializer = getattr(serializer, "child", serializer)
-    find = _find_filter if argument.location == QUERY else _find_field
-    owner = view if argument.location == QUERY else serializer
-    if found := attempt(lambda: find(owner, name), None):
-        return found
-    remedy = DECLARED % (BODY if argument.location == BODY else QUERY)
-    return {"place": lines.handler, "subject": subject, "remedy": remedy}
+    def find_argument(self, argument: Argument) -> dict[str, str]:
+        """Return the place, the subject and the remedy of an argument without words."""
+        name = argument.parameter.name
+        subject = f"{self.endpoint.view_class.__name__}.{name}"
+        if argument.location == PATH:
+            return {"place": self.handler, "subject": subject, "remedy": PATH_PARAMETER}
+        if argument.location == QUERY:
+            found = attempt(lambda: _find_filter(self.tool.view, name), None)
+        else:
+            found = attempt(lambda: _find_field(self.serializer, name), None)
+        remedy = DECLARED % (BODY if argument.location == BODY else QUERY)
+        return found or {"place": self.handler, "subject": subject, "remedy": remedy}
 
 
 def _find_field(serializer: Any, name: str) -> dict[str, str] | None:

@@ -33,7 +33,7 @@ from drf_mcp.introspection.source.readings import (
     read_query_of_class,
     read_query_of_member,
 )
-from drf_mcp.introspection.types import LostFilters, Parameter, Parameters
+from drf_mcp.introspection.types import Parameter, Parameters
 
 SERIALIZING = frozenset({"get_serializer", "get_serializer_class"})
 # Query parameters that change the form of an answer, and select no rows.
@@ -67,17 +67,6 @@ class QueryParameters:
                 found[name] = replace(known, role="page") if is_option else known
         write = self.inspection.write_schema
         return tuple(replace(p, schema=write(p.schema)) for p in found.values())
-
-    def find_lost_filters(self) -> list[LostFilters]:
-        inspection = self.inspection
-        if inspection.attempt(lambda: self._is_filtered, RETURN_EARLY, False):
-            FilterBackends(inspection).get_parameters()
-        others = [f.message for f in inspection.findings if not isinstance(f, LostFilters)]
-        return [
-            replace(finding, message=" ".join([finding.message, *others]))
-            for finding in dict.fromkeys(inspection.findings)
-            if isinstance(finding, LostFilters)
-        ]
 
     def close(self, parameters: Iterable[Parameter]) -> Parameters:
         # No value is known to be ignored where other code may read the parameter as well.

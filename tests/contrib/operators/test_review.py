@@ -130,6 +130,17 @@ class Listed(AllRows):
     filterset_fields = ["name"]
 
 
+class Lost(AllRows):
+    """Some groups of people."""
+
+    filter_backends = [DjangoFilterBackend]
+    filterset_fields = ["name"]
+    queryset, serializer_class = None, Bare
+
+    def get_queryset(self):
+        return self.request.tenant.groups
+
+
 class Named(serializers.ModelSerializer):
     class Meta:
         model = User
@@ -180,6 +191,7 @@ def in_the_project(monkeypatch):
         (Takes, "undeclared-effect", "    def post(self, request) -> Response:", "Whether takes"),
         (AllRows, "no-pages", "class AllRows(ListAPIView):", "every row at once"),
         (Computing, "lost-arguments", "class Computing(AllRows):", "self.request.user.username"),
+        (Lost, "lost-arguments", "class Lost(AllRows):", "filterset_fields"),
     ],
 )
 def test_a_finding_points_at_the_line_to_change(findings, view, cause, line, message):
