@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -52,7 +52,7 @@ def find_refusal(view: Any, request: AskedRequest) -> Exception | None:
         for permission in every:
             if _judge(permission, view, request, is_open) is False:
                 message, code = (getattr(permission, n, None) for n in ("message", "code"))
-                return _catch(partial(view.permission_denied, request, message, code))
+                return _catch(functools.partial(view.permission_denied, request, message, code))
     return None
 
 
@@ -99,6 +99,7 @@ def _reads_call_before(view_class: type) -> bool:
     return any(map(_reads_call, functions))
 
 
+@functools.lru_cache(maxsize=1024)
 def _reads_call(function: Any) -> bool:
     if function.__module__.startswith(("rest_framework.", "django.")):
         return False
