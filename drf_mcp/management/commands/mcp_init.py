@@ -37,13 +37,16 @@ class Command(MCPCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--dry-run", action="store_true", help="show the changes, and change nothing"
+            "--dry-run",
+            dest="is_dry",
+            action="store_true",
+            help="show the changes, and change nothing",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if "drf-mcp" in packages_distributions().get("drf_mcp", ()):
             raise UsageError(OTHER)
-        self.is_dry = options["dry_run"]
+        self.is_dry = options["is_dry"]
         self.root = Path(sys.argv[0]).resolve().parent
         is_new = [
             self._add_app(),
