@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -41,7 +42,10 @@ def find_default_resources(request: HttpRequest) -> list[str]:
 
 def is_resource(request: HttpRequest, resource: str) -> bool:
     """Return whether a resource is an endpoint, not an address above one."""
-    return any(_is_same(uri, resource) for uri in find_resources(request, [resource]))
+    with suppress(ValueError):
+        return any(_is_same(uri, resource) for uri in find_resources(request, [resource]))
+    # It is no URI.
+    return False
 
 
 def _is_same(one: str, other: str) -> bool:

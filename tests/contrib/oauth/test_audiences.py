@@ -24,6 +24,7 @@ HOSTS = [
         "HTTPS://SHOP.example",
     ),
     f"{ENDPOINT}/..",
+    "http://[",
 ]
 
 
