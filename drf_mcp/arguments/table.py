@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import keyword
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
@@ -98,6 +99,12 @@ class ArgumentTable:
             for argument in outermost.values()
             if argument.location == PATH and argument.parameter.shown_as == argument.name
             if (name := make_portable_name(argument.parameter.name)) not in outermost
+        }
+        # Signatures are written in Python, which has no argument `from`.
+        self.url_names |= {
+            f"{name}_": name
+            for name in filter(keyword.iskeyword, outermost)
+            if f"{name}_" not in outermost
         }
         self.uploading = [a for a in self.arguments if a.uploads]
 

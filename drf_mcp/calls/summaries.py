@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
+
+from rest_framework.mixins import DestroyModelMixin
 
 from drf_mcp.json_text import encode_plain
 from drf_mcp.outcomes import PAGE_MEMBERS
@@ -19,6 +22,11 @@ NAMES = {
     "number": "float",
     "object": "dict",
     "string": "str",
+}
+# Texts that have a type of their own, by their format; a date may have its pattern alone.
+FORMATS = {
+    **{"date-time": "datetime", "date": "date", "time": "time", "uuid": "uuid", "email": "email"},
+    r"^\d{4}-\d\d-\d\d$": "date",
 }
 UNKNOWN = "Any"
 # Clients cut longer instructions.
@@ -57,9 +65,11 @@ class Signature:
         )
 
     def name_argument(self, name: str) -> str:
-        return name
+        return f"{name}_" if keyword.iskeyword(name) else name
 
     def make_answer(self) -> str:
+        if self.tool.endpoint.handler is DestroyModelMixin.destroy:
+            return NAMES["null"]
         # Most fields may be null; to say it of each would be half of the text.
         return write_type(self.find_output()).replace(" | None", "")
 
@@ -93,6 +103,8 @@ def write_type(schema: Any, depth: int = 0) -> str:
 def _write_one(name: Any, schema: Mapping[str, Any], depth: int) -> str:
     if name == "array" and isinstance(schema.get("items"), Mapping):
         return f"[{write_type(schema['items'], depth)}]"
+    if form := FORMATS.get(str(schema.get("format") or schema.get("pattern"))):
+        return form
     properties = schema.get("properties")
     if name == "object" and isinstance(properties, Mapping) and properties and depth < MAX_DEPTH:
         members = (f"{each}: {write_type(properties[each], depth + 1)}" for each in properties)

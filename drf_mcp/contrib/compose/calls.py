@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import fnmatch
 import keyword
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,19 +14,21 @@ from uuid import UUID
 from rest_framework.exceptions import APIException
 
 from drf_mcp.archives import StoredAnswer
-from drf_mcp.calls.summaries import Signature
 from drf_mcp.contrib.compose import PROGRAM
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
 from drf_mcp.contrib.compose.lists import MORE_ROWS, ONE_PAGE, ListReader
 from drf_mcp.contrib.compose.sandbox import (
+    ATTRIBUTES,
     MAX_DEPTH,
     MEGABYTE,
     OFFSET,
     ProgramEncoder,
     RaisedInProgram,
     find_offset,
+    read_attributes,
 )
-from drf_mcp.contrib.compose.tool import find_mode, write_functions
+from drf_mcp.contrib.compose.signatures import FunctionSignature, write_signatures
+from drf_mcp.contrib.compose.tool import write_functions
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.error_bodies import UNWRITABLE
 from drf_mcp.dispatch.failures import close_broken_connections
@@ -45,12 +46,14 @@ FAILED = "PROGRAM_FAILED"
 SIGNATURES, KEPT = OWN_FUNCTIONS = ("signatures", "kept")
 # Under these names a program does not reach a function of its tools.
 RESERVED = frozenset({*keyword.kwlist, *dir(builtins), *OWN_FUNCTIONS})
-# How many texts these two functions take, and the characters of a text.
-MOST_TEXTS, MAX_NAME = 20, 128
+# How many texts these two functions take, the characters of a text, and the nouns in an answer.
+MOST_TEXTS, MAX_NAME, MOST_NOUNS = 20, 128, 60
 # How many problems the text of an error has.
 MOST_PROBLEMS = 3
 # The characters of a value, and of a call, where it is only named.
 MAX_SHOWN, MAX_CALL = 60, 200
+# What functions of the parts raise for values that are none of theirs.
+HOST_ERRORS = (ArithmeticError, AttributeError, TypeError, ValueError)
 CODES = {401: "UNAUTHORIZED", 403: "FORBIDDEN", 429: "RATE_LIMIT_EXCEEDED"}
 
 
@@ -131,9 +134,9 @@ class ProgramCalls:
         self.keeper = Keeper(call.caller, limits)
         self.tools = write_functions(call.server, self.context)
         # By the names of the tools.
-        self.function_names = _name_functions(self.tools)
+        self.function_names = name_functions(self.tools)
         self.functions = {self.function_names[name]: tool for name, tool in self.tools.items()}
-        self.writes = find_mode(call.server.view_attributes) == "writes"
+        self.writes = call.tool.may_write(call.server)
         self.visibility = Visibility(call.caller)
         self.start()
         self.answers: list[CallAnswer] = []
@@ -187,8 +190,11 @@ class ProgramCalls:
                 text = f"{name} takes at most {MOST_TEXTS} texts of {MAX_NAME} characters."
                 raise RaisedInProgram(TypeError(text))
             return self._write_signatures(*args) if name == SIGNATURES else self._read_kept(*args)
-        if name == OFFSET:
-            return find_offset(*args)
+        if name in (OFFSET, ATTRIBUTES):
+            try:
+                return find_offset(*args) if name == OFFSET else read_attributes(*args)
+            except HOST_ERRORS as exc:
+                raise RaisedInProgram(ValueError(str(exc))) from exc
         tool = self.find_tool(name)
         arguments = self._read_arguments(tool, name, args, kwargs)
         rows = ListReader(tool)
@@ -387,15 +393,12 @@ class ProgramCalls:
 
     def _write_signatures(self, *patterns: str) -> str:
         """Return the signatures of the tools that one of the patterns names, a line each."""
-        matching = (
-            tool
-            for name, tool in self.functions.items()
-            if (tool.reads or self.writes)
-            and (not patterns or any(fnmatch.fnmatchcase(name, each) for each in patterns))
+        own = (tool for tool in self.functions.values() if tool.reads or self.writes)
+        visible = {self.function_names[each.name]: each for each in self.visibility.of(own)}
+        nouns = dict.fromkeys(
+            name.removesuffix(f"_{tool.endpoint.standard_action}") for name, tool in visible.items()
         )
-        visible = self.visibility.of(list(matching))
-        names = self.function_names
-        return "\n".join(FunctionSignature(tool).write(names[tool.name]) for tool in visible)
+        return write_signatures(patterns, visible, list(nouns)[:MOST_NOUNS])
 
     def _read_kept(self, *ids: str) -> Any:
         """Return the result that was too long, of an earlier program of the caller."""
@@ -426,7 +429,7 @@ class ProgramCalls:
         return [*self.borrowed, *own]
 
 
-def _name_functions(names: Collection[str]) -> dict[str, str]:
+def name_functions(names: Collection[str]) -> dict[str, str]:
     """Return the names of the functions by the names of the tools.
 
     As is usual in Python, an underscore follows a name that is taken: `import_`.
@@ -445,13 +448,6 @@ def find_required(tool: Tool) -> list[str]:
     schema = tool.input_schema
     required = schema.get("required", ())
     return [name for name in schema.get("properties", {}) if name in required]
-
-
-class FunctionSignature(Signature):
-    """The signature of a tool's function, which a program can follow as it stands."""
-
-    def name_argument(self, name: str) -> str:
-        return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def name_argument(tool: Tool, name: str) -> str:

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from django.core.checks import CheckMessage, Error
 
 from drf_mcp.checks.project import Project, register_check
-from drf_mcp.contrib.compose import COMPOSE, LIMITS, PROGRAM
+from drf_mcp.contrib.compose import COMPOSE, LIMITS, PROGRAM, PROGRAMS
 from drf_mcp.features import (
     Bound,
     CallState,
@@ -31,6 +31,10 @@ class ComposeFeature(Feature):
         # True lists the tool tools_compose, which runs a program over the tools that read; with
         # "writes" over all tools. See docs/compose.md. For agents that call tools in a row.
         "COMPOSE": Setting(False, Either(Flag(), Choice("writes"))),
+        # True lists no tool of the project that programs can call: agents find them by
+        # `signatures()`, or by a search. See docs/fewer_tools.md. Wise up to 80 tools. For an API
+        # whose list is long.
+        "COMPOSE_ALONE": Setting(False, Flag()),
         # What a program may use: calls, seconds, megabytes of memory, characters that it prints,
         # characters that are kept of it; and what a process has: programs at once, and seconds for
         # which one more waits. What you leave out keeps its default. For longer programs, or a
@@ -49,14 +53,16 @@ class ComposeFeature(Feature):
     view_attributes = {
         # As COMPOSE, for one endpoint. For an endpoint whose agents write programs.
         "compose": Setting(None, Either(Flag(), Choice("writes")).or_none()),
+        # As COMPOSE_ALONE, for one endpoint. For the same.
+        "compose_alone": Setting(None, Flag().or_none()),
     }
     expires = {"kept_programs": "drf_mcp.contrib.compose.keeping.expire_programs"}
 
-    tool_source = "drf_mcp.contrib.compose.tool.ComposeSource"
+    tool_source = "drf_mcp.contrib.compose.source.ComposeSource"
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
         program = PROGRAM.get(call) if call.slots else None
-        if program is None and call.tool.name != COMPOSE:
+        if program is None and not call.tool.endpoint.is_built_in:
             return ()
         from drf_mcp.contrib.compose.run import ProgramGuard, ProgramTimeGuard
         from drf_mcp.contrib.compose.tool import ComposeTool
@@ -74,6 +80,13 @@ def check_compose(project: Project) -> Iterator[CheckMessage]:
             hint='Install it: pip install "drf-mcp-server[compose]".',
             id="drf_mcp.E021",
         )
+    for name, named in PROGRAMS.items():
+        if name not in project.tools:
+            yield Error(
+                f"mcp_program({name!r}) is no tool: {named.problem}",
+                hint="Correct the program: each tool that it calls has to be there.",
+                id="drf_mcp.E021",
+            )
     if COMPOSE in project.tools:
         yield Error(
             f"The project has a tool named {COMPOSE}, which the endpoint serves in the place of "

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import html
+import inspect
+import operator
 import string
 from typing import Any
 
@@ -15,7 +18,6 @@ from datetime import date as _date
 from datetime import timedelta as _timedelta
 from datetime import timezone as _timezone
 _UTC = _timezone.utc
-
 def _map(function, *lists): return iter([function(*row) for row in zip(*lists)])
 def _filter(function, rows):
     return iter([row for row in rows if (row if function is None else function(row))])
@@ -79,12 +81,6 @@ class _SimpleNamespace:
     def __init__(self, **members):
         for name, value in members.items():
             setattr(self, name, value)
-def _asdict(row):
-    if type(row).__name__ in _FIELDS:
-        return {name: _asdict(getattr(row, name)) for name in _FIELDS[type(row).__name__]}
-    if isinstance(row, dict):
-        return {name: _asdict(value) for name, value in row.items()}
-    return [_asdict(each) for each in row] if isinstance(row, list) else row
 def _plain(value, default):
     if isinstance(value, dict):
         return {name: _plain(member, default) for name, member in value.items()}
@@ -92,7 +88,6 @@ def _plain(value, default):
         return [_plain(item, default) for item in value]
     is_plain = value is None or isinstance(value, (str, int, float, bool))
     return value if is_plain else _plain(default(value), default)
-
 _IsoCalendarDate = _namedtuple("IsoCalendarDate", "year week weekday")
 def _isocalendar(day):
     day = _date(day.year, day.month, day.day)
@@ -100,10 +95,6 @@ def _isocalendar(day):
     week = (thursday - _date(thursday.year, 1, 1)).days // 7 + 1
     return _IsoCalendarDate(thursday.year, week, day.weekday() + 1)
 def _toordinal(day): return (_date(day.year, day.month, day.day) - _date(1, 1, 1)).days + 1
-_struct_time = _namedtuple("struct_time", "tm_year tm_mon tm_mday tm_wday tm_yday")
-def _timetuple(day):
-    yday = _toordinal(day) - _toordinal(_date(day.year, 1, 1)) + 1
-    return _struct_time(day.year, day.month, day.day, day.weekday(), yday)
 def _fromordinal(kind, days): return kind(1, 1, 1) + _timedelta(days=days - 1)
 def _fromisocalendar(kind, year, week, day):
     first = kind(year, 1, 4)
@@ -134,7 +125,6 @@ def _re_sub(pattern, function, text, count=0, flags=0):
         parts += [text[end:match.start()], function(match)]
         end = match.end()
     return "".join([*parts, text[end:]])
-
 class _Group:
     def __init__(self, *args, **more): pass
     def __enter__(self): return self
@@ -153,22 +143,6 @@ class _asyncio:
     Semaphore = _Group
     Lock = _Group
     timeout = _Group
-def _result(of): return of.result() if type(of).__name__ == "_Future" else of
-
-class _ThreadPoolExecutor:
-    def __init__(self, max_workers=None): self.max_workers = max_workers
-    def __enter__(self): return self
-    def __exit__(self, kind, error, trace): return None
-    def map(self, function, *lists): return _map(function, *lists)
-    def submit(self, function, *args, **more): return _Future(function(*args, **more))
-    def shutdown(self, wait=True): return None
-class _Future:
-    def __init__(self, value): self.value = value
-    def result(self, timeout=None): return self.value
-class _futures:
-    ThreadPoolExecutor = _ThreadPoolExecutor
-    as_completed = lambda futures: iter(list(futures))
-
 class _StringIO:
     def __init__(self, text=""): self.text = text
     def write(self, text):
@@ -177,7 +151,6 @@ class _StringIO:
     def getvalue(self): return self.text
 class _io:
     StringIO = _StringIO
-
 class _suppress:
     def __init__(self, *kinds): self.kinds = kinds
     def __enter__(self): return None
@@ -185,7 +158,6 @@ class _suppress:
         return error is not None and isinstance(error, self.kinds)
 class _contextlib:
     suppress = _suppress
-
 def _data(data, least, what):
     rows = list(data)
     if len(rows) < least:
@@ -195,7 +167,8 @@ def _total(rows):
     return _math.fsum(rows) if any([isinstance(row, float) for row in rows]) else sum(rows)
 def _mean(data):
     rows = _data(data, 1, "mean")
-    return _total(rows) / len(rows)
+    mean = (total := _total(rows)) / len(rows)
+    return int(mean) if isinstance(total, int) and total % len(rows) == 0 else mean
 def _variance(data, less, mean):
     rows = _data(data, less + 1, "variance")
     mean = _mean(rows) if mean is None else mean
@@ -219,9 +192,6 @@ def _quantiles(data, n=4, method="exclusive"):
         delta = place - j * n
         cuts.append((rows[j - 1] * (n - delta) + rows[j] * delta) / n)
     return cuts
-def _covariance(xs, ys):
-    x, y = _mean(xs), _mean(ys)
-    return _total([(a - x) * (b - y) for a, b in zip(xs, ys)]) / (len(xs) - 1)
 class _statistics:
     StatisticsError = ValueError
     mean = _mean
@@ -229,10 +199,6 @@ class _statistics:
     harmonic_mean = lambda data: 1 / _mean([1 / x for x in data])
     median_low = lambda data: (x := sorted(_data(data, 1, "median")))[(len(x) - 1) // 2]
     median_high = lambda data: (x := sorted(_data(data, 1, "median")))[len(x) // 2]
-    covariance = _covariance
-    correlation = lambda xs, ys: _covariance(xs, ys) / (
-        (_variance(xs, 1, None) * _variance(ys, 1, None)) ** 0.5
-    )
     fmean = lambda data: float(_mean(data))
     median = _median
     multimode = _modes
@@ -242,7 +208,6 @@ class _statistics:
     pvariance = lambda data, mu=None: _variance(data, 0, mu)
     stdev = lambda data, xbar=None: float(_variance(data, 1, xbar)) ** 0.5
     pstdev = lambda data, mu=None: float(_variance(data, 0, mu)) ** 0.5
-
 def _itemgetter(*names):
     if len(names) == 1:
         return lambda row: row[names[0]]
@@ -250,11 +215,6 @@ def _itemgetter(*names):
 class _operator:
     itemgetter = _itemgetter
     attrgetter = lambda name: lambda row: getattr(row, name)
-    contains = lambda a, b: b in a
-    getitem = lambda a, b: a[b]
-    neg = lambda a: -a
-    not_ = lambda a: not a
-
 def _push(heap, item):
     heap.append(item)
     heap.sort()
@@ -265,7 +225,6 @@ class _heapq:
     heappush = _push
     heappop = lambda heap: heap.pop(0)
     merge = lambda *lists, **more: iter(_sorted([x for rows in lists for x in rows], **more))
-
 def _wrap(text, width=70):
     lines = []
     for word in text.split():
@@ -294,10 +253,10 @@ class _textwrap:
     indent = lambda text, prefix: "".join(
         [prefix + x if x.strip() else x for x in text.splitlines(True)]
     )
-
+class _html:
+    pass
 class _string:
     capwords = lambda text: " ".join([word.capitalize() for word in text.split()])
-
 _MONTHS = "January February March April May June July August September October November December"
 _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
 def _isleap(year): return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
@@ -312,7 +271,6 @@ class _calendar:
     isleap = _isleap
     weekday = lambda year, month, day: _date(year, month, day).weekday()
     monthrange = _monthrange
-
 class _Zone:
     def __init__(self, key):
         self.key = key
@@ -328,7 +286,6 @@ def _now(kind, tz=None):
 def _in_zone(make, zone, *args, **more):
     moment = make(*args, **more)
     return moment.replace(tzinfo=_place(moment.replace(tzinfo=None), zone))
-
 class _Member:
     def __init__(self, name, value):
         self.name = name
@@ -348,24 +305,18 @@ class _Enumeration:
         raise ValueError(repr(value) + " is not a member")
 def _value(member): return member if isinstance(member, (str, int)) else member.value
 """
-SIGNS = {
-    **{"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%"},
-    **{"pow": "**", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
-    **{"and_": "&", "or_": "|", "xor": "^", "is_": "is", "is_not": "is not", "concat": "+"},
-}
 CONSTANTS = ("ascii_lowercase", "ascii_uppercase", "ascii_letters", "digits", "hexdigits")
+# Functions of `operator` that the interpreter cannot read.
+UNREAD = {"abs", "delitem", "index", "length_hint", "matmul", "imatmul"}
 # Members of modules that are alike.
 MEMBERS = {
-    "_operator": [f"{name} = lambda a, b: a {sign} b" for name, sign in SIGNS.items()],
+    # Python has them in its own language, too.
+    "_operator": [inspect.getsource(operator)],
+    "_html": [inspect.getsource(html.escape)],
     "_string": [
         f"{name} = {getattr(string, name)!r}" for name in (*CONSTANTS, "punctuation", "whitespace")
     ],
 }
-
-
-def get_part(module: str) -> str:
-    """Return the name of the class that has the members of a module."""
-    return f"_{module.rpartition('.')[2]}"
 
 
 def _name_part(node: ast.stmt) -> str:
@@ -379,12 +330,16 @@ def _name_part(node: ast.stmt) -> str:
 
 PARTS: dict[str, Any] = {_name_part(node): node for node in ast.parse(TEXT).body}
 for _name, _members in MEMBERS.items():
-    PARTS[_name].body += ast.parse("\n".join(_members)).body
-EMULATED = ("asyncio", "calendar", "contextlib", "heapq", "io", "operator", "statistics", "string")
+    _nodes = ast.parse("\n".join(_members)).body
+    _nodes = [each for each in _nodes if isinstance(each, (ast.Assign, ast.FunctionDef))]
+    PARTS[_name].body += [
+        each for each in _nodes if _name_part(each)[0] != "_" and _name_part(each) not in UNREAD
+    ]
+EMULATED = ("asyncio", "calendar", "contextlib", "heapq", "html", "io", "operator", "statistics")
 # The modules of Python that are parts, with the names in them.
 MODULES: dict[str, list[str]] = {
-    name: [_name_part(each) for each in PARTS[get_part(name)].body]
-    for name in (*EMULATED, "concurrent.futures", "textwrap", "zoneinfo")
+    name: [_name_part(each) for each in PARTS[f"_{name}"].body if not isinstance(each, ast.Pass)]
+    for name in (*EMULATED, "string", "textwrap", "zoneinfo")
 }
 
 

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drf_mcp.contrib.compose.calls import OWN_FUNCTIONS, ProgramCalls, find_required, name_argument
+from drf_mcp.contrib.compose.calls import OWN_FUNCTIONS, find_required, name_argument
 from drf_mcp.contrib.compose.prelude import MODULES, find_loaded_names, write_prelude
 from drf_mcp.contrib.compose.rewriting import (
     TYPES,
     TYPING,
     Rewriter,
     find_bound,
+    find_dotted_name,
     name_of,
     walk_own,
     write,
@@ -40,7 +41,18 @@ LACKING = {
 }
 LACKING_METHODS = {
     *("format_map", "bit_length", "as_integer_ratio", "to_bytes", "from_bytes", "move_to_end"),
-    *("difference_update", "intersection_update", "symmetric_difference_update", "ctime", "subn"),
+    *(
+        "difference_update",
+        "intersection_update",
+        "symmetric_difference_update",
+        "ctime",
+        "subn",
+        *("timetuple", "send", "throw"),
+    ),
+}
+# Functions of the interpreter itself, which cannot wait for a tool.
+IMPATIENT = {
+    *("accumulate", "defaultdict", "dropwhile", "filterfalse", "groupby", "starmap", "takewhile"),
 }
 # Functions that may leave rows of a generator.
 LAZY = {"any", "all", "next", "iter", "islice", "takewhile", "zip"}
@@ -56,20 +68,25 @@ class Program:
     Attributes:
         parts: what of Python's library comes before it.
         imports: what the program imports, by its lines.
+        names: the names that the program reads.
     """
 
     text: str
     parts: str
     lines: Mapping[int, int]
     imports: Sequence[tuple[int, str]]
+    names: set[str]
 
     def find_line(self, line: int | None) -> int | None:
         before = [each for each in self.lines if line is not None and each <= line]
         return self.lines[max(before)] if before else line
 
 
-def read_program(text: str, calls: ProgramCalls) -> Program:
-    """Return what runs in place of a program that makes calls.
+def read_program(text: str, calls: Any) -> Program:
+    """Return what runs in place of a program.
+
+    Args:
+        calls: the `ProgramCalls` of the program, or the `LoadedTools` it is checked against.
 
     Raises:
         ProgramFailed: with everything that would fail, if the program cannot run.
@@ -77,7 +94,6 @@ def read_program(text: str, calls: ProgramCalls) -> Program:
     try:
         tree = ast.parse(text)
         problems = [*Checker(tree, calls).find_problems()]
-        fields = f"_FIELDS = {_find_dataclasses(tree)}"
         _give_value(tree)
         rewriter = Rewriter(tree, calls.functions)
         rewriter.visit(tree)
@@ -92,16 +108,8 @@ def read_program(text: str, calls: ProgramCalls) -> Program:
         raise ProgramFailed("The program is nested too deeply.", "SyntaxError") from exc
     pairs = zip(_find_statements(tree), _find_statements(again), strict=True)
     lines = {new.lineno: old.lineno for old, new in pairs}
-    return Program(written, f"{fields}\n{write_prelude(again)}", lines, imports)
-
-
-def _find_dataclasses(tree: ast.Module) -> dict[str, list[str]]:
-    """Return the fields of the classes that a program defines."""
-    kinds = [each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)]
-    return {
-        each.name: [ast.unparse(x.target) for x in each.body if isinstance(x, ast.AnnAssign)]
-        for each in kinds
-    }
+    names = find_loaded_names(again) - find_bound(again)[0]
+    return Program(written, write_prelude(again), lines, imports, names)
 
 
 def _find_imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -114,7 +122,7 @@ def _find_imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Import):
             names |= {each.asname or each.name: each.name for each in node.names}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in names:
+        if isinstance(node, ast.Attribute) and find_dotted_name(node.value) in names:
             yield node.lineno, ast.unparse(node)
 
 
@@ -147,13 +155,13 @@ def _give_value(tree: ast.Module) -> None:
 class Checker:
     """Finds what would fail in a program, whichever line runs."""
 
-    def __init__(self, tree: ast.Module, calls: ProgramCalls) -> None:
+    def __init__(self, tree: ast.Module, calls: Any) -> None:
         self.tree = tree
         self.calls = calls
         self.bound, self.defined, self.imported = find_bound(tree)
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
         functions = [each for each in ast.walk(tree) if isinstance(each, kinds)]
-        self.functions = {each.name: [each] for each in functions}
+        self.functions = {each.name: find_loaded_names(each) for each in functions}
         yields = (ast.Yield, ast.YieldFrom)
         self.lazy: set[ast.AST] = {
             each for each in functions if any(isinstance(x, yields) for x in walk_own(each))
@@ -186,9 +194,9 @@ class Checker:
                 texts = self._check_import(node.module or "", [each.name for each in node.names])
             elif isinstance(node, ast.Attribute):
                 texts = self._check_attribute(node.attr, name_of(node.value))
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                texts = self._check_call(node, node.func.id)
-            elif node in self.lazy and (tool := self._find_writer(node)):
+            elif isinstance(node, ast.Call):
+                texts = self._check_call(node, find_dotted_name(node.func))
+            elif node in self.lazy and (tool := self._find_tool(node, writes=True)):
                 texts = iter([f"A generator would call {tool} for all rows: call it in a loop."])
             for text in texts:
                 yield node.lineno, text
@@ -248,17 +256,25 @@ class Checker:
             asked = _read_literal(node.args[1])
             if any(hasattr(kind, str(asked)) for kind in TYPES.values()):
                 yield f"{name}() finds no methods here: call the method, or use isinstance()."
+        if name.rpartition(".")[2] in IMPATIENT:
+            given = [*node.args, *(each.value for each in node.keywords)]
+            called = [x for x in given if isinstance(x, (ast.Name, ast.Lambda))]
+            if tools := [tool for each in called if (tool := self._find_tool(each))]:
+                yield f"{name} cannot call {tools[0]}: write a loop."
         if name in self.tools:
             yield from self._check_arguments(node, name, self.tools[name])
 
-    def _find_writer(self, node: ast.AST, seen: frozenset[str] = frozenset()) -> str:
-        """Return a tool that changes something, and that some code calls, or its functions do."""
-        for name in find_loaded_names(node) - seen:
-            if name in self.tools and not self.tools[name].reads:
+    def _find_tool(self, node: ast.AST, *, writes: bool = False) -> str:
+        """Return a tool that some code calls, or that its functions call; "" for none."""
+        seen: set[str] = set()
+        waiting = sorted(find_loaded_names(node))
+        while waiting:
+            name = waiting.pop()
+            if name in self.tools and not (writes and self.tools[name].reads):
                 return name
-            for each in self.functions.get(name, ()):
-                if found := self._find_writer(each, seen | {name}):
-                    return found
+            if name not in seen:
+                seen.add(name)
+                waiting += sorted(self.functions.get(name, ()))
         return ""
 
     def _check_arguments(self, node: ast.Call, name: str, tool: Any) -> Iterator[str]:
@@ -275,8 +291,9 @@ class Checker:
         guards = {arguments.find_control_pointer(each.name) for each in tool.controls}
         for problem in [*arguments.find_problems(sent), *arguments.find_missing(sent)]:
             # `**more` may have it.
-            is_open = problem.code == "required" and len(named) < len(node.keywords)
-            is_inside = len(JSONPointer(problem.pointer).path) > 1 or problem.pointer in guards
+            path, is_missing = JSONPointer(problem.pointer).path, problem.code == "required"
+            is_open = is_missing and (len(named) < len(node.keywords) or path[0] not in required)
+            is_inside = len(path) > 1 or problem.pointer in guards
             if problem.code in CERTAIN and not is_open and not is_inside:
                 yield f"{name} {problem.pointer}: {problem.message} {problem.remediation}".strip()
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from datetime import date, datetime
 from typing import Any
 
-from drf_mcp.contrib.compose.prelude import MODULES, find_loaded_names, get_part
+from drf_mcp.contrib.compose.prelude import MODULES, find_loaded_names
 
 # Builtins whose parts call tools, count as Python does, or give iterators.
 BUILTINS = {"map", "filter", "sorted", "max", "min", "round", "sum", "callable"}
@@ -17,7 +17,7 @@ BUILTINS = {"map", "filter", "sorted", "max", "min", "round", "sum", "callable"}
 ITERATORS = {"zip", "enumerate", "reversed"}
 # Methods that the interpreter lacks.
 METHODS = {
-    *("isocalendar", "timetuple", "toordinal", "fromisocalendar", "fromordinal", "fromtimestamp"),
+    *("isocalendar", "toordinal", "fromisocalendar", "fromordinal", "fromtimestamp"),
     *("today", "utcnow", "is_integer", "maketrans", "translate"),
 }
 TYPES = {each.__name__: each for each in (str, dict, list, set, tuple, int, float)}
@@ -50,6 +50,7 @@ ZONED = frozenset({"astimezone", "now"})
 ENUMS = {"Enum": False, "StrEnum": True, "IntEnum": True}
 # Methods of classes that the interpreter does not call.
 IGNORED = frozenset(f"__{each}__" for each in ("lt", "le", "gt", "ge", "len", "bool", "getattr"))
+NEVER_ENDS = "This generator never ends: give it an end, or write a loop."
 SYNCHRONOUS = {
     ast.AsyncFunctionDef: ast.FunctionDef,
     ast.AsyncFor: ast.For,
@@ -99,6 +100,10 @@ class Rewriter(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+        rows = node.generators[0].iter
+        called = find_dotted_name(rows.func) if isinstance(rows, ast.Call) else ""
+        if called.rpartition(".")[2] in ("count", "cycle"):
+            self.problems.append((node.lineno, NEVER_ENDS))
         self.generic_visit(node)
         return write("iter(ROWS)", ROWS=ast.ListComp(node.elt, node.generators))
 
@@ -120,6 +125,8 @@ class Rewriter(ast.NodeTransformer):
             return write("_name(OF)" if node.attr == "__name__" else "type(OF)", OF=node.value)
         if node.attr == "value" and self.has_plain_enums and "value" not in self.fields:
             return write("_value(OF)", OF=node.value)
+        if node.attr == "name" and self.has_plain_enums and "name" not in self.fields:
+            self.problems.append((node.lineno, "A member has a name if its class is an Enum."))
         if replaced := self._find_replacement(node):
             return write(replaced)
         owner, decorator = self.methods.get(node.attr, ("", ""))
@@ -132,7 +139,7 @@ class Rewriter(ast.NodeTransformer):
         # The interpreter calls a method, and has it as no value.
         if self._is_method(node.value, node.attr):
             return write(f"lambda _of, *_args: _of.{node.attr}(*_args)")
-        is_method = node.attr in BINDABLE and node.attr not in self.fields | self.functions
+        is_method = node.attr in BINDABLE and node.attr not in self.fields
         is_method = is_method and name_of(node.value) not in self.modules
         if is_method or node.attr == "__getitem__":
             call = "_of[_args[0]]" if node.attr[0] == "_" else f"_of.{node.attr}(*_args, **_more)"
@@ -143,9 +150,7 @@ class Rewriter(ast.NodeTransformer):
         """Return what stands in place of a member of a module, "" if nothing does."""
         if not isinstance(node, ast.Attribute):
             return ""
-        module = self.modules.get(ast.unparse(node.value), "")
-        if f"{module}.{node.attr}" in MODULES:
-            return get_part(node.attr)
+        module = self.modules.get(find_dotted_name(node.value), "")
         return NAMES.get((module, node.attr), "dict" if module in TYPING else "")
 
     def visit_Call(self, node: ast.Call) -> Any:
@@ -154,7 +159,7 @@ class Rewriter(ast.NodeTransformer):
             node.func = function = write(replaced)
         sizes = [*node.args, *(each.value for each in node.keywords)]
         is_delta = "timedelta" in (name_of(function), getattr(function, "attr", ""))
-        if is_delta and not all(isinstance(each, ast.Constant) for each in sizes):
+        if is_delta and not all(type(getattr(each, "value", None)) is int for each in sizes):
             node.func = function = ast.Name("_delta")
         if "return_exceptions" in names:
             text = "gather() has no return_exceptions here: catch the errors in the function."
@@ -167,10 +172,10 @@ class Rewriter(ast.NodeTransformer):
             node.func = function = ast.Name("_in_zone")
         if not isinstance(function, ast.Attribute) or function.attr in self.methods:
             self.generic_visit(node)
-            for each in node.keywords if self._is_builtin(function, self.tools) else ():
-                # Such as `range(3)`, of which a tool would get the text.
-                if not isinstance(each.value, (ast.Constant, ast.Name)):
-                    each.value = write("_end(VALUE)", VALUE=each.value)
+            if self._is_builtin(function, self.tools):
+                node.args = [_write_plain(each) for each in node.args]
+                for each in node.keywords:
+                    each.value = _write_plain(each.value)
             return node
         name = function.attr
         function.value = self.visit(function.value)
@@ -180,6 +185,8 @@ class Rewriter(ast.NodeTransformer):
             node.keywords.remove(names["default"])
             parts = {"VALUE": node.args[0], "HOW": names["default"].value}
             node.args[0] = write("_plain(VALUE, HOW)", **parts)
+        if name == "result" and "asyncio" in self.modules and not node.args:
+            return function.value
         self._rewrite_method_call(node, function)
         return node
 
@@ -189,7 +196,6 @@ class Rewriter(ast.NodeTransformer):
             # `str.upper(text)`
             function.value = of = node.args.pop(0)
         is_replaced = name in METHODS or (self.has_zones and name in ZONED)
-        is_replaced |= name == "result" and not node.args
         is_replaced |= name == "sort" and any(each.arg == "key" for each in node.keywords)
         if is_replaced and name not in self.functions:
             node.func, node.args = ast.Name(f"_{name}"), [of, *node.args]
@@ -221,15 +227,18 @@ class Rewriter(ast.NodeTransformer):
                 ends = (ast.Break, ast.Return, ast.Raise)
                 is_endless = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant)
                 if is_endless and not any(isinstance(each, ends) for each in ast.walk(loop)):
-                    self.problems.append(
-                        (loop.lineno, "This generator never ends: give it an end.")
-                    )
+                    self.problems.append((loop.lineno, NEVER_ENDS))
             node.body = [
                 *write_lines("_found = []"),
                 *node.body,
                 *write_lines("return iter(_found)"),
             ]
         return node
+
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        if isinstance(node.exc, ast.Call) and len(node.exc.args) > 1:
+            self.problems.append((node.lineno, "An exception has one text here: join them."))
+        return self.generic_visit(node)
 
     def visit_Return(self, node: ast.Return) -> Any:
         self.generic_visit(node)
@@ -262,8 +271,8 @@ class Rewriter(ast.NodeTransformer):
     def visit_Import(self, node: ast.Import) -> Any:
         made: list[ast.stmt] = []
         for alias in node.names:
-            if alias.name in MODULES and (alias.asname or "." not in alias.name):
-                made += write_lines(f"{alias.asname or alias.name} = {get_part(alias.name)}")
+            if alias.name in MODULES:
+                made += write_lines(f"{alias.asname or alias.name} = _{alias.name}")
             elif alias.name not in {*TYPING, *MODULES, "enum", "types"}:
                 made.append(ast.Import([alias]))
         return made or ast.Pass()
@@ -274,7 +283,7 @@ class Rewriter(ast.NodeTransformer):
         for alias in node.names if module not in ("enum", "__future__") else ():
             value = NAMES.get((module, alias.name))
             if module in MODULES:
-                value = f"{get_part(module)}.{alias.name}"
+                value = f"_{module}.{alias.name}"
             elif value is None and module in TYPING:
                 # Also `Row = dict[str, Any]` runs then.
                 value = "dict"
@@ -354,8 +363,20 @@ def write(text: str, **parts: ast.AST) -> Any:
     return statement.value
 
 
+def _write_plain(value: ast.expr) -> ast.expr:
+    # A tool would get the text of `range(3)`.
+    is_plain = isinstance(value, (ast.Constant, ast.Name, ast.Starred))
+    return value if is_plain else write("_end(VALUE)", VALUE=value)
+
+
 def name_of(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def find_dotted_name(node: ast.AST) -> str:
+    """Return a name, or a name with one attribute; "" for anything else."""
+    of = name_of(node.value) if isinstance(node, ast.Attribute) else ""
+    return f"{of}.{node.attr}" if isinstance(node, ast.Attribute) and of else name_of(node)
 
 
 def walk_own(node: Any) -> Iterable[Any]:
@@ -390,6 +411,7 @@ def find_bound(tree: ast.AST) -> tuple[set[str], set[str], dict[str, str]]:
             bound.add(node.name)
         elif isinstance(node, ast.MatchMapping) and node.rest:
             bound.add(node.rest)
+        bound |= {each.name for each in getattr(node, "type_params", ())}
     return bound | functions, functions, modules
 
 
@@ -417,8 +439,8 @@ def find_fields(tree: ast.AST) -> set[str]:
             for part in node.body:
                 targets = getattr(part, "targets", [getattr(part, "target", part)])
                 found.update(map(name_of, targets))
-        elif isinstance(node, ast.Call) and "namedtuple" in ast.unparse(node.func):
+        elif isinstance(node, ast.Call) and "namedtuple" in find_dotted_name(node.func):
             found.update(re.findall(r"\w+", ast.unparse(node)))
-        elif isinstance(node, ast.Call) and "SimpleNamespace" in ast.unparse(node.func):
+        elif isinstance(node, ast.Call) and "SimpleNamespace" in find_dotted_name(node.func):
             found |= BINDABLE
     return found

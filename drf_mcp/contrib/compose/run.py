@@ -28,6 +28,7 @@ from drf_mcp.contrib.compose.calls import (
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
 from drf_mcp.contrib.compose.program import read_program
 from drf_mcp.contrib.compose.sandbox import (
+    ATTRIBUTES,
     OFFSET,
     Printed,
     ProgramFailed,
@@ -44,6 +45,7 @@ from drf_mcp.interaction.exchange import ANSWER_SECONDS, read_exchange
 from drf_mcp.outcomes import Category, Failure, JSONPointer, Outcome, Problem, Question
 
 CORRECT = "Correct the program, and send it again."
+OTHER_WAYS = "Check the arguments, or call the tools themselves."
 SAME_RESUME = "Correct the program, and send it with the same 'resume'."
 RESUME = (
     "What was changed stays. Go on by 'resume': call this tool with the id, and with the corrected "
@@ -128,7 +130,7 @@ class ProgramRun:
             if record is not None:
                 calls.keeper.claim(name)
                 calls.earlier, calls.reopened = record.answers, record.reopened
-            names = {*calls.functions, *OWN_FUNCTIONS, OFFSET}
+            names = {*calls.functions, *OWN_FUNCTIONS, OFFSET, ATTRIBUTES}
             try:
                 return run_program(session, program, names, calls.answer, self.printed)
             except ProgramFailed as exc:
@@ -138,6 +140,7 @@ class ProgramRun:
     # --- What came of it -----------------------------------------------------------------------
 
     def finish(self, value: Any) -> Outcome:
+        value = self.call.tool.shape(value)
         changes = [compact(each) for each in self.calls.changes]
         data = {
             "result": value,
@@ -175,7 +178,7 @@ class ProgramRun:
         """Keep the answers up to the last change, and return the id; "" if they are not kept."""
         answers = self.calls.cut_record_of_changes()
         self.calls.note_terms(answers)
-        record = Record(self.program, self.now.isoformat(), answers)
+        record = Record(self.call.tool.name, self.program, self.now.isoformat(), answers)
         return attempt(lambda: self.calls.keeper.keep(record.write()), "")
 
     def _find_printed(self) -> dict[str, Any]:
@@ -208,6 +211,7 @@ class ProgramRun:
         message, pointer = f"{line}{kind}{exc.message}", self.call.tool.find_pointer("program")
         # The record still waits under the id.
         advice = SAME_RESUME if self.sent.resume else CORRECT
+        advice = OTHER_WAYS if self.call.tool.name != COMPOSE else advice
         problem = Problem("program", message, pointer, remediation=advice)
         failure = Failure(FAILED, Category.VALIDATION, problem.message, advice, (problem,))
         return self.fail(400, failure)
@@ -278,6 +282,7 @@ class Record:
     """A program that can go on, as `Keeper` keeps it.
 
     Attributes:
+        tool: the tool that ran it.
         program: its text.
         now: the time that it began, as ISO 8601.
         answers: the answers of its calls.
@@ -287,6 +292,7 @@ class Record:
         suffix: the end of the keys under which the client's user is asked.
     """
 
+    tool: str
     program: str
     now: str
     answers: Sequence[CallAnswer]
@@ -309,7 +315,7 @@ class Record:
         if not name:
             return "", None
         state = keeper.read(name)
-        if "program" not in state:
+        if state.get("tool") != call.tool.name:
             raise Gone
         answers = [CallAnswer(**each) for each in state["answers"]]
         reopened = state["reopened"] and Reopened(**state["reopened"])
@@ -365,7 +371,14 @@ class Stop:
         calls.note_terms(calls.answers)
         suffix = f"-{secrets.token_hex(4)}"
         self.record = Record(
-            program, now.isoformat(), calls.answers, reopened, questions, lacking, suffix
+            calls.call.tool.name,
+            program,
+            now.isoformat(),
+            calls.answers,
+            reopened,
+            questions,
+            lacking,
+            suffix,
         )
 
     def make_outcome(self, call: CallState) -> Outcome:
@@ -385,9 +398,9 @@ class Stop:
             data |= {"resume": name, **({"answers": fields} if fields else {})}
             data["expires_in_seconds"] = ANSWER_SECONDS
             advice = (
-                f"Compare it with what the user asked for. If it is that, call {COMPOSE} with this"
-                " id in 'resume', without the program, and in 'answers' what is asked for. Calls"
-                " that were made are not made again."
+                "Compare it with what the user asked for. If it is that, call"
+                f" {call.tool.name} with this id in 'resume', without the program, and in 'answers'"
+                " what is asked for. Calls that were made are not made again."
             )
             if is_personal:
                 # A client without forms cannot resume the program.
@@ -407,4 +420,4 @@ class Stop:
         message = " ".join(filter(None, texts))
         failure = Failure(code, category, message, advice, soft=not is_personal)
         status = inner.status if is_personal else 200
-        return Outcome(COMPOSE, status, data=data, failure=failure, questions=questions)
+        return Outcome(call.tool.name, status, data=data, failure=failure, questions=questions)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 import pydantic_monty as monty
 
@@ -82,8 +82,8 @@ class ProgramQueue:
 # A program catches RuntimeError by this name: the interpreter has no classes that inherit.
 PRELUDE = "ToolError = RuntimeError"
 MAX_RECURSION = 200
-# The function by which parts of a program ask for the offset of a time zone.
-OFFSET = "_offset"
+# Functions of the parts of a program: the offset of a time zone, and the attributes of an object.
+OFFSET, ATTRIBUTES = "_offset", "_asdict"
 # The most problems that one refusal names.
 MOST_PROBLEMS = 8
 # How deeply values may be nested that a program gets or returns; the envelope adds levels.
@@ -156,7 +156,9 @@ class Printed:
     def __call__(self, stream: str, text: str) -> None:
         room = self.most - len(self.text)
         self.is_cut = self.is_cut or len(text) > room
-        self.text += text[:room]
+        # The last line is whole, if it is not the only one.
+        end = room if len(text) <= room else text.rfind("\n", 0, room) + 1 or room
+        self.text += text[:end] if room > 0 else ""
 
 
 @contextmanager
@@ -175,8 +177,8 @@ def open_session(
             "max_feed_duration_secs": limits["seconds"],
             "max_memory": limits["memory"] * MEGABYTE,
             "max_recursion_depth": MAX_RECURSION,
-            # Names that are looked up, and imports, count as well.
-            "max_suspensions": limits["calls"] * 4 + 1000,
+            # Names that are looked up, imports and offsets of time zones count as well.
+            "max_suspensions": limits["calls"] * 4 + 20_000,
         },
         os_policy={
             "datetime": now,
@@ -260,12 +262,21 @@ def find_offset(zone: str, moment: datetime) -> timedelta:
     """Return the offset that a time zone has at a time, for the parts of a program."""
     try:
         found = ZoneInfo(zone)
-    except (ValueError, OSError, ZoneInfoNotFoundError) as exc:
-        raise RaisedInProgram(KeyError(f"No time zone found with key {zone[:100]}")) from exc
+    except (LookupError, OSError, TypeError, ValueError):
+        raise ValueError("There is no time zone of this name.") from None
     moment = datetime(moment.year, moment.month, moment.day) if type(moment) is date else moment
     is_utc = moment.tzinfo is not None
     placed = moment.astimezone(found) if is_utc else moment.replace(tzinfo=found)
     return placed.utcoffset() or timedelta()
+
+
+def read_attributes(value: Any) -> Any:
+    """Return a dataclass of a program as `dataclasses.asdict` does."""
+    if isinstance(value, monty.MontyClassProxy):
+        value = value.attributes
+    if isinstance(value, dict):
+        return {name: read_attributes(member) for name, member in value.items()}
+    return [*map(read_attributes, value)] if isinstance(value, list) else value
 
 
 # Types whose methods Python has and the interpreter may lack, by the names in its errors.

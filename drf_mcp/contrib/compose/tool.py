@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,11 +13,18 @@ from rest_framework.response import Response
 from drf_mcp.contrib.compose import COMPOSE
 from drf_mcp.errors import ArgumentsRefused
 from drf_mcp.exposure import RedirectingTool, ServerTool, ServerToolView, Tool, Visibility
-from drf_mcp.features import CallState, RequestContext, ToolSource, mcp_settings
+from drf_mcp.features import RequestContext, mcp_settings
 from drf_mcp.json_text import parse_json_text
 from drf_mcp.outcomes import Problem
 
 MAX_PROGRAM = 20_000
+GOING_ON = {
+    "resume": {
+        "type": "string",
+        "description": "From a program that stopped or failed: goes on, also corrected.",
+    },
+    "answers": {"type": "object", "description": "What the stopped call asked for."},
+}
 
 
 @dataclass(frozen=True)
@@ -64,10 +71,17 @@ class ComposeTool(ServerTool):
             raise ArgumentsRefused(problems)
         return Sent(**sent)
 
+    def may_write(self, server: Any) -> bool:
+        return find_mode(server.view_attributes) == "writes"
+
+    def shape(self, value: Any) -> Any:
+        """Return the value of a program as the result has it."""
+        return value
+
     def find_pointer(self, name: str) -> str:
         """Return the pointer of an argument, which may be in a group."""
         known = self.arguments.arguments
-        return next(each.pointer for each in known if each.parameter.name == name)
+        return next((each.pointer for each in known if each.parameter.name == name), "")
 
 
 def find_mode(view_attributes: Mapping[str, Any]) -> bool | str:
@@ -77,6 +91,13 @@ def find_mode(view_attributes: Mapping[str, Any]) -> bool | str:
     return mode
 
 
+def is_alone(view_attributes: Mapping[str, Any]) -> bool:
+    """Return whether an endpoint lists none of the tools that its programs call."""
+    own = view_attributes.get("compose_alone")
+    is_set = mcp_settings.COMPOSE_ALONE if own is None else own
+    return bool(is_set and find_mode(view_attributes))
+
+
 def write_functions(server: Any, context: RequestContext) -> Mapping[str, Tool]:
     tools: Mapping[str, Tool] = server.tools_capability.find_offered_tools(context)
     return {
@@ -84,17 +105,6 @@ def write_functions(server: Any, context: RequestContext) -> Mapping[str, Tool]:
         for name, tool in tools.items()
         if isinstance(tool, RedirectingTool) or not tool.endpoint.is_built_in
     }
-
-
-class ComposeSource(ToolSource):
-    def list_tools(
-        self, tools: Sequence[Any], context: RequestContext, server: Any
-    ) -> Sequence[Any]:
-        tool = find_tool(server, context)
-        return tools if tool is None else [*tools, tool]
-
-    def find_tool(self, name: str, call: CallState) -> Tool | None:
-        return find_tool(call.server, call.context) if name == COMPOSE and call.context else None
 
 
 def find_tool(server: Any, context: RequestContext) -> Tool | None:
@@ -128,7 +138,7 @@ def _make_compose_tool(tools: Any, **options: Any) -> Tool:
         " size. A call that fails raises ToolError, its text the code, the argument and the reason."
         " The last expression is the result. Modules such as datetime, re, math and statistics are"
         " there; files, network and inheritance are not. signatures('orders_*') gives how to call"
-        " tools."
+        " tools, signatures() all of them."
     )
     return ComposeTool.make(
         COMPOSE,
@@ -136,17 +146,7 @@ def _make_compose_tool(tools: Any, **options: Any) -> Tool:
         method="POST",
         title="Run a program over tools",
         description=f"{description} {reads}".strip(),
-        body={
-            "program": {"type": "string"},
-            "resume": {
-                "type": "string",
-                "description": "From a program that stopped or failed: goes on, also corrected.",
-            },
-            "answers": {
-                "type": "object",
-                "description": "What the stopped call asked for.",
-            },
-        },
+        body={"program": {"type": "string"}, **GOING_ON},
         output_schema=None,
         **options,
     )

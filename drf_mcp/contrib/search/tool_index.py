@@ -208,8 +208,11 @@ class ShortSignature(Signature):
         common |= {control.name for control in self.tool.controls}
         own = [name for name in optional if name not in common]
         shown = [*named, *own[: max(self.most - len(named), 0)]]
-        texts = [f"{name}: {self.write_type(every[name])}" for name in needed]
-        texts += [f"{name}: {self.write_type(every[name])} = None" for name in shown]
+        ends = {**dict.fromkeys(needed, ""), **dict.fromkeys(shown, " = None")}
+        texts = [
+            f"{self.name_argument(name)}: {self.write_type(every[name])}{end}"
+            for name, end in ends.items()
+        ]
         return ", ".join(texts if len(texts) == len(every) else [*texts, "..."])
 
     def make_answer(self) -> str:

@@ -245,7 +245,10 @@ class SearchSource(ToolSource):
             return tools
         # What another feature has added to the list is found by no search.
         added = [tool for tool in tools if tool.name not in search.every]
-        return [*search.listed, *added]
+        # Another feature may have left out what the runners run, to call it in its own way.
+        is_run = any(not tool.endpoint.is_built_in for tool in tools)
+        listed = [each for each in search.listed if is_run or not isinstance(each, RunTool)]
+        return [*listed, *added]
 
     def get_hints(self, context: RequestContext, server: Any) -> Sequence[str]:
         search = _open_search(context, server)

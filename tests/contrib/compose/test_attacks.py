@@ -55,6 +55,11 @@ ATTACKS = {
     "half a character as an id": ("kept('\\ud800:x')", "NOT_FOUND"),
     "bytes as an argument": ("customers_list(name=b'\\xff')", "can't decode"),
     "a tool as a callback": ("list(map(customers_list, [1]))", "by name"),
+    "what parts of programs call": ("_offset = _offset\n_offset(1, 2)", "Error"),
+    "a zone that is a file": (
+        "from zoneinfo import ZoneInfo\nZoneInfo('../../../../etc/passwd')",
+        "There is no time zone",
+    ),
     "exit": ("raise SystemExit(1)", "Error"),
     "a long chain": ("1+" * 9000 + "1", "nested too deeply"),
     "deep brackets": ("(" * 5000 + ")" * 5000, "SyntaxError"),

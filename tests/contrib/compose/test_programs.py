@@ -233,10 +233,14 @@ class Since(APIView):
 def test_an_argument_with_a_name_that_python_reserves_can_be_called_as_its_signature_says(
     composer_of, expose
 ):
-    expose(path("since/", Since.as_view()), COMPOSE=True)
+    expose(path("since/", Since.as_view()), COMPOSE=True, TOOL_SEARCH=True)
     composer = composer_of("alice", "/mcp")
     assert composer.value("signatures('since')").startswith("since(from_: str = None")
     assert composer.value("since(from_='May')") == {"since": "May"}
+    assert composer.call("since", from_="May").data == {"since": "May"}
+    assert composer.call("since", **{"from": "May"}).data == {"since": "May"}
+    hit = composer.call("tools_search", query="since").data["tools"][0]
+    assert "from_: str" in hit["signature"]
 
 
 TASKS = json.loads((ROOT / "benchmarks/agents/data/programs.json").read_text())["shop"]

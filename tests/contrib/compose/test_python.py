@@ -103,6 +103,13 @@ def test_rows_at_the_end_are_a_list(composer, program):
     assert composer.value(program) == [1, 2]
 
 
+@pytest.mark.parametrize("program", ["items=ROWS", "ROWS", "items=[{**row} for row in ROWS]"])
+def test_a_tool_that_takes_several_objects_is_called(staff, program):
+    rows = "[{'slug': 'pencil-set', 'price': '3.00'}]"
+    value = staff.value(f"products_partial_update({program.replace('ROWS', rows)})")
+    assert [row["slug"] for row in value] == ["pencil-set"]
+
+
 def test_a_tool_is_called_until_it_gives_the_end(staff):
     pages = "pages = [1, 2, 2, 1]\n"
     program = "[*iter(lambda: customers_list(page=pages.pop(), page_size=2)[0]['id'] % 7 and 1, 0)]"
