@@ -25,7 +25,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import admits
 from drf_mcp.browsable import wants_page, wants_texts
 from drf_mcp.browsable.frame import Context, Frame, ScriptTexts
-from drf_mcp.browsable.tool_card import ToolCard, find_field_facts
+from drf_mcp.browsable.tool_card import ToolCard, find_field_facts, find_links
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.constants import STATELESS_REVISION
@@ -121,6 +121,7 @@ class BrowsablePage(Frame):
     ) -> Context:
         if card is None:
             return {"template": "drf_mcp/missing.html", "missing": name}
+        offered = {each.tool.name: each.tool for each in cards}
         csrf_header = settings.CSRF_HEADER_NAME.removeprefix("HTTP_").replace("_", "-")
         own_origin = f"{self.request.scheme}://{self.request.get_host()}"
         return {
@@ -131,7 +132,8 @@ class BrowsablePage(Frame):
             "sections": [each for part in self.parts for each in part.get_sections(card.tool)],
             "facts": {
                 **card.form,
-                "fields": find_field_facts(card.tool, {c.tool.name: c.tool for c in cards}),
+                "fields": find_field_facts(card.tool, offered),
+                "links": find_links(card.tool, offered),
                 "example": card.tool.hints.call,
                 "endpoint": self.endpoint,
                 "rest": own_origin

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +18,10 @@ from rest_framework.utils.formatting import remove_trailing_string
 
 from drf_mcp.arguments.call import PATH, Argument
 from drf_mcp.browsable.frame import PagePart
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_schema import DECIMAL, FieldSchema
 from drf_mcp.introspection.types import ANY, NO_INFO, Place
+from drf_mcp.introspection.value_info import find_value_info
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.protocol import select_by_headers
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
@@ -192,6 +195,39 @@ def find_field_facts(tool: Tool, tools: Mapping[str, Tool]) -> dict[str, Facts]:
 
     listed = (argument for argument in tool.arguments.arguments if argument.listed)
     return dict(pair for each in listed for pair in walk(each, each.parameter.schema, ()))
+
+
+def find_links(tool: Tool, tools: Mapping[str, Tool]) -> dict[str, Facts]:
+    """Return the tools that read the objects in an answer, by the place of the key in a row."""
+    endpoint = tool.endpoint
+    links: dict[str, Facts] = {}
+    reading = {
+        each.endpoint.collection: each
+        for each in tools.values()
+        if each.endpoint.standard_action == "retrieve" and len(each.endpoint.route.kwargs) == 1
+    }
+
+    def link(place: Place, other: Tool, key: str) -> None:
+        model = other.endpoint.model
+        names = {"pk", model._meta.pk.name if model is not None else "pk"}
+        lookup = getattr(other.endpoint.view_class, "lookup_field", "pk")
+        argument = next(a.pointer for a in other.arguments.arguments if a.location == PATH)
+        if key == lookup or {key, lookup} <= names:
+            pointer = "".join(f"/{JSONPointer.escape(name)}" for name in place)
+            links.setdefault(pointer, {"tool": other.name, "argument": argument})
+
+    if (own := reading.get(endpoint.collection)) and own is not tool and own.endpoint.model:
+        lookup = getattr(own.endpoint.view_class, "lookup_field", "pk")
+        link((own.endpoint.model._meta.pk.name if lookup == "pk" else lookup,), own, lookup)
+    if not endpoint.standard_action:
+        return links
+    serializer: Any = attempt(lambda: endpoint.introspected_view().get_serializer(), None)  # type: ignore[attr-defined]
+    known = {} if serializer is None else find_value_info(serializer, takes_json=True)
+    relations = [(place, info.relation) for place, info in known.items() if info.relation]
+    for (place, relation), other in itertools.product(relations, reading.values()):
+        if other.endpoint.model is relation.model:
+            link(place, other, relation.key)
+    return links
 
 
 def _describe_finder(

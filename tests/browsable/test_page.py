@@ -210,6 +210,26 @@ def test_form_names_the_tool_that_lists_the_objects_of_an_argument(browser_of):
     assert (product["tool"], product["key"]) == ("products_list", "slug")
 
 
+def test_answer_names_the_tools_that_read_its_objects(browser_of):
+    browser = browser_of("alice")
+    links = facts_of(browser.get("/mcp?tool=orders_list"))["links"]
+    assert {place: link["tool"] for place, link in links.items()} == {
+        "/id": "orders_retrieve",
+        "/customer": "customers_retrieve",
+        "/lines/*/product": "products_retrieve",
+    }
+    assert "/id" not in facts_of(browser.get("/mcp?tool=orders_retrieve"))["links"]
+
+
+def test_call_that_destroys_is_red_and_comes_after_its_dry_run(browser_of):
+    browser = browser_of("carol")
+    form = text_of(browser.get("/mcp?tool=customers_deactivate")).partition("<footer>")[2]
+    assert form.index("data-try") < form.index('class="button danger" type="submit" data-run')
+    assert (
+        "button danger" not in text_of(browser.get("/mcp?tool=customers_create")).split("dialog")[0]
+    )
+
+
 @pytest.mark.slow
 def test_form_names_no_tool_that_is_hidden_from_the_user(browser_of, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "EXCLUDE": ["customers_list"]}

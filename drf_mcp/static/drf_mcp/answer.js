@@ -2,7 +2,7 @@
 const Answer = (() => {
   "use strict";
 
-  const { button, find, grouped, highlight, make, phrase, plain, pretty, say } = Dom;
+  const { addressOf, button, find, grouped, highlight, make, phrase, plain, pretty, say } = Dom;
   const { escaped } = Fields;
 
   const FOLDED = ["meta", "metadata"];
@@ -34,7 +34,7 @@ const Answer = (() => {
     const error = answer.body?.error;
     if (!answer.body || error) {
       const message = error?.message || phrase(gettext("The server answered %(status)s without JSON."), answer);
-      return { failed: true, word: gettext("Refused"), code: error ? String(error.code) : "", message, problems: [], warnings: [], blocks: [], measured: {} };
+      return { failed: true, word: gettext("Refused"), code: error ? String(error.code) : "", message, problems: [], warnings: [], kept: [], blocks: [], measured: {} };
     }
     const { content = [], structuredContent, isError } = answer.body.result;
     const [first, ...blocks] = content;
@@ -54,6 +54,7 @@ const Answer = (() => {
       problems: isError || soft ? problemsOf(envelope) : [],
       warnings: meta.warnings || envelope.warnings || [],
       pagination: meta.pagination,
+      kept: Object.keys(meta.content_archive_hashes || {}),
       measured: { duration_ms: meta.execution_time === undefined ? undefined : meta.execution_time * 1000, ...meta.telemetry },
       envelope: structuredContent,
       text: structuredContent === undefined ? first?.text : undefined,
@@ -140,6 +141,8 @@ const Answer = (() => {
     ];
     if (told.length) parts.push(make("ul", {}, ...told.map((text) => make("li", {}, text))));
     if (reading.tried) parts.push(...changesOf(reading.tried));
+    const rests = reading.kept.map((id) => make("a", { class: "quiet", href: addressOf("content_retrieve", { archive_id: id }) }, gettext("Fetch the rest")));
+    if (rests.length) parts.push(make("div", { class: "pager" }, ...rests));
     if (reading.pagination && !reading.failed) parts.push(pagerOf(reading.pagination, turns));
     return parts;
   }
@@ -227,7 +230,7 @@ const Answer = (() => {
     const [tab, json] = [find("#tab-result"), find("#tab-json")];
     const data = dataOf(reading);
     const shown = data !== undefined && !(Dom.isObject(data) && !Object.keys(data).length);
-    find("[data-view]").replaceChildren(...(shown ? [Values.view(data, tool.media)] : []));
+    find("[data-view]").replaceChildren(...(shown ? [Values.view(data, { ...tool, place: "" })] : []));
     find("[data-blocks]").replaceChildren(...reading.blocks.map(blockOf));
     const was = tab.hidden;
     tab.hidden = !shown && !reading.blocks.length;

@@ -54,6 +54,9 @@ const Dom = (() => {
     element.replaceChildren(...parts, text.slice(end));
   }
 
+  /** The address of a tool's form with the arguments of a call, which no server gets to see. */
+  const addressOf = (tool, args) => `${location.pathname}?tool=${encodeURIComponent(tool)}#call=${encodeURIComponent(JSON.stringify(args))}`;
+
   async function copy(text) {
     if (navigator.clipboard) return navigator.clipboard.writeText(text);
     const area = make("textarea", { class: "unseen" });
@@ -94,5 +97,5 @@ const Dom = (() => {
     });
   }
 
-  return { find, all, make, button, say, phrase, grouped, pretty, plain, isObject, highlight, copyFrom, tabs };
+  return { find, all, make, button, say, phrase, grouped, pretty, plain, isObject, highlight, addressOf, copyFrom, tabs };
 })();

@@ -152,5 +152,5 @@ const Finder = (() => {
     return { ...args, [name]: member ? { ...args[name], [member]: value } : value };
   };
 
-  return { addTo, rowsOf, labelOf };
+  return { addTo, rowsOf, labelOf, put };
 })();

@@ -89,9 +89,20 @@ const Form = (() => {
     form.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
     });
-    // A call that destroys is filled in by the person who means it.
-    if (!tool.confirm) fill(tool.example);
-    return { form, read, fill, fail };
+
+    /** Let a person fill in the arguments of a link: none of a write is there by itself. */
+    function offer(args) {
+      const offered = find("[data-offered]", form);
+      offered.hidden = false;
+      find("button", offered).onclick = () => {
+        clear(args);
+        offered.hidden = true;
+        find("[data-run]", form).focus();
+      };
+    }
+
+    if (tool.reads) fill(tool.example);
+    return { form, read, fill, fail, offer };
   }
 
   return { of };

@@ -78,12 +78,11 @@
     const tool = JSON.parse(facts.textContent);
     const form = Form.of(tool);
     const [button, panel] = [find("[data-run]"), find("[data-answer]")];
-    const asked = Trail.findAsked(tool);
     // Arguments of an earlier call are read once more before they change something again.
-    let [busy, isFilledIn] = [false, Boolean(asked) && !tool.reads];
+    let [busy, isFilledIn] = [false, false];
 
     async function call(args, tries) {
-      const asks = isFilledIn || (tool.confirm && !tool.controls.confirmation);
+      const asks = (isFilledIn || tool.confirm) && !tool.controls.confirmation;
       if (asks && !tries && !(await Wire.confirmed(args))) return;
       isFilledIn = false;
       panel.setAttribute("aria-busy", "true");
@@ -127,8 +126,14 @@
 
     Trail.show(tool, resend);
     Compare.start(tool, form);
-    // A call that may change something is sent by a person who sees it.
-    if (asked) tool.reads ? again(asked.args) : form.fill(asked.args);
+
+    function ask() {
+      const args = Trail.findAsked();
+      if (args) tool.reads ? again(args) : form.offer(args);
+    }
+
+    ask();
+    window.addEventListener("hashchange", ask);
 
     function fallen(error) {
       find("[data-empty]").hidden = true;

@@ -2,7 +2,7 @@
 const Trail = (() => {
   "use strict";
 
-  const { all, button, copyFrom, find, make, phrase } = Dom;
+  const { addressOf, all, button, copyFrom, find, make, phrase } = Dom;
   const KEY = "drf-mcp-calls";
   const MOST = 30;
   // Characters of one call: a long one is sent again, but not kept.
@@ -39,6 +39,10 @@ const Trail = (() => {
 
   function record(tool, args, reading, milliseconds) {
     const written = withoutSecrets(tool, args);
+    // A link makes a call, not a trial of one.
+    const untried = { ...tool, fields: { ...tool.fields, [tool.controls.dry_run]: { secret: true } } };
+    const address = addressOf(tool.name, withoutSecrets(untried, args));
+    if (address.length <= LONGEST) window.history.replaceState(null, "", new URL(address, location).hash);
     const { word, code, failed } = reading;
     const call = { tool: tool.name, args: written, word, code, failed, took: milliseconds, at: Date.now(), words: Words.all(tool, written) };
     if (JSON.stringify(call).length <= LONGEST) keep(tool.user, [call, ...read(tool.user)].slice(0, MOST));
@@ -69,7 +73,7 @@ const Trail = (() => {
       argumentsOf(call.args));
     const again = call.tool === tool.name
       ? button(sending, { "aria-label": label }, () => send(call.args))
-      : make("a", { class: "quiet", href: `${location.pathname}?tool=${encodeURIComponent(call.tool)}#call-${call.at}`, "aria-label": label }, sending);
+      : make("a", { class: "quiet", href: addressOf(call.tool, call.args), "aria-label": label }, sending);
     const copies = Object.keys(call.words).map((name) => make("option", {}, name));
     const choice = make("select", { "aria-label": phrase(gettext("Copy %(call)s as"), named) }, ...copies);
     const copying = button(gettext("Copy"), { "aria-label": phrase(gettext("Copy %(call)s"), named) }, () => copyFrom(copying, call.words[choice.value]));
@@ -82,12 +86,14 @@ const Trail = (() => {
     return text.length <= SHOWN ? whole() : Values.folded(`${text.slice(0, SHOWN)}…`, whole);
   }
 
-  /** The call of another tool's page that was to be sent again here, undefined for none. */
-  function findAsked(tool) {
-    const at = Number(/^#call-(\d+)$/.exec(location.hash)?.[1]);
-    const call = at && read(tool.user).find((each) => each.at === at && each.tool === tool.name);
-    if (call) window.history.replaceState(null, "", location.pathname + location.search);
-    return call || undefined;
+  /** The arguments in the address, undefined for none. */
+  function findAsked() {
+    try {
+      const args = JSON.parse(decodeURIComponent(/^#call=(.+)$/.exec(location.hash)[1]));
+      return Dom.isObject(args) ? args : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   // Whoever logs out leaves nothing behind.

@@ -3,37 +3,44 @@
 const Values = (() => {
   "use strict";
 
-  const { button, find, isObject, make, phrase, plain, say } = Dom;
+  const { addressOf, button, find, isObject, make, phrase, plain, say } = Dom;
   const LONG = 120;
   // A date, a number, a name: on one line.
   const SHORT = 24;
   const IMAGE = /\.(avif|gif|jpe?g|png|svg|webp)$/i;
 
-  /** Return what shows a value; `media` is the address below which the project has its files. */
-  function view(value, media) {
-    if (Array.isArray(value) && value.length && value.every(isObject)) return tableOf(value, media);
-    if (!isObject(value)) return make("div", { class: "alone" }, cellOf(value, media));
+  const within = (at, name) => ({ ...at, place: `${at.place}/${Fields.escaped(name)}` });
+
+  /**
+   * Return what shows a value. `at` has its place in a row, the tools that read the objects named
+   * at places, as `links`, and the address below which the project has its files, as `media`.
+   */
+  function view(value, at) {
+    if (Array.isArray(value) && value.length && value.every(isObject)) return tableOf(value, at);
+    if (!isObject(value)) return make("div", { class: "alone" }, cellOf(value, at));
     const { results, ...rest } = value;
-    if (!Array.isArray(results)) return cardOf(value, media);
-    const rows = results.length ? view(results, media) : make("p", { class: "none" }, gettext("No rows."));
-    return make("div", { class: "values" }, rows, Object.keys(rest).length ? cardOf(rest, media) : "");
+    if (!Array.isArray(results)) return cardOf(value, at);
+    const rows = results.length ? view(results, at) : make("p", { class: "none" }, gettext("No rows."));
+    return make("div", { class: "values" }, rows, Object.keys(rest).length ? cardOf(rest, at) : "");
   }
 
-  function cardOf(object, media) {
+  function cardOf(object, at) {
     const members = Object.entries(object);
     if (!members.length) return make("p", { class: "none" }, gettext("Nothing in it."));
-    return make("dl", { class: "card" }, ...members.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, cellOf(value, media)))));
+    return make("dl", { class: "card" }, ...members.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, cellOf(value, within(at, name))))));
   }
 
-  function cellOf(value, media) {
+  function cellOf(value, at) {
     if (value === null) return make("span", { class: "none" }, "null");
-    if (typeof value === "string") return textOf(value, media);
+    const link = ["number", "string"].includes(typeof value) && value !== "" && at.links[at.place];
+    if (link) return make("a", { class: "nowrap", href: addressOf(link.tool, Finder.put({}, link.argument, value)) }, plain(value));
+    if (typeof value === "string") return textOf(value, at.media);
     if (Array.isArray(value)) {
       if (!value.length) return make("span", { class: "none" }, gettext("none"));
       if (!value.some((item) => typeof item === "object" && item !== null)) return make("span", {}, value.map(plain).join(", "));
-      return folded(rowsIn(value), () => view(value, media));
+      return folded(rowsIn(value), () => view(value, within(at, "*")));
     }
-    if (isObject(value)) return folded(summaryOf(value), () => cardOf(value, media));
+    if (isObject(value)) return folded(summaryOf(value), () => cardOf(value, at));
     return make("span", { class: typeof value === "number" ? "number" : "word" }, plain(value));
   }
 
@@ -93,10 +100,10 @@ const Values = (() => {
     return [...names.filter((name) => !bulky.has(name)), ...bulky];
   }
 
-  function tableOf(rows, media) {
+  function tableOf(rows, at) {
     const names = ordered(rows);
     const body = make("tbody");
-    const fieldOf = (row, name) => make("td", { class: typeof row[name] === "number" ? "numeric" : undefined }, name in row ? cellOf(row[name], media) : "");
+    const fieldOf = (row, name) => make("td", { class: typeof row[name] === "number" ? "numeric" : undefined }, name in row ? cellOf(row[name], within(at, name)) : "");
     const fill = (shown) => body.replaceChildren(...shown.map((row) => make("tr", {}, ...names.map((name) => fieldOf(row, name)))));
     const heads = names.map((name) => {
       const head = make("th", { scope: "col" });
