@@ -13,7 +13,7 @@ from drf_mcp.introspection.findings import make_finding
 from drf_mcp.introspection.forms import find_writable_fields
 from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection
 from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.introspection.source.readings import SerializerCall
+from drf_mcp.introspection.source.request_members import SerializerCall
 
 UNKNOWN = "The handler reads its body without a known serializer."
 DECLARE = (

@@ -27,12 +27,14 @@ from rest_framework.viewsets import ViewSetMixin
 from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.findings import ContextFailed, Finding, make_finding
+from drf_mcp.introspection.source.body_members import BodyReading
 from drf_mcp.introspection.source.members import (
     find_class_attribute,
     find_synchronous_name,
     is_drf_code,
 )
-from drf_mcp.introspection.source.readings import HandlerReading, QueryReading, read_endpoint
+from drf_mcp.introspection.source.readings import read_endpoint
+from drf_mcp.introspection.source.request_members import HandlerReading, QueryReading
 from drf_mcp.introspection.text import clean_text, leave_out_commas
 from drf_mcp.introspection.types import AskedRows, Parameter, Parameters, Schema
 
@@ -103,8 +105,8 @@ class Inspection:
         return Inspection(view, self.method, write_schema=self.write_schema)
 
     @cached_property
-    def readings(self) -> tuple[HandlerReading | None, QueryReading]:
-        unread: Any = None, QueryReading(opened_by=self.place)
+    def readings(self) -> tuple[HandlerReading | None, QueryReading, BodyReading]:
+        unread: Any = None, QueryReading(opened_by=self.place), BodyReading()
         view_class: Any = type(self.view)
         read: Any = partial(read_endpoint, view_class, self.handler_name, self.method)
         return self.attempt(read, WRITE_PLAINLY, unread)  # type: ignore[no-any-return]

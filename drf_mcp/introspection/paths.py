@@ -207,7 +207,7 @@ class PathParameters:
         relation = named.parent_relation
         if relation is None and not named.names_own_row:
             reading = self.inspection.reading
-            shown = None if reading is None else reading.members.get(PATH).get(named.kwarg.name)
+            shown = None if reading is None else reading.get(PATH).get(named.kwarg.name)
             return {} if shown is None else find_member_info(shown)
         if relation is None or named.names_own_row:
             return {}

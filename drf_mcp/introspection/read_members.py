@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain, make_text
-from drf_mcp.introspection.source.readings import MemberReading
+from drf_mcp.introspection.source.request_members import MemberReading
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import ANY, Relation, Schema, ValueInfo, ValueInfos
 

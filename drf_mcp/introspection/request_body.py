@@ -314,7 +314,7 @@ class SerializerBody:
 
     def _find_taken_by_view(self) -> TakenMembers:
         inspection = self.inspection
-        return find_taken_by_view(inspection.view, inspection.handler_name, inspection.method)
+        return find_taken_by_view(inspection.view, inspection.readings[2])
 
     def describe(self) -> DescribedBody:
         # Any view with this serializer has these findings.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,22 +17,10 @@ from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.forms import find_writable_fields
 from drf_mcp.introspection.serializer_fields import walk_fields
-from drf_mcp.introspection.source.bodies import BodyReader
-from drf_mcp.introspection.source.body_parts import (
-    BodyReading,
-    Flags,
-    PartOfBody,
-    find_flags,
-    has_parts,
-    list_functions,
-    make_given,
-)
-from drf_mcp.introspection.source.members import (
-    find_member,
-    is_drf_code,
-    is_framework_code,
-    unwrap_member,
-)
+from drf_mcp.introspection.source.body_members import BodyReading, PartOfBody
+from drf_mcp.introspection.source.members import find_flags, is_drf_code, is_framework_code
+from drf_mcp.introspection.source.readings import read_class, read_function
+from drf_mcp.introspection.source.values import BODY, INITIAL_DATA, PARENT
 from drf_mcp.introspection.types import ANY, MemberNames, Place, Schema, ValueInfos
 from drf_mcp.introspection.unknown import (
     ANY_VALUE,
@@ -43,32 +30,6 @@ from drf_mcp.introspection.unknown import (
     without_database,
 )
 
-# The steps of a view around its handler.
-STEPS = (
-    "dispatch",
-    "setup",
-    "initial",
-    "initialize_request",
-    "check_permissions",
-    "check_throttles",
-    "determine_version",
-    "get_authenticators",
-    "get_permissions",
-    "get_throttles",
-    "get_object",
-    "get_queryset",
-    "filter_queryset",
-    "get_serializer",
-    "get_serializer_class",
-    "get_serializer_context",
-    "finalize_response",
-)
-SAVING = {
-    "POST": ("perform_create",),
-    "PUT": ("perform_update",),
-    "PATCH": ("perform_update",),
-    "DELETE": ("perform_destroy",),
-}
 # Attributes of all fields, which say nothing of what a project's class does.
 OPTIONS = {"read_only", "write_only", "required", "allow_null", "partial"}
 CLASSES = ("permission_classes", "throttle_classes")
@@ -207,7 +168,7 @@ def find_taken(serializer: Any, view_class: Any) -> TakenMembers:
     """Return what the code of a serializer, its fields, defaults and validators takes."""
     taken = TakenMembers()
     for place, part in walk_fields(serializer):
-        roots = {"body": (), "self": place, "parent": place[:-1]}
+        roots = {BODY: (), INITIAL_DATA: place, PARENT: place[:-1]}
         for reading in read_part(part, view_class):
             taken.add(reading, roots)
         if not is_drf_code(type(part), "get_value") and place:
@@ -220,17 +181,17 @@ def read_part(part: Any, view_class: Any) -> Iterator[BodyReading]:
     part_class: Any = type(part)
     names = find_flags(part_class) - OPTIONS
     flags = ((name, v) for name, v in vars(part).items() if type(v) is bool and name in names)
-    yield read_body_of_class(part_class, view_class, tuple(sorted(flags)))
+    yield read_class(part_class, view_class=view_class, flags=tuple(sorted(flags)))[1]
     validators: Sequence[Any] = attempt(lambda: list(part.validators), [])
     for own in (*validators, getattr(part, "default", empty)):
         if own is empty or own is None or isinstance(own, (str, int, float, list, dict)):
             continue
         if inspect.isfunction(own):
-            yield read_body_of_function(own, view_class)
+            yield read_function(own)
         else:
             owner: Any = own if inspect.isclass(own) else type(own)
             if not is_framework_code(owner):
-                yield read_body_of_class(owner, view_class)
+                yield read_class(owner, view_class=view_class)[1]
 
 
 def find_keys_of_value(field: Any) -> dict[str, None]:
@@ -254,19 +215,22 @@ def reads_elsewhere(field: Any) -> bool:
     return field.field_name not in notes.keys or found is not empty
 
 
-def find_taken_by_view(view: Any, handler_name: str, method: str) -> TakenMembers:
-    """Return what the handler, the steps around it and the permissions take."""
-    view_class: Any = type(view)
-    names = (handler_name, *STEPS, *SAVING.get(method, ()))
-    readings = [read_body_of_members(view_class, names)]
+def find_taken_by_view(view: Any, reading: BodyReading) -> TakenMembers:
+    """Return what the handler, the steps around it and the permissions take.
+
+    Args:
+        reading: what the code of the view takes.
+    """
+    view_class, readings = type(view), [reading]
     for kind in CLASSES:
         every: Iterable[Any] = attempt(partial(getattr, view, kind), ()) or ()
-        readings += [read_body_of_class(each, view_class) for each in find_classes(every)]
+        classes = find_classes(every)
+        readings += [read_class(each, view_class=view_class)[1] for each in classes]
     taken = TakenMembers()
-    for reading in readings:
+    for each in readings:
         # Which serializers the handler gives the whole body is read elsewhere.
-        inner = {made: None for made in reading.made if made[0].steps}
-        taken.add(replace(reading, made=inner), {"body": (), "self": (), "parent": ()})
+        inner = {made: None for made in each.made if made[0].steps}
+        taken.add(replace(each, made=inner), {BODY: (), INITIAL_DATA: (), PARENT: ()})
     return taken
 
 
@@ -278,46 +242,3 @@ def find_classes(every: Iterable[Any]) -> Iterator[Any]:
             yield from find_classes(operands)
         elif inspect.isclass(each) and not is_framework_code(each):
             yield each
-
-
-# --- What is read ---------------------------------------------------------------------------------
-
-
-def read_body_of_class(owner: Any, view_class: Any, flags: Flags = ()) -> BodyReading:
-    """Return what all methods of a serializer, field, validator or permission take of the body."""
-    reading = follow_body_of_class(owner, None, flags)
-    return follow_body_of_class(owner, view_class, flags) if reading.asks_view else reading
-
-
-# A cached function cannot be called with classes: mypy does not take them for hashable.
-@functools.lru_cache(maxsize=4096)
-def follow_body_of_class(owner: type, view_class: Any, flags: Flags) -> BodyReading:
-    reader = BodyReader(owner, view_class, flags)
-    # Twice, since one method reads what another one has kept.
-    for _ in range(2):
-        reader.seen.clear()
-        for function, home in list_functions(owner):
-            reader.read(function, home, make_given(function, owner))
-        if not any(map(has_parts, ({"": values} for values in reader.attributes.values()))):
-            break
-    return reader.reading
-
-
-@functools.lru_cache(maxsize=4096)
-def read_body_of_members(owner: type, names: tuple[str, ...]) -> BodyReading:
-    """Return what some methods of a view take of the body."""
-    reader = BodyReader(owner, owner)
-    for name in names:
-        member, home = find_member(owner, name)
-        function = unwrap_member(member)
-        if inspect.isfunction(function):
-            reader.read(function, home, make_given(function, owner))
-    return reader.reading
-
-
-@functools.lru_cache(maxsize=4096)
-def read_body_of_function(function: Any, view_class: type) -> BodyReading:
-    reader = BodyReader(None, view_class)
-    if inspect.isfunction(function):
-        reader.read(function, None)
-    return reader.reading

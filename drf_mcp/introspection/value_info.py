@@ -22,7 +22,7 @@ from drf_mcp.introspection.serializer_fields import (
     walk_fields,
 )
 from drf_mcp.introspection.source.overrides import converts_like_drf
-from drf_mcp.introspection.source.readings import read_query_of_class
+from drf_mcp.introspection.source.readings import read_class
 from drf_mcp.introspection.types import (
     ANY,
     NO_INFO,
@@ -166,7 +166,7 @@ class KeyParameters:
             # Hooks of the view and methods of the serializer may read files as well.
             self.files |= inspection.query_reading.files
             serializer_class: Any = type(serializer)
-            self.files |= read_query_of_class(serializer_class).files
+            self.files |= read_class(serializer_class)[0].files
         # In a form any key may name a file, and so where the handler looks through all files.
         parsers, reading = ViewParsers(inspection.view), self.reading
         reads_any = reading is not None and reading.reads_files and not reading.files

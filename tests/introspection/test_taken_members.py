@@ -10,6 +10,7 @@ from django.contrib.auth.models import Group
 from rest_framework import generics, permissions, serializers, throttling, viewsets
 from rest_framework.response import Response
 
+from example_project.shop.models import Order
 from tests.introspection.inspected import by_name, described
 
 logger = logging.getLogger(__name__)
@@ -337,6 +338,13 @@ def test_rows_that_are_handed_on_whole_are_open_and_nothing_else_is():
     assert not body.is_open
 
 
+def test_rows_that_a_model_of_the_project_is_made_of_are_open():
+    def update(self, instance, validated_data):
+        return [Order(**row) for row in self.initial_data["rows"]]
+
+    assert members_at(body_of(nested(update)), "rows", "*").is_open
+
+
 def test_all_that_is_inside_a_body_that_is_handed_on_is_open():
     def update(self, instance, validated_data):
         return self.service(self.initial_data)
@@ -439,6 +447,36 @@ def test_a_handler_that_goes_through_all_members():
             return Response({name: len(value) for name, value in request.data.items()})
 
     assert body_of(Plain, View).is_open
+
+
+def test_a_branch_for_another_method_opens_nothing():
+    class View(generics.GenericAPIView):
+        serializer_class = Plain
+
+        def put(self, request):
+            if request.method == "PATCH":
+                return self.audit(request.data)
+            serializer = self.get_serializer(data=request.data)
+            return Response(serializer.is_valid())
+
+        patch = put
+
+    assert not described(View, "PUT").body.is_open
+    assert described(View, "PATCH").body.is_open
+
+
+def fetch(token, request=None):
+    return METHODS["send"](request or token)
+
+
+def test_a_request_to_another_server_is_not_the_request():
+    class View(generics.CreateAPIView):
+        def perform_create(self, serializer):
+            fetch(self.request.data["token"])
+
+    body = body_of(Plain, View)
+    assert names_of(body) == {"name", "token"}
+    assert not body.is_open
 
 
 class Named(permissions.BasePermission):

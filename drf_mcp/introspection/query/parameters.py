@@ -27,12 +27,8 @@ from drf_mcp.introspection.query.backends import FilterBackends
 from drf_mcp.introspection.query.pagination import find_pages
 from drf_mcp.introspection.read_members import TEXT, describe_member, find_member_info
 from drf_mcp.introspection.source.members import find_own, find_synchronous_name, is_framework_code
-from drf_mcp.introspection.source.readings import (
-    MemberReading,
-    QueryReading,
-    read_query_of_class,
-    read_query_of_member,
-)
+from drf_mcp.introspection.source.readings import read_class, read_query_of_member
+from drf_mcp.introspection.source.request_members import MemberReading, QueryReading
 from drf_mcp.introspection.types import Parameter, Parameters
 
 SERIALIZING = frozenset({"get_serializer", "get_serializer_class"})
@@ -199,7 +195,7 @@ class QueryParameters:
         if isinstance(filterset_class, type):
             items = getattr(filterset_class, "base_filters", {}).values()
             classes = dict.fromkeys((filterset_class, *map(type, items)))
-            readings += [read_query_of_class(each, "rows") for each in classes]
+            readings += [read_class(each, "rows")[0] for each in classes]
         return readings
 
     @property
@@ -216,7 +212,7 @@ def _read_serializers(classes: list[type], facts: tuple[str, str]) -> list[Query
     found: dict[type, QueryReading] = {}
     while classes:
         new = [each for each in _walk_serializers(classes) if each not in found]
-        found |= {each: read_query_of_class(each, "shape", *facts) for each in new}
+        found |= {each: read_class(each, "shape", *facts)[0] for each in new}
         classes = [m for each in new for m in (*found[each].serializers, *_find_named(each))]
     return list(found.values())
 

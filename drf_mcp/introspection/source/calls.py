@@ -6,14 +6,13 @@ import ast
 import copy
 import inspect
 import json
-import re
+import logging
 import sys
 from decimal import Decimal
 from enum import Enum
 from typing import Any
 
 from asgiref.sync import async_to_sync, sync_to_async
-from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Manager, QuerySet
 from django.forms import BaseForm
 from django.shortcuts import aget_object_or_404, get_list_or_404, get_object_or_404
@@ -24,26 +23,36 @@ from rest_framework.serializers import BaseSerializer, Serializer
 
 from drf_mcp.introspection.source.members import (
     find_member,
+    find_root,
     find_synchronous_name,
     is_framework_code,
+    is_harmless,
     unwrap_member,
 )
 from drf_mcp.introspection.source.trees import is_name
 from drf_mcp.introspection.source.values import (
+    ANY,
     ANYTHING,
     BODY,
+    FIELD_NAME,
     HOOKS,
+    INITIAL_DATA,
     NONE,
     QUERY,
+    THE_CONTEXT,
+    THE_FIELDS,
     THE_REQUEST,
     THE_VIEW,
     UNKNOWN,
+    Bindings,
+    GivenKeywords,
     InheritedMembers,
     Keywords,
     KnownValue,
     MadeResponse,
     MadeSerializer,
     ModelRows,
+    NameOfMember,
     ReadMethod,
     ReadObject,
     RequestMember,
@@ -51,21 +60,24 @@ from drf_mcp.introspection.source.values import (
     RunParts,
     Values,
     bind_arguments,
+    find_constant,
+    is_dull,
     join_values_of,
 )
 
 READERS = frozenset({"get", "getlist", "pop", "setdefault"})
-COPIES = frozenset({"copy", "dict", "items", "lists"})
-ADDITIONS = frozenset({"update", "setlist", "setlistdefault", "keys", "__len__"})
+COPIES = frozenset({"copy", "dict", "items", "lists", "__copy__"})
+# What changes a copy, or takes nothing.
+ADDITIONS = frozenset({"update", "setlist", "setlistdefault", "appendlist", "append", "extend"})
+ADDITIONS |= {"clear", "is_valid", "__len__"}
 TEXT_METHODS = frozenset({"strip", "lstrip", "rstrip", "lower", "upper", "casefold", "title"})
 ROW_METHODS = frozenset({"get", "aget", "filter", "exclude", "get_or_create"})
 WRITES = frozenset({"save", "create", "update", "delete", "bulk_create", "bulk_update"})
 WRITES |= {"get_or_create", "update_or_create"}
 WRITES |= {"perform_create", "perform_update", "perform_destroy"}
-# What hands on its arguments is not harmless.
-HARMLESS = sys.stdlib_module_names - {"functools", "asyncio", "concurrent", "threading"}
-HARMLESS |= {"drf_mcp"}
 COPIERS = (dict, copy.copy, copy.deepcopy)
+LISTING = (list, tuple, sorted, reversed, iter, enumerate, set)
+LOOKING = (len, bool, isinstance, type, id, hasattr, callable, any, all, print)
 TWINS = (sync_to_async, async_to_sync)
 FINDERS = (get_object_or_404, aget_object_or_404, get_list_or_404, generics.get_object_or_404)
 KINDS = {
@@ -75,6 +87,8 @@ KINDS = {
     dateparse.parse_date: "date",
     dateparse.parse_datetime: "date-time",
 }
+# Parts of a request, and names of their members.
+PARTS = (RequestPart, RequestMember, NameOfMember)
 PLAIN = frozenset({"many", "data", "partial", "instance", "context"})
 
 
@@ -106,7 +120,17 @@ class CallReader(RunParts):
 
     def read_arguments(self, node: ast.Call) -> tuple[list[Values], Keywords]:
         positional = [self.evaluate(part) for part in node.args]
-        return positional, {each.arg: self.evaluate(each.value) for each in node.keywords}
+        keywords: Keywords = {}
+        for each in node.keywords:
+            values = self.evaluate(each.value)
+            # **kwargs of the function that is read.
+            for value in values if each.arg is None else ():
+                keywords |= dict(value.values) if isinstance(value, GivenKeywords) else {}
+            keywords[each.arg] = join_values_of(
+                keywords.get(each.arg, ()),
+                tuple(v for v in values if each.arg or not isinstance(v, GivenKeywords)),
+            )
+        return positional, keywords
 
     def escape_all(self, positional: list[Values], keywords: Keywords) -> Values:
         for values in (*positional, *keywords.values()):
@@ -116,47 +140,67 @@ class CallReader(RunParts):
     def escape_parts(self, positional: list[Values], keywords: Keywords) -> Values:
         # Code of a framework is given the request, but reads nothing that is not known.
         for values in (*positional, *keywords.values()):
-            self.escape(tuple(value for value in values if isinstance(value, RequestPart)))
+            self.escape(tuple(value for value in values if isinstance(value, PARTS)))
         return UNKNOWN
 
     def call_method(
         self, holder: Any, name: str, node: ast.Call, positional: list[Values], keywords: Keywords
     ) -> Values:
-        if isinstance(holder, RequestPart):
+        if isinstance(holder, RequestMember) and name in TEXT_METHODS:
+            return (holder,)
+        if isinstance(holder, (RequestPart, RequestMember, GivenKeywords)):
             return self.call_part(holder, name, node, positional, keywords)
         if isinstance(holder, InheritedMembers):
             return self.call_own(holder.instance, name, node, positional, keywords, holder.home)
         if isinstance(holder, ReadObject):
             return self.call_own(holder, name, node, positional, keywords)
         if isinstance(holder, KnownValue):
-            if isinstance(holder.value, (Manager, QuerySet)):
-                rows = ModelRows(holder.value.model, holder.attribute)
-                return self.call_rows(rows, name, positional, keywords)
-            value = self.reader.use(holder)
-            if isinstance(value, dict) and name == "get" and positional:
-                self.tell_literals(positional[0], tuple(value), is_closed=False)
-            targets = self.get_attribute(holder, name)
-            return join_values_of(*(self.call(t, node, positional, keywords) for t in targets))
+            return self.call_known(holder, name, node, positional, keywords)
         if isinstance(holder, ModelRows):
-            return self.call_rows(holder, name, positional, keywords)
-        if isinstance(holder, RequestMember) and name in TEXT_METHODS:
-            return (holder,)
+            found: Values = self.call_rows(holder, name, positional, keywords)
+            return found
+        if holder is THE_FIELDS:
+            return (THE_FIELDS,) if name in ("keys", "items", "values") else UNKNOWN
         # A serializer finds the request in its context.
-        keys = positional[0] if holder is ANYTHING and name == "get" and positional else ()
+        is_mapping = holder in (ANYTHING, THE_CONTEXT) and name == "get" and bool(positional)
+        keys = positional[0] if is_mapping else ()
         named = [key.value for key in keys if isinstance(key, KnownValue)]
         if "request" in named or "view" in named:
             return (THE_REQUEST,) if "request" in named else (THE_VIEW,)
+        view = self.reader.get_view() if holder is THE_VIEW else None
+        if view is not None and not is_framework_code(find_member(view.kind, name)[0]):
+            return self.call_own(view, name, node, positional, keywords)
         return self.escape_all(positional, keywords)
 
-    # --- Parts of the request ---------------------------------------------------------------------
+    def use_for(self, called: Any, positional: list[Values], keywords: Keywords) -> Any:
+        """Return what is called; which it is matters where it is given something."""
+        is_given = not all(map(is_dull, (*positional, *keywords.values())))
+        if called.attribute and is_given:
+            self.reader.asked.add(called.attribute)
+        return getattr(called, "value", None)
 
-    def call_part(
+    def call_known(
         self,
-        part: RequestPart,
+        holder: KnownValue,
         name: str,
         node: ast.Call,
         positional: list[Values],
         keywords: Keywords,
+    ) -> Values:
+        if isinstance(holder.value, (Manager, QuerySet)):
+            rows = ModelRows(holder.value.model, holder.attribute)
+            found: Values = self.call_rows(rows, name, positional, keywords)
+            return found
+        value = self.use_for(holder, positional, keywords)
+        if isinstance(value, logging.Logger):
+            return UNKNOWN
+        if isinstance(value, dict) and name == "get" and positional:
+            self.tell_literals(positional[0], tuple(value), is_closed=False)
+        targets = self.get_attribute(holder, name)
+        return join_values_of(*(self.call(t, node, positional, keywords) for t in targets))
+
+    def call_part(
+        self, part: Any, name: str, node: ast.Call, positional: list[Values], keywords: Keywords
     ) -> Values:
         if name in READERS and node.args:
             default = positional[1] if len(positional) > 1 else keywords.get("default", ())
@@ -165,8 +209,12 @@ class CallReader(RunParts):
             return self.look_up(
                 (part,), positional[0], node.args[0], several, default, is_strict=strict
             )
+        if name in ("items", "lists") and not isinstance(part, GivenKeywords):
+            self.tell("go_through", part)
         if name in COPIES:
             return (part,)
+        if name == "keys" and not isinstance(part, GivenKeywords):
+            return (NameOfMember(part),)
         if name not in ADDITIONS:
             self.escape((part,))
         return self.escape_all(positional, keywords)
@@ -184,23 +232,34 @@ class CallReader(RunParts):
     ) -> Values:
         """Return what a mapping has under a key."""
         found: list[Any] = []
+        self.escape(tuple(key for key in keys if isinstance(key, (RequestPart, RequestMember))))
         for holder in holders:
-            if not isinstance(holder, RequestPart):
+            if not isinstance(holder, (RequestPart, RequestMember)):
                 found += self.look_up_known(holder, keys)
                 continue
-            for key in keys:
-                name = self.reader.use(key) if isinstance(key, KnownValue) else None
-                if isinstance(name, str):
-                    member = RequestMember(holder.place, name)
-                    how = {"several": several, "default": default, "is_strict": is_strict}
-                    self.tell("look_up", member, **how)
-                    found += [member, *default]
-                elif not isinstance(key, KnownValue):
-                    self.tell("compute", holder.place, ast.unparse(node))
-        return tuple(found) if found or is_test else UNKNOWN
+            how = {"several": several, "default": default, "is_strict": is_strict}
+            found += [self.look_up_member(holder, key, node, how) for key in keys]
+            found += default
+        return tuple(dict.fromkeys(found)) if found or is_test else UNKNOWN
+
+    def look_up_member(self, holder: Any, key: Any, node: ast.AST, how: dict[str, Any]) -> Any:
+        name = self.reader.use(key) if isinstance(key, KnownValue) else None
+        if isinstance(name, str):
+            member = holder.step(name)
+            self.tell("take", holder, name)
+            if isinstance(holder, RequestPart):
+                self.tell("look_up", member, **how)
+            return member
+        if not isinstance(key, KnownValue) and key is not FIELD_NAME:
+            self.tell("compute", holder, ast.unparse(node))
+        return holder.step(ANY)
 
     def look_up_known(self, holder: Any, keys: Values) -> Values:
         names = [self.reader.use(key) for key in keys if isinstance(key, KnownValue)]
+        if isinstance(holder, GivenKeywords):
+            given = dict(holder.values)
+            if found := [given[name] for name in names if name in given]:
+                return join_values_of(*found)
         if "request" in names and not isinstance(holder, KnownValue):
             return (THE_REQUEST,)
         if "QUERY_STRING" in names and not isinstance(holder, KnownValue):
@@ -212,39 +271,12 @@ class CallReader(RunParts):
             self.tell_literals(keys, tuple(value), is_closed=False)
         return UNKNOWN
 
-    # --- Rows -------------------------------------------------------------------------------------
-
-    def call_rows(
-        self, rows: ModelRows, name: str, positional: list[Values], keywords: Keywords
-    ) -> Values:
-        self.call_manager(rows.model, name, positional, keywords)
-        if name in ROW_METHODS:
-            self.read_keys(rows, keywords, is_key=name in ("get", "aget"))
-        return (rows,) if name not in ("get", "first", "last", "create") else UNKNOWN
-
-    def call_manager(
-        self, model: Any, name: str, positional: list[Values], keywords: Keywords
-    ) -> None:
-        # A project's own method of a manager may be given the request.
-        kind = getattr(model._default_manager, "_queryset_class", QuerySet)
-        for owner in (kind, type(model._default_manager)):
-            function, home = find_member(owner, name)
-            if inspect.isfunction(function) and not is_harmless(function):
-                given = bind_arguments(function, positional, keywords, skip=True)
-                if given:
-                    self.reader.follow(function, home, ReadObject(owner), given, self.flow)
-                return
-        self.escape_parts(positional, keywords)
-
-    def read_keys(self, rows: ModelRows, keywords: Keywords, *, is_key: bool) -> None:
-        for lookup, values in keywords.items():
-            members = [value for value in values if isinstance(value, RequestMember)]
-            found = find_key(rows.model, lookup or "", is_key) if members else None
-            if found is not None and not self.is_dead:
-                if rows.attribute:
-                    self.reader.asked.add(rows.attribute)
-                for member in members:
-                    self.tell("find_row", member, *found)
+    def bind(
+        self, function: Any, positional: list[Values], keywords: Keywords, **how: Any
+    ) -> Bindings:
+        given, lost = bind_arguments(function, positional, keywords, **how)
+        self.escape_parts(lost, {})
+        return given
 
     # --- Methods of the class that is read --------------------------------------------------------
 
@@ -258,12 +290,15 @@ class CallReader(RunParts):
         after: type | None = None,
     ) -> Values:
         is_view = instance is self.reader.instance
+        self.use_for(instance, positional, keywords)
         if is_view:
             self.tell("call", find_synchronous_name(name))
             self.reader.asked.add(name)
         if name in instance.attributes and after is None:
             return self.escape_all(positional, keywords)
-        member, home = find_member(instance.kind, name, after)
+        if name == "get_initial" and issubclass(instance.kind, BaseSerializer):
+            return (RequestPart(INITIAL_DATA, is_of_fields=True),)
+        member, home = self.reader.find_member(instance.kind, name, after)
         if inspect.isclass(member):
             if is_schema(member):
                 return self.make(member, positional, keywords, name)
@@ -278,6 +313,9 @@ class CallReader(RunParts):
         if not inspect.isfunction(function):
             # The method of a field that makes the URL of a row is an attribute of each instance.
             is_known_attribute = name == "reverse" or is_known
+            if after is not None:
+                # The hook of a framework may be a mixin's that another class brings.
+                return made or UNKNOWN
             escape = self.escape_parts if is_known_attribute else self.escape_all
             return made or escape(positional, keywords)
         if not is_view and is_harmless(function):
@@ -286,7 +324,7 @@ class CallReader(RunParts):
         skip = not isinstance(member, staticmethod)
         given = NONE
         if not is_framework_code(function):
-            given = bind_arguments(function, positional, keywords, is_method=True, skip=skip)
+            given = self.bind(function, positional, keywords, is_method=True, skip=skip)
         if is_view:
             self.reader.followed.add(name)
         found = self.reader.follow(function, home, instance, given, flow)
@@ -302,9 +340,13 @@ class CallReader(RunParts):
             data = positional[0]
         self.tell("make", kind, keywords, attribute=attribute, data=data)
         others = [values for name, values in keywords.items() if name not in ("data", "context")]
+        is_form = kind is not None and not issubclass(kind, BaseSerializer)
         for values in (*positional[1:], *others):
-            self.escape(tuple(v for v in values if isinstance(v, RequestPart)))
-        if kind is not None and not issubclass(kind, BaseSerializer):
+            # A form is given the files, too.
+            (self.look if is_form else self.escape)(
+                tuple(v for v in values if isinstance(v, PARTS))
+            )
+        if is_form:
             return UNKNOWN
         many = find_constant(keywords.get("many"))
         plain = keywords.keys() <= PLAIN and len(positional) < 2
@@ -325,9 +367,10 @@ class CallReader(RunParts):
             return self.call_own(target.instance, target.name, node, positional, keywords)
         if not isinstance(target, KnownValue):
             if target is ANYTHING and "data" in keywords:
-                self.tell("make_any", node.func, keywords)
+                for kind in self.name_serializers(node.func):
+                    self.tell("make", kind, keywords, attribute="", data=keywords["data"])
             return self.escape_all(positional, keywords)
-        value = self.reader.use(target)
+        value = self.use_for(target, positional, keywords)
         try:
             if value in KINDS:
                 return self.convert(KINDS[value], positional)
@@ -335,19 +378,29 @@ class CallReader(RunParts):
             return self.escape_all(positional, keywords)
         if value in COPIERS and len(positional) == 1 and not keywords:
             return self.copy_pairs(positional[0]) if value is dict else positional[0]
+        if value in LISTING and positional:
+            looked: Values = self.look(positional[0])
+            return looked
         if value in TWINS and positional:
             return positional[0]
         if value in (getattr, hasattr):
             return self.read_getattr(value, node, positional, keywords)
         if value is json.loads and positional and RequestPart(BODY) in positional[0]:
             return (RequestPart(BODY, is_same=False),)
-        if value in (str, bool, len) and positional:
-            self.escape(tuple(v for v in positional[0] if value is not bool))
-            return positional[0] if value is str else UNKNOWN
+        if value is str and positional:
+            self.escape(positional[0])
+            return positional[0]
+        if value in LOOKING:
+            for values in positional if value is not bool else ():
+                self.look(values)
+            return UNKNOWN
         if value in FINDERS and positional:
-            return self.find_row(positional, keywords)
+            found: Values = self.find_row(positional, keywords)
+            return found
         if inspect.isclass(value):
-            return self.construct(value, positional, keywords)
+            if is_schema(value):
+                self.reader.use(target)
+            return self.construct(value, positional, keywords, target.attribute)
         return self.call_function(value, node, positional, keywords)
 
     def copy_pairs(self, values: Values) -> Values:
@@ -364,7 +417,7 @@ class CallReader(RunParts):
             self.escape(values)
             for member in values:
                 if isinstance(member, RequestMember) and not self.is_dead:
-                    self.tell("convert", member, kind)
+                    self.tell_member("convert", member, kind)
         return positional[0] if positional else UNKNOWN
 
     def read_getattr(
@@ -382,15 +435,9 @@ class CallReader(RunParts):
         known = [each for each in found if ANYTHING not in each]
         return join_values_of(*known, *(positional[2:] or [UNKNOWN] if unknown else []))
 
-    def find_row(self, positional: list[Values], keywords: Keywords) -> Values:
-        for value in positional[0]:
-            known, attribute = getattr(value, "value", value), getattr(value, "attribute", "")
-            model = getattr(known, "model", known)
-            if hasattr(model, "_meta"):
-                self.read_keys(ModelRows(model, attribute), keywords, is_key=True)
-        return self.escape_parts(positional, keywords)
-
-    def construct(self, kind: Any, positional: list[Values], keywords: Keywords) -> Values:
+    def construct(
+        self, kind: Any, positional: list[Values], keywords: Keywords, attribute: str = ""
+    ) -> Values:
         if is_schema(kind):
             return self.make(kind, positional, keywords)
         if issubclass(kind, Enum) and positional:
@@ -406,11 +453,11 @@ class CallReader(RunParts):
             is_error = code >= 400 if isinstance(code, int) else (None if status else False)
             return (MadeResponse(data, is_error),)
         function, home = find_member(kind, "__init__")
-        made = ReadObject(kind)
-        if is_harmless(kind):
+        made = ReadObject(kind, attribute)
+        if is_harmless(kind) or is_framework_code(function):
             self.escape_parts(positional, keywords)
         elif inspect.isfunction(function):
-            if given := bind_arguments(function, positional, keywords, skip=True):
+            if given := self.bind(function, positional, keywords, skip=True):
                 self.reader.follow(function, home, made, given, self.flow)
         else:
             self.escape_all(positional, keywords)
@@ -421,50 +468,16 @@ class CallReader(RunParts):
     ) -> Values:
         if is_harmless(function):
             return self.escape_parts(positional, keywords)
-        if not inspect.isfunction(function):
+        if not inspect.isfunction(function) or find_root(function) in sys.stdlib_module_names:
             return self.escape_all(positional, keywords)
         if any(isinstance(argument, ast.Starred) for argument in node.args) and self.instance:
             # A decorator hands all on, the view and the request too.
             values: Values = self.reader.follow(function, self.home, self.instance, NONE, self.flow)
             return values
-        given = bind_arguments(function, positional, keywords, skip=False)
+        given = self.bind(function, positional, keywords, skip=False)
         return self.reader.follow(function, None, None, given, self.flow) if given else UNKNOWN
-
-
-def find_key(model: Any, lookup: str, is_key: bool) -> tuple[Any, str] | None:
-    """Return the model of the row that a lookup finds, and the key; None for other lookups.
-
-    Args:
-        is_key: whether the lookup finds one row, whatever its field.
-    """
-    name = re.sub(r"__(iexact|exact|in)\Z", "", lookup)
-    if name == "pk":
-        return model, name
-    try:
-        found = model._meta.get_field(name.removesuffix("_id"))
-    except FieldDoesNotExist:
-        return None
-    if found.related_model is not None:
-        return (found.related_model, "pk") if found.many_to_one or found.one_to_one else None
-    if getattr(found, "primary_key", False):
-        return model, "pk"
-    return (model, name) if is_key or getattr(found, "unique", False) else None
 
 
 def is_schema(kind: Any) -> bool:
     """Return whether a class reads what an instance is given: serializers, forms, filter sets."""
     return issubclass(kind, (BaseSerializer, BaseForm)) or hasattr(kind, "base_filters")
-
-
-def is_harmless(target: Any) -> bool:
-    return is_framework_code(target) or str(getattr(target, "__module__", "")).startswith(
-        "drf_mcp."
-    )
-
-
-def find_constant(values: Values | None) -> bool | None:
-    """Return the truth of a keyword, None where only the running code knows it."""
-    if values is None:
-        return False
-    one = values[0] if len(values) == 1 else None
-    return bool(one.value) if isinstance(one, KnownValue) and not one.is_fact else None

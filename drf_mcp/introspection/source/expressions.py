@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
 
 from drf_mcp.introspection.source.trees import MISSING, REQUEST, AnyFunctionDef, FunctionSource
 from drf_mcp.introspection.source.values import (
+    ANY,
     ANYTHING,
     AS_HOOK,
     BODY,
+    FIELD_NAME,
     FILES,
+    INITIAL_DATA,
+    MOST_TEXTS,
     NONE,
+    PARTS_OF_REQUEST,
     QUERY,
+    SENT,
     SIMPLE,
+    THE_CONTEXT,
+    THE_FIELDS,
     THE_REQUEST,
     THE_VIEW,
     UNKNOWN,
     Bindings,
     Comparison,
     Flow,
+    GivenKeywords,
     KnownValue,
     MadeResponse,
     MadeSerializer,
     ModelRows,
+    NameOfMember,
     ReadObject,
     RequestMember,
     RequestPart,
@@ -35,8 +44,8 @@ from drf_mcp.introspection.source.values import (
     SerializedData,
     Values,
     change,
-    invert,
     join_values_of,
+    read_parameters,
 )
 
 PARTS = {
@@ -49,7 +58,6 @@ PARTS = {
     "FILES": FILES,
 }
 CONTAINERS = (tuple, list, dict, set, frozenset)
-EQUAL, OTHER = (ast.Eq, ast.In, ast.Is), (ast.NotEq, ast.NotIn, ast.IsNot)
 
 
 class ExpressionReader(RunParts):
@@ -87,8 +95,11 @@ class ExpressionReader(RunParts):
         self.present: frozenset[RequestMember] = frozenset()
         self.returned: dict[Any, None] = {}
         self.inner: list[AnyFunctionDef] = []
-        self.returned_inside = self.has_written = False
+        self.returned_inside = self.has_written = self.is_raising = False
         self.line = 1
+        # A parameter that a call gives something else is not the request, whatever its name.
+        names = read_parameters(function).names if given and not is_wrapper else ()
+        self.others = frozenset(names)
         first = next(iter(function.__code__.co_varnames), "") if self.tree is not None else ""
         if instance is not None and first in ("self", "cls", "view"):
             self.names.setdefault(first, (instance,))
@@ -99,6 +110,10 @@ class ExpressionReader(RunParts):
 
     def tell(self, event: str, *values: Any, **how: Any) -> None:
         self.reader.tell(event, *values, self, **how)
+
+    def tell_member(self, event: str, member: RequestMember, *values: Any, **how: Any) -> None:
+        if member.outer is not None:
+            self.tell(event, member.outer, *values, **how)
 
     def describe_line(self, value: Any) -> str:
         """Return the line that is being read, and what it uses, such as for a finding."""
@@ -121,11 +136,20 @@ class ExpressionReader(RunParts):
         if str(self.function.__module__).startswith("drf_mcp."):
             return  # what this package's own views read is declared
         for value in values:
-            is_view = value is self.reader.instance
-            if isinstance(value, RequestPart) or (
-                (is_view or value is THE_REQUEST) and not self.is_wrapper
-            ):
+            if isinstance(value, GivenKeywords):
+                for _, inner in value.values:
+                    self.escape(inner)
+            is_whole = value is self.reader.instance or value is THE_REQUEST
+            is_part = isinstance(value, (*PARTS_OF_REQUEST, NameOfMember))
+            if is_part or (is_whole and not self.is_wrapper):
                 self.tell("escape", value)
+
+    def look(self, values: Values) -> Values:
+        """Take note of parts that code looks at, and takes nothing of yet."""
+        for value in values:
+            if isinstance(value, PARTS_OF_REQUEST):
+                self.tell("look", value)
+        return values
 
     def evaluate_parts(self, node: ast.AST) -> Values:
         for part in ast.iter_child_nodes(node):
@@ -141,7 +165,7 @@ class ExpressionReader(RunParts):
     def evaluate_name(self, node: ast.Name) -> Values:
         if node.id in self.names:
             return self.names[node.id]
-        if node.id in REQUEST:
+        if node.id in REQUEST and node.id not in self.others:
             return (THE_REQUEST,)
         value = self.source.find_outer(node.id)
         if value is MISSING:
@@ -159,13 +183,19 @@ class ExpressionReader(RunParts):
             found: Values = self.reader.get_attribute(holder, name, self.flow)
             return found
         if isinstance(holder, KnownValue):
-            return self.find_known_attribute(self.reader.use(holder), name)
+            return self.find_known_attribute(holder, name)
         if isinstance(holder, MadeSerializer) and name == "data":
             return (SerializedData(holder),)
         if holder is THE_VIEW and name in ("action", "basename"):
             return self.get_fact(name)
-        is_holder = holder is ANYTHING or holder is THE_VIEW
-        return (THE_REQUEST,) if is_holder and name in REQUEST else UNKNOWN
+        if holder is not ANYTHING and holder is not THE_VIEW and name != INITIAL_DATA:
+            return UNKNOWN
+        named = {"context": THE_CONTEXT, INITIAL_DATA: RequestPart(SENT)}
+        named |= dict.fromkeys(REQUEST, THE_REQUEST)
+        view = self.reader.get_view() if holder is THE_VIEW and name not in named else None
+        if view is not None:
+            return self.get_attribute(view, name)
+        return (named.get(name, ANYTHING),)
 
     def find_request_attribute(self, name: str) -> Values:
         if name in REQUEST:
@@ -180,12 +210,13 @@ class ExpressionReader(RunParts):
         value = self.reader.facts.get(name)
         return (KnownValue(value, is_fact=True),) if value else UNKNOWN
 
-    def find_known_attribute(self, holder: Any, name: str) -> Values:
+    def find_known_attribute(self, known: KnownValue, name: str) -> Values:
+        holder: Any = known.value
         if isinstance(holder, type) and self.by_class(holder):
             found: Values = self.reader.get_attribute(self.reader.instance, name, self.flow)
             return found
         if hasattr(holder, "_meta") and name in ("objects", "_default_manager"):
-            return (ModelRows(holder),)
+            return (ModelRows(holder, known.attribute),)
         if holder is settings:
             static = getattr(settings, name, MISSING)
         else:
@@ -193,7 +224,7 @@ class ExpressionReader(RunParts):
         if hasattr(type(holder), "__members__") or isinstance(static, (staticmethod, classmethod)):
             # The values and members of an enumeration are descriptors.
             static = getattr(holder, name, MISSING)
-        return UNKNOWN if static is MISSING else (KnownValue(static),)
+        return UNKNOWN if static is MISSING else (KnownValue(static, known.attribute),)
 
     def by_class(self, holder: type) -> bool:
         return self.instance is self.reader.instance and holder is self.reader.owner
@@ -231,6 +262,8 @@ class ExpressionReader(RunParts):
         holders, keys = self.evaluate(node.value), self.evaluate(node.slice)
         if isinstance(node.ctx, ast.Store):
             return UNKNOWN
+        if isinstance(node.slice, ast.Slice):
+            return holders
         found: Values = self.look_up(holders, keys, node.slice, is_strict=True)
         return found
 
@@ -240,18 +273,19 @@ class ExpressionReader(RunParts):
             inner = part.value if isinstance(part, ast.FormattedValue) else part
             found = self.evaluate(inner)
             self.escape(found)
-            if len(found) != 1 or not isinstance(found[0], KnownValue):
-                texts = []
-            value = self.reader.use(found[0]) if texts else None
-            texts = [f"{text}{value}" for text in texts]
-        return (KnownValue(texts[0]),) if texts else UNKNOWN
+            known = [self.reader.use(v) for v in found if isinstance(v, KnownValue)]
+            known = known if len(known) == len(found) else []
+            texts = [f"{text}{value}" for text in texts for value in known][:MOST_TEXTS]
+        return tuple(map(KnownValue, texts)) or UNKNOWN
 
     def evaluate_comprehension(self, node: Any) -> Values:
         with self.branch(None):
             iterated = [self.read_generator(each) for each in node.generators]
             parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-            for part in parts:
-                self.escape(self.evaluate(part))
+            found = join_values_of(*map(self.evaluate, parts))
+            # [row for row in rows if ...] are items of the same list.
+            items = [v for v in found if isinstance(v, RequestMember) and v.steps[-1] == ANY]
+            self.escape(tuple(v for v in found if v not in items))
         first = node.generators[0].target
         names = [each.id for each in ast.walk(first) if isinstance(each, ast.Name)]
         key = node.key if isinstance(node, ast.DictComp) else None
@@ -259,33 +293,70 @@ class ExpressionReader(RunParts):
         # {name: values[-1] for name, values in query.lists()} is a copy with one value each.
         if isinstance(key, ast.Name) and names[:1] == [key.id]:
             return change(whole) or UNKNOWN
-        self.escape(whole)
-        return UNKNOWN
+        self.look(whole)
+        return tuple(find_list(each) for each in items) or UNKNOWN
 
     evaluate_listcomp = evaluate_setcomp = evaluate_generatorexp = evaluate_comprehension
     evaluate_dictcomp = evaluate_comprehension
 
     def read_generator(self, generator: ast.comprehension) -> Values:
-        values = self.evaluate(generator.iter)
-        self.assign_items(generator.target, generator.iter, values)
+        values = self.bind_items(generator.target, generator.iter)
         for test in generator.ifs:
             self.evaluate(test)
         return tuple(each for each in values if isinstance(each, RequestPart))
 
-    def assign_items(self, target: ast.expr, iterated: ast.AST, values: Values) -> None:
-        """Bind the variable of a loop."""
-        items: Values = UNKNOWN
+    def bind_items(self, target: ast.expr, iterated: ast.expr) -> Values:
+        """Bind the variables of a loop, and return what it goes through."""
+        called = iterated.func if isinstance(iterated, ast.Call) else None
+        function = getattr(called, "id", "")
+        pair = target.elts if isinstance(target, ast.Tuple) else [target]
+        if isinstance(iterated, ast.Call) and function == "zip" and len(pair) > 1:
+            several = zip(pair, iterated.args, strict=False)
+            return join_values_of(*(self.bind_items(*each) for each in several))
+        if isinstance(called, ast.Attribute) and called.attr in ("items", "lists", "values"):
+            holders = self.evaluate(called.value)
+            names, values = self.find_pairs(holders)
+            if names or values:
+                self.assign(pair[-1], values or UNKNOWN, None)
+                if called.attr != "values":
+                    self.assign(pair[0], names or UNKNOWN, None)
+                return holders
+        holders = self.evaluate(iterated)
+        is_counted = function == "enumerate" and len(pair) == 2
+        self.assign(pair[1] if is_counted else target, self.find_items(holders), None)
+        return holders
+
+    def find_pairs(self, holders: Values) -> tuple[Values, Values]:
+        """Return the names of members, and the members."""
+        names, values = list[Any](), list[Any]()
+        for holder in holders:
+            if isinstance(holder, PARTS_OF_REQUEST):
+                self.tell("go_through", holder)
+                names.append(NameOfMember(holder))
+                values.append(holder.step(ANY))
+            elif holder is THE_FIELDS:
+                names.append(FIELD_NAME)
+            elif isinstance(holder, KnownValue) and isinstance(holder.value, dict):
+                keys = [*self.reader.use(holder)][:MOST_TEXTS]
+                names += [KnownValue(key) for key in keys if isinstance(key, str)]
+        return tuple(names), tuple(values)
+
+    def find_items(self, values: Values) -> Values:
+        found: list[Any] = []
         for value in values:
             known = self.reader.use(value) if isinstance(value, KnownValue) else None
-            if isinstance(known, (tuple, list, dict, set, frozenset)) and isinstance(
-                target, ast.Name
-            ):
-                items = (
-                    tuple(KnownValue(each) for each in known if isinstance(each, SIMPLE)) or items
-                )
-            elif isinstance(value, RequestMember):
-                items = (value,)
-        self.assign(target, items, None)
+            if isinstance(known, CONTAINERS):
+                items = [*known][:MOST_TEXTS]
+                found += [KnownValue(each) for each in items if isinstance(each, SIMPLE)]
+            elif isinstance(value, PARTS_OF_REQUEST):
+                # Of an object the names of its members are gone through.
+                name = FIELD_NAME if value.is_of_fields else NameOfMember(value)
+                found += [value.step(ANY), name]
+            elif isinstance(value, NameOfMember):
+                found.append(value)
+            elif value is THE_FIELDS:
+                found.append(FIELD_NAME)
+        return tuple(found) or UNKNOWN
 
     def evaluate_lambda(self, node: ast.Lambda) -> Values:
         with self.branch(None):
@@ -310,9 +381,7 @@ class ExpressionReader(RunParts):
         elif isinstance(target, ast.Attribute):
             for holder in self.evaluate(target.value):
                 if isinstance(holder, ReadObject):
-                    holder.attributes[target.attr] = join_values_of(
-                        holder.attributes.get(target.attr, ()), change(values)
-                    )
+                    self.keep(holder, target.attr, values)
                 else:
                     self.escape(values)
         elif isinstance(target, (ast.Tuple, ast.List)):
@@ -322,7 +391,17 @@ class ExpressionReader(RunParts):
                 self.assign(inner, UNKNOWN if part is None else self.evaluated[id(part)], part)
         else:
             self.evaluate(target)
-            self.escape(tuple(each for each in values if isinstance(each, RequestPart)))
+            holder = self.evaluated.get(id(getattr(target, "value", None)), ())
+            # request.data["name"] = value changes the body.
+            if not any(isinstance(each, PARTS_OF_REQUEST) for each in holder):
+                self.escape(tuple(each for each in values if each is not THE_REQUEST))
+
+    def keep(self, holder: ReadObject, name: str, values: Values) -> None:
+        known = holder.attributes.get(name, ())
+        holder.attributes[name] = join_values_of(known, change(values))
+        for value in values if name != INITIAL_DATA else ():
+            if isinstance(value, RequestPart):
+                self.tell("keep", value)
 
     def keep_answers(self, name: str, values: Values) -> Values:
         # Code that names an answer twice may change its data.
@@ -333,115 +412,9 @@ class ExpressionReader(RunParts):
         is_once = sum(isinstance(n.ctx, ast.Load) for n in loads) == 1
         return values if is_once else UNKNOWN
 
-    # --- Tests ------------------------------------------------------------------------------------
 
-    def evaluate_boolop(self, node: ast.BoolOp) -> Values:
-        found: list[Values] = []
-        stop = not isinstance(node.op, ast.And)
-        truths: list[bool | None] = []
-        for part in node.values:
-            # The rest is read where the part before lets it.
-            live = None if None in truths else stop not in truths
-            with self.branch(live if truths else True):
-                found.append(self.evaluate(part))
-            truths.append(self.find_truth(found[-1]))
-        if stop:
-            self.tell_default(found)
-        if stop in truths or None not in truths:
-            return (KnownValue(stop in truths if stop else stop not in truths, is_fact=True),)
-        return join_values_of(*found)
-
-    def tell_default(self, parts: list[Values]) -> None:
-        # request.data.get("by") or "status"
-        last = parts[-1][0] if len(parts[-1]) == 1 else None
-        for member in parts[0] if isinstance(last, KnownValue) else ():
-            if isinstance(member, RequestMember) and not self.is_dead:
-                self.tell("fall_back", member, last)
-
-    def evaluate_ifexp(self, node: ast.IfExp) -> Values:
-        truth = self.find_truth(self.evaluate(node.test))
-        found = []
-        for part, is_taken in ((node.body, truth), (node.orelse, invert(truth))):
-            with self.branch(is_taken):
-                values = self.evaluate(part)
-            found += [values] if is_taken is not False else []
-        return join_values_of(*found)
-
-    def evaluate_unaryop(self, node: ast.UnaryOp) -> Values:
-        truth = self.find_truth(self.evaluate(node.operand))
-        if truth is None or not isinstance(node.op, ast.Not):
-            return UNKNOWN
-        return (KnownValue(not truth, is_fact=True),)
-
-    def find_truth(self, values: Values) -> bool | None:
-        """Return whether a test is true for every call of the action, None where calls differ."""
-        facts = [v for v in values if isinstance(v, KnownValue) and v.is_fact]
-        return bool(facts[0].value) if len(facts) == len(values) == 1 else None
-
-    def evaluate_compare(self, node: ast.Compare) -> Values:
-        left = self.evaluate(node.left)
-        rights = [self.evaluate(part) for part in node.comparators]
-        right, operator = rights[0], node.ops[0]
-        if isinstance(operator, (ast.In, ast.NotIn)):
-            parts = tuple(value for value in right if isinstance(value, RequestPart))
-            found = self.look_up(parts, left, node.left, is_test=True) if parts else ()
-            self.presences[id(node)] = found
-        if len(rights) > 1:
-            return UNKNOWN
-        return self.compare(node, left, right, operator)
-
-    def compare(self, node: ast.AST, left: Values, right: Values, operator: ast.cmpop) -> Values:
-        if not isinstance(operator, (*EQUAL, *OTHER)):
-            return UNKNOWN
-        is_positive, is_in = isinstance(operator, EQUAL), isinstance(operator, (ast.In, ast.NotIn))
-        known = [value for value in (*left, *right) if isinstance(value, KnownValue)]
-        if len(known) == len(left) + len(right) == 2 and any(each.is_fact for each in known):
-            one, other = map(self.reader.use, known)
-            try:
-                is_equal = one in other if is_in else one == other
-            except TypeError:
-                return UNKNOWN
-            return (KnownValue(is_equal is is_positive, is_fact=True),)
-        if any(isinstance(v, RequestMember) for v in right) and not is_in:
-            left, right = right, left
-        members = tuple(value for value in left if isinstance(value, RequestMember))
-        literals = self.list_literals(right, is_in=is_in)
-        if members and literals:
-            comparison = Comparison(members, literals, is_positive)
-            self.comparisons[id(node)] = comparison
-            self.tell_comparison(comparison)
-        return UNKNOWN
-
-    def list_literals(self, values: Values, *, is_in: bool) -> tuple[Any, ...]:
-        if len(values) != 1 or not isinstance(values[0], KnownValue):
-            return ()
-        value = self.reader.use(values[0])
-        if not is_in:
-            value = (getattr(value, "value", value),)
-        if not isinstance(value, CONTAINERS):
-            return ()
-        items = [getattr(each, "value", each) for each in value]
-        items = sorted(items, key=str) if isinstance(value, (set, frozenset)) else items
-        fit = all(isinstance(item, (str, int)) for item in items)
-        return tuple(items) if fit else ()
-
-    def tell_comparison(self, comparison: Comparison, *, is_closed: bool = False) -> None:
-        self.tell_literals(comparison.members, comparison.literals, is_closed=is_closed)
-
-    def tell_literals(self, values: Values, literals: Iterable[Any], *, is_closed: bool) -> None:
-        every = tuple(literals)
-        for member in values:
-            if isinstance(member, RequestMember) and every and not self.is_dead:
-                self.tell("compare", member, every)
-                if is_closed and (self.is_sure or member in self.present):
-                    self.tell("close", member, every)
-
-    def need(self, values: Values) -> None:
-        members = [value for value in values if isinstance(value, RequestMember)]
-        others = [value for value in values if not isinstance(value, RequestMember)]
-        is_empty = all(isinstance(v, KnownValue) and not v.value for v in others)
-        if len(members) == 1 and is_empty and self.is_sure and not self.is_dead:
-            self.tell("need", members[0])
-
-    def branch(self, truth: bool | None) -> Any:
-        raise NotImplementedError
+def find_list(item: RequestMember) -> RequestPart | RequestMember:
+    """Return the list that has an item."""
+    if not item.inside:
+        return RequestPart(item.place)
+    return RequestMember(item.place, item.name, item.inside[:-1])

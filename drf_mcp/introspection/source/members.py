@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import functools
 import inspect
+import sys
 from collections.abc import Iterable, Iterator
 from types import CodeType
 from typing import Any
@@ -31,12 +32,23 @@ SYNCHRONOUS_NAMES = {
 FRAMEWORKS = frozenset(
     {"builtins", "django", "django_filters", "drf_spectacular", "logging", "rest_framework"}
 )
+# What hands on its arguments is not harmless.
+HARMLESS = sys.stdlib_module_names - {"functools", "asyncio", "concurrent", "threading"}
+HARMLESS |= {"drf_mcp"}
 ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"})
 SETTERS = frozenset({"STORE_ATTR", "DELETE_ATTR"})
 
 
 def is_framework_code(owner: Any) -> bool:
-    return str(getattr(owner, "__module__", "")).partition(".")[0] in FRAMEWORKS
+    return find_root(owner) in FRAMEWORKS
+
+
+def find_root(target: Any) -> str:
+    return str(getattr(target, "__module__", "")).partition(".")[0]
+
+
+def is_harmless(target: Any) -> bool:
+    return is_framework_code(target) or find_root(target) in HARMLESS
 
 
 def is_drf_code(owner: type, *names: str) -> bool:
@@ -126,6 +138,25 @@ def find_members_used(code: CodeType) -> tuple[tuple[str, bool], ...]:
         if isinstance(inner, CodeType):
             found |= dict.fromkeys(find_members_used(inner))
     return tuple(found)
+
+
+def list_functions(owner: type) -> Iterator[Any]:
+    """Yield the project's functions of a class and its bases."""
+    for base in owner.__mro__:
+        if not is_framework_code(base):
+            members = map(unwrap_member, list(vars(base).values()))
+            yield from filter(inspect.isfunction, members)
+
+
+@functools.lru_cache(maxsize=4096)
+def find_flags(owner: type) -> frozenset[str]:
+    """Return the names that code of a class reads, and sets nowhere but in ``__init__``."""
+    read, changed = set[str](), set[str]()
+    for function in list_functions(owner):
+        read |= read_code_names(function.__code__)[0]
+        if function.__name__ != "__init__":
+            changed |= find_attributes_set(function.__code__)
+    return frozenset(read - changed)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import inspect
 from types import CodeType
 from typing import Any
 
+from rest_framework.serializers import BaseSerializer
+
 from drf_mcp.introspection.source.members import (
     find_member,
     find_members_used,
     is_framework_code,
+    list_functions,
     read_code_names,
     unwrap_function,
     unwrap_member,
@@ -23,20 +25,24 @@ from drf_mcp.introspection.source.values import (
     NONE,
     PATH,
     QUERY,
+    SENT,
+    THE_CONTEXT,
+    THE_FIELDS,
     THE_REQUEST,
     UNKNOWN,
     Bindings,
     Flow,
-    Keywords,
     KnownValue,
     ReadMethod,
     ReadObject,
-    RequestMember,
     RequestPart,
+    SourceListener,
     Values,
+    is_dull,
 )
 
 MOST, DEEPEST = 300, 20
+FIELD_NAMES = frozenset({"fields", "_writable_fields", "_declared_fields"})
 # A function without these names, and without such arguments, reads nothing of a request.
 TELLING = REQUEST | {
     "query_params",
@@ -48,79 +54,46 @@ TELLING = REQUEST | {
 }
 
 
-class SourceListener:
-    """Takes what it needs of what the reader comes across.
-
-    ``run`` is the function that is being read: behind which hook (``run.hook``), and whether a
-    branch surrounds the place (``is_sure``, ``is_dead``).
-    """
-
-    def touch(self, place: str, run: Any) -> None:
-        """A part of the request is named."""
-
-    def look_up(self, member: RequestMember, run: Any, **how: Any) -> None:
-        """A member is read; ``how``: ``several``, ``default`` and ``is_strict``."""
-
-    def compute(self, place: str, source: str, run: Any) -> None:
-        """A member is read whose name only running code knows."""
-
-    def escape(self, value: Any, run: Any) -> None:
-        """A part is used as a whole, or the request or the view goes to code that is not read."""
-
-    def call(self, name: str, run: Any) -> None:
-        """A method of the view is called."""
-
-    def make(self, kind: Any, keywords: dict[str | None, Any], run: Any, **how: Any) -> None:
-        """A serializer or a form is made; ``kind`` is None for the view's own."""
-
-    def make_any(self, function: ast.AST, keywords: Keywords, run: Any) -> None:
-        """Something is made of data by a function or class that only running code knows."""
-
-    def compare(self, member: RequestMember, literals: tuple[Any, ...], run: Any) -> None:
-        """A member is compared with values."""
-
-    def close(self, member: RequestMember, literals: tuple[Any, ...], run: Any) -> None:
-        """All other values of a member are refused."""
-
-    def need(self, member: RequestMember, run: Any) -> None:
-        """A request without the member is refused."""
-
-    def convert(self, member: RequestMember, kind: str, run: Any) -> None:
-        """A member is made a number or a date."""
-
-    def fall_back(self, member: RequestMember, default: KnownValue, run: Any) -> None:
-        """Another value is taken where a member is not sent, or is empty."""
-
-    def find_row(self, member: RequestMember, model: Any, key: str, run: Any) -> None:
-        """A row is looked up by a member."""
-
-    def ask(self, kind: type, run: Any) -> None:
-        """The caller is asked for the fields of a serializer."""
-
-
 class Reader:
     """Reads methods of a class, and the methods and functions that these call.
 
+    Args:
+        view_class: the class of the view in the context of a serializer, None where it is not
+            known.
+
     Attributes:
-        facts: what is known of attributes: ``action``, and ``method`` of the request.
+        facts: what is known of attributes: ``action``, ``method`` of the request, and flags.
         followed: the names of the methods and properties that were read.
+        looked_up: the names of members, each with the class after which it was looked up.
         asked: the names of the attributes whose values were used.
         facts_asked: whether a fact would be used.
+        view_asked: whether the view would be used.
         run_class: reads one function.
     """
 
     run_class: Any = None
 
-    def __init__(self, owner: type, *listeners: SourceListener, **facts: Any) -> None:
+    def __init__(
+        self, owner: type, *listeners: SourceListener, view_class: Any = None, **facts: Any
+    ) -> None:
         self.owner = owner
-        self.instance = ReadObject(owner)
+        self.view_class = view_class
+        self.instance = ReadObject(owner, has_request=True)
         self.listeners = listeners
         self.facts = facts
         self.results: dict[tuple[Any, ...], Values] = {}
         self.members: set[tuple[str, type | None, Flow]] = set()
         self.followed: set[str] = set()
-        self.asked: set[str] = {"base_filters"}
-        self.facts_asked = False
+        self.looked_up: set[tuple[str, type | None]] = {("base_filters", None)}
+        self.asked: set[str] = set()
+        self.facts_asked = self.view_asked = False
+
+    def find_member(
+        self, kind: type, name: str, after: type | None = None
+    ) -> tuple[Any, type | None]:
+        if kind is self.owner:
+            self.looked_up.add((name, after))
+        return find_member(kind, name, after)
 
     def read(
         self,
@@ -131,12 +104,13 @@ class Reader:
     ) -> Values:
         """Read a member of the class that code of a framework calls."""
         self.followed.add(name)
-        member, home = find_member(self.owner, name, after)
+        member, home = self.find_member(self.owner, name, after)
         return self.follow(unwrap_member(member), home, self.instance, given, flow)
 
     def tell(self, event: str, *values: Any, **how: Any) -> None:
         for listener in self.listeners:
-            getattr(listener, event)(*values, **how)
+            if listener.hears(values[-1]):
+                getattr(listener, event)(*values, **how)
 
     def follow(
         self,
@@ -177,8 +151,11 @@ class Reader:
             by_names = bool(flow.hook) or not is_own or is_wrapper
         else:
             by_names = bool(flow.hook) and not given and is_own and not self.reads_request(function)
+        others = () if instance is None else (instance,)
         if by_names:
             self.follow_names(function, home, flow)
+        elif self.reads_nothing(function, *(values for _, values in given), others):
+            return UNKNOWN
         else:
             made = self.run_class(self, function, home, instance, given, flow, is_wrapper)
             if made.tree is not None and len(self.results) <= MOST and flow.depth <= DEEPEST:
@@ -188,17 +165,20 @@ class Reader:
                 made.escape((THE_REQUEST,) if is_own else tuple(passed))
         return self.results[run]
 
+    def reads_nothing(self, function: Any, *given: Values) -> bool:
+        return all(map(is_dull, given)) and not names_any(function, TELLING)
+
     def reads_request(self, function: Any) -> bool:
-        names, keys = read_code_names(function.__code__)
-        telling = TELLING | self.instance.attributes.keys()
-        is_heard = not telling.isdisjoint(names) or "request" in keys
-        return is_heard or passes_self(function.__code__)
+        kept = {n for n, v in self.instance.attributes.items() if not is_dull(v)}
+        telling = find_telling(self.owner) | kept
+        return names_any(function, telling) or passes_self(function.__code__)
 
     def follow_names(self, function: Any, home: type | None, flow: Flow) -> None:
         # Frameworks call hooks that the project overrides.
         for name, is_super in find_members_used(function.__code__):
             after = home if is_super else None
             hook = flow.enter(name)
+            self.looked_up.add((name, after))
             met = name, after, hook._replace(depth=0)
             if met not in self.members:
                 self.members.add(met)
@@ -208,24 +188,16 @@ class Reader:
 
     def get_attribute(self, instance: ReadObject, name: str, flow: Flow) -> Values:
         """Return what an attribute of an instance may be."""
+        is_own = instance is self.instance
         if name in instance.attributes:
             return instance.attributes[name]
-        if name in REQUEST:
-            return (THE_REQUEST,)
-        if name == "paginator" and instance is self.instance:
-            return self.get_paginator()
-        if name == "kwargs" and instance is self.instance:
-            return (RequestPart(PATH),)
-        if name == INITIAL_DATA:
-            return (RequestPart(INITIAL_DATA),)
-        # A filter set of django-filter holds the query in self.data.
-        if name == "data" and hasattr(instance.kind, "base_filters"):
-            return (RequestPart(QUERY),)
-        if instance is self.instance and self.facts.get(name):
+        if found := self.find_stock_attribute(instance, name, is_own):
+            return found
+        if is_own and self.facts.get(name) not in (None, ""):
             return (KnownValue(self.facts[name], is_fact=True),)
-        if instance is self.instance:
+        if is_own:
             self.followed.add(name)
-        member, home = find_member(instance.kind, name)
+        member, home = self.find_member(instance.kind, name)
         function = unwrap_member(member)
         if isinstance(member, (staticmethod, classmethod)) or inspect.isfunction(member):
             return (ReadMethod(instance, name),)
@@ -235,10 +207,32 @@ class Reader:
             return self.follow(function, home, instance, NONE, flow)
         return UNKNOWN if home is None else (KnownValue(member, name),)
 
+    def find_stock_attribute(self, instance: ReadObject, name: str, is_own: bool) -> Values:
+        if name in REQUEST:
+            return (THE_REQUEST,)
+        if name == "context":
+            return (THE_CONTEXT,)
+        if name == INITIAL_DATA:
+            return (RequestPart(INITIAL_DATA if is_own else SENT),)
+        # A filter set of django-filter holds the query in self.data.
+        if name == "data" and hasattr(instance.kind, "base_filters"):
+            return (RequestPart(QUERY),)
+        if not is_own:
+            return ()
+        if name in FIELD_NAMES and issubclass(instance.kind, BaseSerializer):
+            return (THE_FIELDS,)
+        if name == "kwargs":
+            return (RequestPart(PATH),)
+        return self.get_paginator() if name == "paginator" else ()
+
     def get_paginator(self) -> Values:
         self.asked.add("pagination_class")
         kind = getattr(self.owner, "pagination_class", None)
         return (ReadObject(kind),) if isinstance(kind, type) else UNKNOWN
+
+    def get_view(self) -> ReadObject | None:
+        self.view_asked = True
+        return None if self.view_class is None else ReadObject(self.view_class, has_request=True)
 
     def use(self, value: KnownValue) -> Any:
         # A subclass with another value of this attribute is read anew.
@@ -246,26 +240,47 @@ class Reader:
             self.asked.add(value.attribute)
         return value.value
 
+    def serves(self, owner: type, *, whole: bool = False) -> bool:
+        """Return whether another class has the same members where the reader came across them.
+
+        Args:
+            whole: whether all members were read.
+        """
+        apart = {*owner.__mro__} ^ {*self.owner.__mro__}
+        changed = {name for base in apart for name in vars(base)}
+        met = {(name, after) for name, after in self.looked_up if name in changed}
+        met |= {(name, None) for name in (changed if whole else changed & self.asked)}
+        return all(self.is_alike(owner, *each) for each in met)
+
+    def is_alike(self, owner: type, name: str, after: type | None) -> bool:
+        (own, home), (other, other_home) = (
+            find_member(each, name, after) for each in (owner, self.owner)
+        )
+        if own is other:
+            return True
+        if any(inspect.isfunction(unwrap_member(each)) for each in (own, other)):
+            return False
+        # A value in place of another value is no change: only `asked` says whether it was used.
+        is_there = home is not None and other_home is not None
+        return name not in self.asked and (is_there or (name, after) not in self.looked_up)
+
+
+def names_any(function: Any, telling: frozenset[str]) -> bool:
+    names, keys = read_code_names(function.__code__)
+    return not telling.isdisjoint(names) or "request" in keys
+
+
+@functools.lru_cache(maxsize=4096)
+def find_telling(owner: type) -> frozenset[str]:
+    """Return the names that lead to a request in the code of a class, also its own members."""
+    telling, functions = TELLING, list(list_functions(owner))
+    while True:
+        found = {each.__name__ for each in functions if names_any(each, telling)} - telling
+        if not found:
+            return telling
+        telling |= found
+
 
 @functools.lru_cache(maxsize=4096)
 def passes_self(code: CodeType) -> bool:
     return ("", False) in find_members_used(code)
-
-
-def inherits_all(owner: type, reader: Reader) -> bool:
-    """Return whether a class has nothing of its own that the reader came across."""
-    return reader.followed.isdisjoint(find_changed(owner)) and reader.asked.isdisjoint(vars(owner))
-
-
-@functools.lru_cache(maxsize=1024)
-def find_changed(owner: type) -> frozenset[str]:
-    # The members that are new in a class, and its methods. A value in place of another value is no
-    # change: only `asked` says whether it was used.
-    members = (
-        (name, value, *find_member(owner, name, owner)) for name, value in vars(owner).items()
-    )
-    return frozenset(
-        name
-        for name, value, hidden, home in members
-        if home is None or any(inspect.isfunction(unwrap_member(each)) for each in (value, hidden))
-    )

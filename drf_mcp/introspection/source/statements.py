@@ -11,7 +11,6 @@ from drf_mcp.introspection.source.values import (
     Comparison,
     KnownValue,
     RequestMember,
-    RequestPart,
     RunParts,
     Values,
     invert,
@@ -106,7 +105,9 @@ class StatementReader(RunParts):
         self.ended = self.ended or (REFUSED if refuses_call(statement) else RETURNED)
 
     def read_raise(self, statement: ast.Raise) -> None:
+        self.is_raising = True
         self.read_parts(statement)
+        self.is_raising = False
         self.ended = self.ended or REFUSED
 
     def read_assert(self, statement: ast.Assert) -> None:
@@ -159,11 +160,9 @@ class StatementReader(RunParts):
         return Branch(self, truth)
 
     def read_for(self, statement: ast.For) -> None:
-        values = self.evaluate(statement.iter)
-        # A loop may use any member.
-        self.escape(tuple(value for value in values if isinstance(value, RequestPart)))
         with self.branch(None):
-            self.assign_items(statement.target, statement.iter, values)
+            # A loop may use any member.
+            self.look(self.bind_items(statement.target, statement.iter))
             self.read_block(statement.body)
             inside = self.names
         self.names = join_scopes(self.names, inside)
@@ -281,7 +280,7 @@ class StatementReader(RunParts):
     def close_chain(self, chain: list[Comparison]) -> None:
         for comparison in chain:
             for member in comparison.members:
-                self.tell("close", member, comparison.literals)
+                self.tell_member("close", member, comparison.literals)
 
 
 class Branch:

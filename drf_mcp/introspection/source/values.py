@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rest_framework.generics import GenericAPIView
 
 QUERY, BODY, FILES, INITIAL_DATA, PATH = "query", "body", "files", "initial_data", "path"
+# The data of another serializer, and of the object around a field.
+SENT, PARENT = "sent", "parent"
+# The step into the items of a list, or to a member whose name only running code knows.
+ANY = "*"
+MOST_TEXTS = 100
 SIMPLE = (str, int, float, bool, type(None))
+LITERALS = (tuple, list, dict)
 
 
 class Anything:
@@ -25,24 +32,78 @@ class TheView:
     """The view, where another class reads it."""
 
 
+class TheContext:
+    """The context of a serializer."""
+
+
+class TheFields:
+    """The fields of the serializer that is read."""
+
+
+class NameOfField:
+    """The name of one of these fields."""
+
+
 @dataclass(frozen=True, slots=True)
 class RequestPart:
     """The query, the body or the files of a request, or a copy.
 
     Attributes:
         is_same: False for a variable or a changed copy: code may have added members.
+        is_of_fields: whether it has the fields of the serializer alone, as ``get_initial()``.
     """
 
     place: str
     is_same: bool = True
+    is_of_fields: bool = False
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        return ()
+
+    def step(self, name: str) -> RequestMember:
+        return RequestMember(self.place, name)
 
 
 @dataclass(frozen=True, slots=True)
 class RequestMember:
-    """What a request has under one name."""
+    """What a request has under one name, or what is inside.
+
+    Attributes:
+        inside: the names of members further down, `ANY` for items.
+    """
 
     place: str
     name: str
+    inside: tuple[str, ...] = ()
+    is_of_fields = False
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        return self.name, *self.inside
+
+    def step(self, name: str) -> RequestMember:
+        return RequestMember(self.place, self.name, (*self.inside, name))
+
+    @property
+    def outer(self) -> RequestMember | None:
+        """The member of the request itself, None for what lies deeper."""
+        is_deeper = self.name == ANY or any(step != ANY for step in self.inside)
+        return None if is_deeper else RequestMember(self.place, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class NameOfMember:
+    """The name of one of the members of a part."""
+
+    part: RequestPart | RequestMember
+
+
+@dataclass(frozen=True, slots=True)
+class GivenKeywords:
+    """What ``**kwargs`` has, by name."""
+
+    values: tuple[tuple[str, Values], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +111,7 @@ class KnownValue:
     """A constant, a global, or the value of a class attribute.
 
     Attributes:
-        attribute: the name of the class attribute, "" for none.
+        attribute: the name of the class attribute that it is, or that has it, "" for none.
         is_fact: whether the value follows from the action or the method of the request.
     """
 
@@ -66,16 +127,32 @@ class KnownValue:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        is_simple = isinstance(self.value, SIMPLE)
-        return type(self.value), self.value if is_simple else id(self.value), self.is_fact
+        value: Any = self.value
+        if isinstance(value, LITERALS) and all(isinstance(each, str) for each in value):
+            value = tuple(value)
+        elif not isinstance(value, SIMPLE):
+            value = id(value)
+        return type(self.value), value, self.is_fact
 
 
 @dataclass(eq=False, slots=True)
 class ReadObject:
-    """An instance of a class whose methods are read, and the attributes that code gave it."""
+    """An instance of a class whose methods are read, and the attributes that code gave it.
+
+    Attributes:
+        attribute: the class attribute that has the class, "" for none.
+        has_request: whether it is the view or the serializer that is read, or the like.
+    """
 
     kind: type
+    attribute: str = ""
+    has_request: bool = False
     attributes: dict[str, Values] = field(default_factory=dict)
+
+    @property
+    def is_useful(self) -> bool:
+        values = (value for values in self.attributes.values() for value in values)
+        return self.has_request or any(map(is_useful, values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +217,14 @@ class ModelRows:
     attribute: str = ""
 
 
+PARTS_OF_REQUEST = (RequestPart, RequestMember)
 Values: TypeAlias = tuple[Any, ...]
 Keywords: TypeAlias = dict[str | None, Values]
 # What parameters are given.
 Bindings: TypeAlias = frozenset[tuple[str, Values]]
 NONE: Bindings = frozenset()
-ANYTHING, THE_REQUEST, THE_VIEW = Anything(), TheRequest(), TheView()
+ANYTHING, THE_REQUEST, THE_VIEW, THE_CONTEXT = Anything(), TheRequest(), TheView(), TheContext()
+THE_FIELDS, FIELD_NAME = TheFields(), NameOfField()
 UNKNOWN: Values = (ANYTHING,)
 
 
@@ -210,41 +289,98 @@ def join_scopes(*several: dict[str, Values]) -> dict[str, Values]:
     return {n: join_values_of(*(each.get(n, UNKNOWN) for each in several)) for n in names}
 
 
+class SourceListener:
+    """Takes what it needs of what the reader comes across.
+
+    ``run`` is the function that is being read: behind which hook (``run.hook``), and whether a
+    branch surrounds the place (``is_sure``, ``is_dead``).
+    """
+
+    def hears(self, run: Any) -> bool:
+        return True
+
+    def touch(self, place: str, run: Any) -> None:
+        """A part of the request is named."""
+
+    def look_up(self, member: RequestMember, run: Any, **how: Any) -> None:
+        """A member is read; ``how``: ``several``, ``default`` and ``is_strict``."""
+
+    def take(self, part: Any, name: str, run: Any) -> None:
+        """A member is read of a part of the request, or of what is inside."""
+
+    def compute(self, part: Any, source: str, run: Any) -> None:
+        """A member is read whose name only running code knows."""
+
+    def go_through(self, part: Any, run: Any) -> None:
+        """Code goes through the names of all members."""
+
+    def look(self, part: Any, run: Any) -> None:
+        """Code looks at a part, and takes none of its members yet."""
+
+    def keep(self, part: Any, run: Any) -> None:
+        """An attribute is given a part."""
+
+    def escape(self, value: Any, run: Any) -> None:
+        """A part is used as a whole, or the request or the view goes to code that is not read."""
+
+    def call(self, name: str, run: Any) -> None:
+        """A method of the view is called."""
+
+    def make(self, kind: Any, keywords: dict[str | None, Any], run: Any, **how: Any) -> None:
+        """A serializer or a form is made; ``kind`` is None for the view's own."""
+
+    def compare(self, member: RequestMember, literals: tuple[Any, ...], run: Any) -> None:
+        """A member is compared with values."""
+
+    def close(self, member: RequestMember, literals: tuple[Any, ...], run: Any) -> None:
+        """All other values of a member are refused."""
+
+    def need(self, member: RequestMember, run: Any) -> None:
+        """A request without the member is refused."""
+
+    def convert(self, member: RequestMember, kind: str, run: Any) -> None:
+        """A member is made a number or a date."""
+
+    def fall_back(self, member: RequestMember, default: KnownValue, run: Any) -> None:
+        """Another value is taken where a member is not sent, or is empty."""
+
+    def find_row(self, member: RequestMember, model: Any, key: str, run: Any) -> None:
+        """A row is looked up by a member."""
+
+    def ask(self, kind: type, run: Any) -> None:
+        """The caller is asked for the fields of a serializer."""
+
+
 class RunParts:
     """What the parts of `FunctionRun` have of each other."""
 
-    reader: Any
-    source: Any
-    function: Any
-    tree: Any
-    home: Any
-    instance: Any
     names: dict[str, Values]
-    evaluated: dict[int, Values]
-    comparisons: dict[int, Comparison]
-    presences: dict[int, Values]
     present: frozenset[RequestMember]
     returned: dict[Any, None]
-    inner: list[Any]
-    hook: str
     is_sure: bool
     is_dead: bool
-    is_wrapper: bool
     has_written: bool
     returned_inside: bool
     ended: str
-    flow: Any
-    tell: Any
-    tell_literals: Any
-    tell_comparison: Any
-    need: Any
-    escape: Any
-    evaluate: Any
-    assign: Any
-    assign_items: Any
-    find_truth: Any
-    get_attribute: Any
-    look_up: Any
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+class Parameters(NamedTuple):
+    """The parameters of a function: their names, and the defaults that are texts.
+
+    Attributes:
+        further: the name of ``**kwargs``, "" for none.
+        rest: the name of ``*args``, "" for none.
+    """
+
+    names: tuple[str, ...] = ()
+    positional: tuple[str, ...] = ()
+    texts: Mapping[str, str] = {}
+    further: str = ""
+    rest: str = ""
 
 
 def bind_arguments(
@@ -254,38 +390,67 @@ def bind_arguments(
     *,
     skip: bool,
     is_method: bool = False,
-) -> Bindings:
-    """Return what parameters are given, () for a function to which nothing of a request goes."""
-    names, defaults = read_parameters(function)
-    names = names[1:] if skip else names
-    given: dict[str, Values] = dict(zip(names, positional, strict=False))
+) -> tuple[Bindings, list[Values]]:
+    """Return what parameters are given, `NONE` where nothing of a request is, and the rest."""
+    names, ordered, texts, further, rest = read_parameters(function)
+    ordered = ordered[1:] if skip else ordered
+    given: dict[str, Values] = dict(zip(ordered, positional, strict=False))
     given |= {name: values for name, values in keywords.items() if name in names and name}
+    others = {n: v for n, v in keywords.items() if n and n not in names and not is_dull(v)}
+    lost = [v for n, v in keywords.items() if not n]
+    surplus = join_values_of(*positional[len(ordered) :])
+    if further and others:
+        given[further] = (GivenKeywords(tuple(others.items())),)
+    else:
+        lost += others.values()
+    if rest and not is_dull(surplus):
+        given[rest] = surplus
+    else:
+        lost.append(surplus)
     useful = {name: values for name, values in given.items() if not is_dull(values)}
     if not useful and not is_method:
-        return NONE
-    known = useful | {name: values for name, values in given.items() if is_text(values)}
-    texts = {name: (KnownValue(v),) for name, v in defaults.items() if name not in given}
-    return frozenset({**texts, **known}.items())
+        return NONE, lost
+    known = useful | {name: values for name, values in given.items() if is_literal(values)}
+    defaults = {name: (KnownValue(v),) for name, v in texts.items() if name not in given}
+    return frozenset({**defaults, **known}.items()), lost
+
+
+VARIABLE = inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL
+USEFUL = (*PARTS_OF_REQUEST, NameOfMember, GivenKeywords)
+
+
+def is_useful(value: Any) -> bool:
+    """Return whether a value leads to a request, other than as an attribute."""
+    is_owner = isinstance(value, ReadObject) and value.has_request
+    return is_owner or isinstance(value, USEFUL) or value in (THE_REQUEST, THE_CONTEXT)
 
 
 def is_dull(values: Values) -> bool:
-    kinds = (RequestPart, RequestMember, ReadObject)
-    return not any(isinstance(v, kinds) or v is THE_REQUEST for v in values)
+    objects = (value for value in values if isinstance(value, ReadObject))
+    return not any(map(is_useful, values)) and not any(each.is_useful for each in objects)
 
 
-def is_text(values: Values) -> bool:
-    return len(values) == 1 and isinstance(getattr(values[0], "value", None), str)
+def is_literal(values: Values) -> bool:
+    value = getattr(values[0], "value", None) if len(values) == 1 else None
+    return isinstance(value, (str, *LITERALS))
 
 
 @functools.lru_cache(maxsize=4096)
-def read_parameters(function: Any) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the names of parameters, and the defaults that are texts."""
+def read_parameters(function: Any) -> Parameters:
     if not inspect.isfunction(function):
-        return (), {}
-    parameters = {
-        n: p
-        for n, p in inspect.signature(function).parameters.items()
-        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-    }
-    texts = {n: each.default for n, each in parameters.items() if isinstance(each.default, str)}
-    return tuple(parameters), texts
+        return Parameters()
+    every = inspect.signature(function).parameters
+    kinds = {each.kind: name for name, each in every.items() if each.kind in VARIABLE}
+    plain = {name: each for name, each in every.items() if each.kind not in VARIABLE}
+    ordered = (n for n, each in plain.items() if each.kind is not inspect.Parameter.KEYWORD_ONLY)
+    texts = {n: each.default for n, each in plain.items() if isinstance(each.default, str)}
+    further, rest = (kinds.get(kind, "") for kind in VARIABLE)
+    return Parameters(tuple(plain), tuple(ordered), texts, further, rest)
+
+
+def find_constant(values: Values | None) -> bool | None:
+    """Return the truth of a keyword, None where only the running code knows it."""
+    if values is None:
+        return False
+    one = values[0] if len(values) == 1 else None
+    return bool(one.value) if isinstance(one, KnownValue) and not one.is_fact else None

@@ -1,0 +1,313 @@
+"""Listeners that take members of the request: what a handler reads, and what reads the query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from rest_framework.serializers import BaseSerializer, Serializer
+
+from drf_mcp.introspection.source.members import find_synchronous_name
+from drf_mcp.introspection.source.values import (
+    BODY,
+    FILES,
+    INITIAL_DATA,
+    QUERY,
+    KnownValue,
+    NameOfMember,
+    RequestMember,
+    RequestPart,
+    SourceListener,
+    Values,
+    find_constant,
+)
+
+
+@dataclass
+class MemberReading:
+    """What code shows of one member of a request.
+
+    Attributes:
+        several: whether it is read as a list.
+        hooks: where it is read, as in `Flow`; none where only other actions read it.
+        is_needed: whether a request without it is refused.
+        is_sure: whether each request reads it.
+        default: the value without it, None for none.
+        literals: the values with which it is compared.
+        is_closed: whether all other values are refused.
+        kind: ``integer``, ``number``, ``date`` or ``date-time`` where it is converted, else "".
+        rows: the models and keys by which it looks up rows.
+    """
+
+    several: bool = False
+    hooks: set[str] = field(default_factory=set)
+    is_needed: bool = False
+    is_sure: bool = False
+    default: Any = None
+    literals: dict[Any, None] = field(default_factory=dict)
+    is_closed: bool = False
+    kind: str = ""
+    rows: dict[tuple[Any, str], None] = field(default_factory=dict)
+
+    def join(self, other: MemberReading | None) -> MemberReading:
+        if other is None:
+            return self
+        return MemberReading(
+            self.several or other.several,
+            self.hooks | other.hooks,
+            self.is_needed or other.is_needed,
+            self.is_sure or other.is_sure,
+            other.default if self.default is None else self.default,
+            self.literals | other.literals,
+            self.is_closed or other.is_closed,
+            self.kind or other.kind,
+            self.rows | other.rows,
+        )
+
+
+class MemberReadings(SourceListener):
+    def __init__(self) -> None:
+        self.found: dict[RequestMember, MemberReading] = {}
+
+    def get(self, place: str) -> dict[str, MemberReading]:
+        """Return the members of one place by name."""
+        return {m.name: reading for m, reading in self.found.items() if m.place == place}
+
+    def __getitem__(self, member: RequestMember) -> MemberReading:
+        return self.found.setdefault(member, MemberReading())
+
+    def look_up(self, member: RequestMember, run: Any, **how: Any) -> None:
+        reading = self[member]
+        reading.several |= how["several"]
+        if run.is_dead:
+            return
+        reading.hooks.add(run.hook)
+        reading.is_sure |= run.is_sure
+        defaults = [run.reader.use(v) for v in how["default"] if isinstance(v, KnownValue)]
+        if len(defaults) == len(how["default"]) == 1 and reading.default is None:
+            reading.default = defaults[0]
+        reading.is_needed |= how["is_strict"] and run.is_sure
+
+    def fall_back(self, member: RequestMember, default: KnownValue, run: Any) -> None:
+        reading = self[member]
+        reading.default = run.reader.use(default) if reading.default is None else reading.default
+
+    def compare(self, member: RequestMember, literals: tuple[Any, ...], run: Any) -> None:
+        self[member].literals |= dict.fromkeys(literals)
+
+    def close(self, member: RequestMember, literals: tuple[Any, ...], run: Any) -> None:
+        self[member].is_closed = True
+
+    def need(self, member: RequestMember, run: Any) -> None:
+        self[member].is_needed = True
+
+    def convert(self, member: RequestMember, kind: str, run: Any) -> None:
+        self[member].kind = kind
+
+    def find_row(self, member: RequestMember, model: Any, key: str, run: Any) -> None:
+        self[member].rows[model, key] = None
+
+
+@dataclass(frozen=True)
+class SerializerCall:
+    """A serializer that a handler makes of the body.
+
+    Attributes:
+        serializer_class: None for the view's ``get_serializer()``.
+        many: None where this depends on the request.
+        attribute: the attribute of the view that holds the class, "" for none.
+        partial: None where this depends on the request. A serializer of a body that the handler
+            changed counts as partial, since the handler may add what is required.
+    """
+
+    serializer_class: type[BaseSerializer[Any]] | None
+    many: bool | None = False
+    attribute: str = ""
+    partial: bool | None = False
+
+
+class HandlerReading(MemberReadings):
+    """What a handler, and the code that it calls, does with the request.
+
+    Attributes:
+        calls: the names of the view's methods that are called; an asynchronous twin of one of REST
+            framework's methods has the name of this method.
+        reads_body: whether the body is read.
+        reads_whole: whether the body is read as a whole, not only by keys.
+        reads_form: whether the body is read as Django's ``request.POST``.
+        reads_parts: whether the view's serializer is given other data than the body.
+        hands_on: whether the request is passed to code that could not be read.
+        serializer_calls: the serializers that are made of the body.
+        keys: the keys that are read of the body.
+        files: the keys that are read of the files.
+        asked: the serializers of `call_context(request).ask()`.
+        writes_before_asking: whether rows are saved before. The view runs once more with the
+            answer, and would save them twice.
+        answers: what the handler may return.
+        opened_by: the line that passes the body or the request on, "" for none.
+    """
+
+    answers: Values = ()
+    opened_by = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: set[str] = set()
+        self.reads_body = self.reads_whole = self.reads_form = self.reads_parts = False
+        self.reads_files = self.hands_on = self.writes_before_asking = False
+        self.made: dict[SerializerCall, bool] = {}
+        self.asked: dict[type[Serializer[Any]], None] = {}
+
+    @property
+    def ignores_body(self) -> bool:
+        return not self.reads_body and not self.hands_on
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all that is read of the body is known by name."""
+        return self.reads_keys_alone and bool(self.keys or self.files)
+
+    @property
+    def reads_object(self) -> bool:
+        """Whether the body is read by keys, whatever the call."""
+        return self.reads_keys_alone or any(each.is_sure for each in self.keys.values())
+
+    @property
+    def reads_keys_alone(self) -> bool:
+        return self.reads_body and not self.reads_whole and not self.hands_on
+
+    @property
+    def serializer_calls(self) -> list[SerializerCall]:
+        # Those in branches for other methods count where there is no other.
+        live = [call for call, is_live in self.made.items() if is_live]
+        return live or list(self.made)
+
+    @property
+    def keys(self) -> dict[str, MemberReading]:
+        return self.get(BODY)
+
+    @property
+    def files(self) -> dict[str, MemberReading]:
+        return self.get(FILES)
+
+    def hears(self, run: Any) -> bool:
+        return not run.hook
+
+    def touch(self, place: str, run: Any) -> None:
+        if place in (BODY, FILES, "form"):
+            self.reads_body = True
+            self.reads_form |= place == "form"
+            self.reads_files |= place == FILES
+
+    def compute(self, part: Any, source: str, run: Any) -> None:
+        self.reads_whole |= is_whole_body(part)
+
+    def escape(self, value: Any, run: Any) -> None:
+        is_part = isinstance(value, (RequestPart, RequestMember, NameOfMember))
+        if is_part and not is_whole_body(value):
+            return
+        self.opened_by = self.opened_by or run.describe_line(value)
+        self.hands_on |= not is_part
+        self.reads_whole |= is_part
+
+    def look(self, part: Any, run: Any) -> None:
+        self.escape(part, run)
+
+    def call(self, name: str, run: Any) -> None:
+        self.calls.add(name)
+
+    def make(self, kind: Any, keywords: Any, run: Any, **how: Any) -> None:
+        bodies = [v for v in how["data"] if isinstance(v, RequestPart) and v.place == BODY]
+        if bodies:
+            self.reads_whole = True
+            if kind is None or issubclass(kind, BaseSerializer):
+                partial = None if None in keywords else find_constant(keywords.get("partial"))
+                partial = partial if any(each.is_same for each in bodies) else True
+                many = find_constant(keywords.get("many"))
+                call = SerializerCall(kind, many, how["attribute"], partial)
+                self.made[call] = self.made.get(call, False) or not run.is_dead
+        elif "data" in keywords and kind is None:
+            self.reads_parts = True
+
+    def ask(self, kind: type, run: Any) -> None:
+        self.asked[kind] = None
+        self.writes_before_asking |= run.has_written
+
+
+def is_whole_body(value: Any) -> bool:
+    return isinstance(value, RequestPart) and value.place in (BODY, FILES)
+
+
+@dataclass
+class QueryReading:
+    """What code reads of the query.
+
+    Attributes:
+        names: the query parameters by name.
+        computed: the source of names that only running code knows.
+        schemas: the serializers and forms that are given the query as data.
+        serializers: the other serializers that are made.
+        hooks: the names of the methods that were read.
+        opened_by: the line that passes the query or the request to code that could not be read.
+        keys: the members of the body that are read.
+        files: the files that are read.
+    """
+
+    names: dict[str, MemberReading] = field(default_factory=dict)
+    computed: dict[str, None] = field(default_factory=dict)
+    schemas: dict[type, None] = field(default_factory=dict)
+    serializers: dict[type, None] = field(default_factory=dict)
+    hooks: set[str] = field(default_factory=set)
+    opened_by: str = ""
+    keys: dict[str, MemberReading] = field(default_factory=dict)
+    files: dict[str, MemberReading] = field(default_factory=dict)
+
+    def union(self, other: QueryReading) -> QueryReading:
+        names = {n: reading.join(other.names.get(n)) for n, reading in self.names.items()}
+        return QueryReading(
+            names | {n: reading for n, reading in other.names.items() if n not in names},
+            self.computed | other.computed,
+            self.schemas | other.schemas,
+            self.serializers | other.serializers,
+            self.hooks | other.hooks,
+            self.opened_by or other.opened_by,
+            self.keys | other.keys,
+            self.files | other.files,
+        )
+
+
+class QueryListener(MemberReadings):
+    def __init__(self) -> None:
+        super().__init__()
+        self.reading = QueryReading()
+
+    def compute(self, part: Any, source: str, run: Any) -> None:
+        if isinstance(part, RequestPart) and part.place == QUERY:
+            self.reading.computed[source] = None
+
+    def escape(self, value: Any, run: Any) -> None:
+        if isinstance(value, (RequestMember, NameOfMember)):
+            return
+        if not isinstance(value, RequestPart) or value.place == QUERY:
+            self.reading.opened_by = self.reading.opened_by or run.describe_line(value)
+
+    def look(self, part: Any, run: Any) -> None:
+        self.escape(part, run)
+
+    def make(self, kind: Any, keywords: Any, run: Any, **how: Any) -> None:
+        if kind is None:
+            return
+        if any(isinstance(v, RequestPart) and v.place == QUERY for v in how["data"]):
+            self.reading.schemas[kind] = None
+        elif issubclass(kind, BaseSerializer):
+            self.reading.serializers[kind] = None
+
+    def finish(self, reader: Any) -> QueryReading:
+        reading, names = self.reading, self.get(QUERY)
+        # "a[]" is the other way to write the list "a".
+        twice = {n for n in names if n.endswith("[]") and n.removesuffix("[]") in names}
+        reading.names = {name: each for name, each in names.items() if name not in twice}
+        reading.keys = {**self.get(INITIAL_DATA), **self.get(BODY)}
+        reading.files = self.get(FILES)
+        reading.hooks = {find_synchronous_name(name) for name in reader.followed}
+        return reading
