@@ -207,6 +207,9 @@ SETTINGS: dict[str, Setting] = {
     # "full" (its data as well) or "data" (its data alone, undescribed). See
     # docs/arguments_and_schemas.md. For clients that check results or make types of them.
     "OUTPUT_SCHEMA": Setting(None, Choice("envelope", "full", "data").or_none()),
+    # Names of clients that show a model both text and structure: their text is a line that points
+    # at the structure (since 2026-07-28). See docs/clients.md. For hosts that read results twice.
+    "STRUCTURE_CLIENTS": Setting([], ListOf(Text())),
     # True gives reads an argument "fields", which selects from the answer. See
     # docs/large_results.md. For an API that selects fields itself.
     "FIELDS_ARGUMENT": Setting(True, Flag()),

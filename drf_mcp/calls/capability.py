@@ -228,7 +228,7 @@ class ToolsCapability(Capability):
         context = call.context
         assert context is not None
         budget = self.make_budget(call.tool, context)
-        writer = ResultWriter(self.get_envelope(call.tool), context.era)
+        writer = ResultWriter(self.get_envelope(call.tool), context.era, context.client_name)
         tool, labels = call.tool, dict(outcome.result_meta)
 
         result: dict[str, Any] | None = None

@@ -31,10 +31,16 @@ from drf_mcp.truncation import RETRIEVAL_TOOL, Budget, fit_outcome, relax_schema
 SAMPLE = 8_000
 
 
+# The text for a client that shows a model the structure as well.
+POINTER = "The result is in structuredContent."
+
+
 class ResultWriter:
-    def __init__(self, envelope: Envelope, era: Era) -> None:
+    def __init__(self, envelope: Envelope, era: Era, client_name: str = "") -> None:
         self.envelope = envelope
         self.era = era
+        is_named = client_name in mcp_settings.STRUCTURE_CLIENTS
+        self.points = is_named and envelope.structured_content and not envelope.repeats_text
         self.encoder = AnswerEncoder()
 
     def write(self, outcome: Outcome, budget: Budget | None = None) -> dict[str, Any]:
@@ -42,7 +48,9 @@ class ResultWriter:
         envelope = self.envelope
         outcome, texts = self.write_texts(outcome, budget)
         blocks: list[bytes] = []
-        for text in texts:
+        # Of a failure, hosts show the text.
+        is_error = outcome.failure is not None and outcome.is_error
+        for text in [POINTER] if self.points and not is_error else texts:
             blocks += [b'{"type":"text","text":%b}' % to_bytes(encode_basestring(text))]
         for block in outcome.content:
             if block["type"] in self.era.content_types:
@@ -50,7 +58,7 @@ class ResultWriter:
         result: dict[str, Any] = {"content": Encoded(b"[%b]" % b",".join(blocks))}
         if envelope.structured_content:
             result["structuredContent"] = Encoded(to_bytes(texts[0]))
-        if outcome.failure is not None and outcome.is_error:
+        if is_error:
             result["isError"] = True
         if meta := envelope.result_meta(outcome):
             result["_meta"] = meta

@@ -46,12 +46,14 @@ class Envelope:
         contract: the name of the contract, which ``mcp_contract`` of its models repeats.
         meta_member: the member of the envelope that holds facts about the answer, "" if
             the contract has none.
+        repeats_text: True if the contract wants the same value as text and as structure.
         has_tables: True if the contract lets rows in ``data`` be written as columns and rows.
     """
 
     structured_content: ClassVar[bool] = True
     contract: ClassVar[str] = ""
     meta_member: ClassVar[str] = ""
+    repeats_text: ClassVar[bool] = False
     has_tables: ClassVar[bool] = False
 
     def render(self, outcome: Outcome) -> Any:

@@ -47,6 +47,7 @@ class OkEnvelope(ContractEnvelope):
 
     contract: ClassVar[str] = "ok"
     meta_member: ClassVar[str] = "meta"
+    repeats_text: ClassVar[bool] = True
 
     def prepare(self, outcome: Outcome, encode: Encode) -> Outcome:
         # Plain JSON is hashed, as clients can do.

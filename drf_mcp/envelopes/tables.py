@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from drf_mcp.envelopes.base import Encode, Envelope
-from drf_mcp.json_text import OBJECTS
+from drf_mcp.json_text import OBJECTS, content_hash
 from drf_mcp.outcomes import Outcome
 
 TABLE: Mapping[str, Any] = {
@@ -51,7 +51,12 @@ def _write_table(rendered: Any) -> Any:
     if any(list(row) != columns for row in rows):
         return rendered
     table = {"columns": columns, "rows": [list(row.values()) for row in rows]}
-    return {**rendered, "data": table if rows is data else {**data, "results": table}}
+    written = table if rows is data else {**data, "results": table}
+    known = rendered.get("meta", {}).get("content_hash")
+    if known and known == content_hash(data):
+        # Clients hash the data that they get.
+        rendered = {**rendered, "meta": {**rendered["meta"], "content_hash": content_hash(written)}}
+    return {**rendered, "data": written}
 
 
 def _describe_table(data_schema: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,6 @@ from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.capability import MessageObserver, RequestContext
-from drf_mcp.protocol.constants import CLIENT_INFO_KEY
 from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings
 from drf_mcp.signals import tool_called, tool_failed
@@ -68,9 +67,6 @@ class CallRecord:
     def fields(self) -> dict[str, Any]:
         message = self.context.message
         pk = getattr(self.context.caller.authenticate().user, "pk", None)
-        # Only the messages of 2026-07-28 name the client.
-        info = message.meta.get(CLIENT_INFO_KEY)
-        client = info.get("name") if isinstance(info, dict) else None
         return {
             "tool": self.tool.name,
             "method": message.method,
@@ -82,7 +78,7 @@ class CallRecord:
             "request_id": self.outcome.request_id,
             "is_trial": self.outcome.is_trial,
             "user_id": None if pk is None else escape_unprintable(str(pk)),
-            "client": escape_unprintable(client) if isinstance(client, str) else None,
+            "client": escape_unprintable(self.context.client_name) or None,
             "revision": self.context.era.revision,
             "arguments": self.arguments,
         }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar, final
 
 from drf_mcp.exceptions import InvalidParams, MissingClientCapability
-from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY, STATELESS_REVISION
+from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, STATELESS_REVISION
 from drf_mcp.protocol.eras import ERAS, Era, RepeatedArguments
 from drf_mcp.protocol.jsonrpc import Message
 
@@ -136,6 +136,13 @@ class RequestContext:
         params = {"name": name, "arguments": arguments, "_meta": meta}
         message = Message(self.message.id, "tools/call", params)
         return replace(self, message=message, headers=None, is_inner=True)
+
+    @property
+    def client_name(self) -> str:
+        """What the client calls itself in this request, "" in another era."""
+        info = self.message.meta.get(CLIENT_INFO_KEY) if self.era.asks_for_input else None
+        name = info.get("name") if isinstance(info, Mapping) else None
+        return name if isinstance(name, str) else ""
 
     @property
     def _declared(self) -> Mapping[str, Any] | None:

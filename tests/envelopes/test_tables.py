@@ -15,6 +15,7 @@ from rest_framework import generics, serializers
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.response import Response
 
+from drf_mcp.json_text import content_hash
 from drf_mcp.renderers import EnvelopeJSONRenderer
 from drf_mcp.views import MCPView
 from tests.agents import Agent
@@ -83,6 +84,9 @@ def test_rows_are_columns_and_rows_in_text_and_structure(serve, envelope, view):
     assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
     table = find_rows(result["structuredContent"]["data"])
     assert table["columns"] == ["id", "note"]
+    meta = result["structuredContent"][ENVELOPES[envelope]]
+    if envelope == "OkEnvelope":
+        assert meta["content_hash"] == content_hash(result["structuredContent"]["data"])
     assert table["rows"][:2] == [[1, "note 1"], [2, "note 2"]]
     Draft202012Validator(schema).validate(result["structuredContent"])
     failed = agent.call("rows_list", bogus=1).raw["structuredContent"]
