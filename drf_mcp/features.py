@@ -140,7 +140,7 @@ class CallState:
         Raises:
             ArgumentsRefused: if no request can be made of the arguments.
         """
-        return self.tool.bind(self.arguments)  # type: ignore[no-any-return]
+        return self.tool.bind(self.arguments, self.caller)  # type: ignore[no-any-return]
 
     def redirect(self, name: str, arguments: Any, tool: Any = None) -> None:
         """Call another tool instead of this one.

@@ -53,7 +53,8 @@ _ISSUER = Match(
     "the URL of an authorization server as it is in its tokens, or a path of this host",
 )
 # RFC 6749, section 3.3.
-_SCOPE = Match(r"[\x21\x23-\x5b\x5d-\x7e]+", "a scope, without spaces and quotes")
+_SCOPE_NAME = r"[\x21\x23-\x5b\x5d-\x7e]+"
+_SCOPE = Match(_SCOPE_NAME, "a scope, without spaces and quotes")
 _CACHE_ALIAS = Kind(
     "an alias in CACHES", lambda value: isinstance(value, str) and value in settings.CACHES
 )
@@ -100,6 +101,12 @@ SETTINGS: dict[str, Setting] = {
     "AUTHORIZATION_SERVERS": Setting([], ListOf(_ISSUER)),
     # The scopes that every token needs. See docs/oauth.md. For a login whose tokens have scopes.
     "SCOPES": Setting([], ListOf(_SCOPE)),
+    # The tools that need a further scope of a token with scopes, as patterns by scope:
+    # {"billing": ["tag:billing"]}. See docs/oauth.md. For tokens that may call some tools only.
+    "TOOL_SCOPES": Setting(
+        {},
+        MappingOf(PATTERNS, "a dict from scopes to lists of patterns", name=_SCOPE_NAME),
+    ),
     # The address that OAuth tokens are made for, "https://shop.example/mcp". None: the address of
     # the endpoint. See docs/oauth.md. For an issuer that knows the API by another address.
     "RESOURCE": Setting(None, _RESOURCE_URI.or_none()),

@@ -184,6 +184,15 @@ class Caller:
             return ()
         return attempt(lambda: find_missing_scopes(view, request, permissions), ())
 
+    def find_lacking_scopes(self, tool: Any) -> tuple[str, ...]:
+        """Return the scopes of TOOL_SCOPES that a tool needs, () for a token that has all."""
+        patterns = mcp_settings.TOOL_SCOPES.items()
+        needed = tuple(scope for scope, chosen in patterns if tool.matches(chosen))
+        auth = self.authenticate().auth if needed else None
+        # As with SCOPES, a credential without scopes may do what its user may.
+        has_all = find_granted_scopes(auth) is None or has_scopes(auth, needed)
+        return () if has_all else needed
+
     def find_narrowing(self, tool: Any) -> Narrowing | None:
         return next((n for n in self.narrowings if not n.allows(tool)), None)
 

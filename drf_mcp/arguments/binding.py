@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from drf_mcp.arguments.call import (
     ANSWER,
@@ -45,22 +47,26 @@ class Arguments(ArgumentTable):
     The view validates values. Names are checked here, since a view ignores unknown ones.
     """
 
-    def bind(self, arguments: Mapping[str, Any]) -> Call:
+    def bind(self, arguments: Mapping[str, Any], caller: Any = None) -> Call:
         if not self.url_names.keys().isdisjoint(arguments):
             arguments = self.use_own_names(arguments)
         if self.items is not None and self.items.are_sent(arguments):
-            call: Call = self.items.bind(arguments)
+            call: Call = self.items.bind(arguments, caller)
             return call
-        return self.bind_one(arguments)
+        return self.bind_one(arguments, (), caller)
 
-    def bind_one(self, arguments: Mapping[str, Any], places: Places = ()) -> Call:
+    def bind_one(
+        self, arguments: Mapping[str, Any], places: Places = (), caller: Any = None
+    ) -> Call:
         remarks = Remarks()
+        if sent := [a.pointer for a, _ in self.hidden if JSONPointer(a.pointer).is_in(arguments)]:
+            raise ArgumentsRefused(list(map(_refuse_hidden, sent)))
         problems = self.find_problems(arguments, places, remarks)
         parts, wrong = self._read_values(arguments, remarks)
         if problems or wrong:
             raise ArgumentsRefused([*(problems or self.find_missing(arguments)), *wrong])
         try:
-            encoded = self.encode(parts[BODY])
+            encoded = self.encode(parts[BODY], self.find_hidden(caller))
             query_string = self._write_query(parts[PATH], parts[QUERY])
         except (ValueError, TypeError, RecursionError) as exc:
             message = f"The arguments cannot be sent as a request: {exc}"
@@ -68,7 +74,7 @@ class Arguments(ArgumentTable):
             raise ArgumentsRefused([Problem("invalid", message, remediation=remediation)]) from exc
         # REST framework reads an empty form in another way than an empty body.
         is_form = isinstance(self.encoder, FormBody)
-        return Call(
+        call = Call(
             arguments,
             # An optional part of a path is left out.
             kwargs={a.parameter.name: _write_path(a, v) for a, v in parts[PATH] if v is not None},
@@ -81,6 +87,34 @@ class Arguments(ArgumentTable):
             controls={a.parameter.name: v for a, v in parts[CONTROL] if v is not None},
             warnings=tuple(remarks.make_warnings()),
         )
+        if sent := [name for name, _ in parse_qsl(query_string) if self._hides(name)]:
+            raise ArgumentsRefused([_refuse_hidden(JSONPointer.from_path(sent[:1]))])
+        return self.fix(call, caller) if self.hidden else call
+
+    # --- Hidden arguments ---------------------------------------------------------------------
+
+    def find_hidden(self, caller: Any) -> Values:
+        """Return the hidden arguments with their values; without a caller, no function is asked."""
+        return [
+            (argument, value(caller.authenticate()) if callable(value) else value)
+            for argument, value in self.hidden
+            if caller is not None or not callable(value)
+        ]
+
+    def fix(self, call: Call, caller: Any) -> Call:
+        """Return a call with the hidden arguments of the path and the query."""
+        hidden = self.find_hidden(caller)
+        path = {a.parameter.name: _write_path(a, v) for a, v in hidden if a.location == PATH}
+        query = parse_qsl(call.query_string, keep_blank_values=True)
+        kept = [pair for pair in query if not self._hides(pair[0])]
+        fixed = [pair for a, v in hidden if a.location == QUERY for pair in a.make_query_pairs(v)]
+        return replace(
+            call, kwargs={**call.kwargs, **path}, query_string=urlencode([*kept, *fixed])
+        )
+
+    def _hides(self, name: str) -> bool:
+        names = {a.parameter.name for a, _ in self.hidden if a.location == QUERY}
+        return name in names or name.partition("[")[0] in names
 
     def _read_values(
         self, arguments: Mapping[str, Any], remarks: Remarks
@@ -108,14 +142,17 @@ class Arguments(ArgumentTable):
         remarks.changes_nothing = self.is_change and not parts[BODY]
         return parts, wrong
 
-    def encode(self, values: Values) -> EncodedBody:
+    def encode(self, values: Values, hidden: Iterable[tuple[Argument, Any]] = ()) -> EncodedBody:
         encoder = self.encoder
-        if not values and not encoder.expected:
+        fixed = {a.parameter.name: value for a, value in hidden if a.location == BODY}
+        if not values and not fixed and not encoder.expected:
             return EncodedBody()
         # Only the values of these are searched for files: others may be long.
         if encoder.files and holds_upload([value for a, value in values if a.uploads]):
             encoder = encoder.files
-        return encoder.encode(self.get_body(values))
+        body = self.get_body(values)
+        whole = next((a.pointer for a, _ in values if a.whole), "")
+        return encoder.encode(add_hidden(body, fixed, whole) if fixed else body)
 
     def _find_dropped(self, argument: Argument, value: Any, remarks: Remarks) -> list[Problem]:
         """Return problems of the first members that nested serializers do not know."""
@@ -171,6 +208,22 @@ class Arguments(ArgumentTable):
         if len(text) + sum(len(v) for _, v in path if type(v) is str) > MAX_QUERY_LENGTH:
             raise _refuse_length(max(path + query, key=lambda each: len(write_query([each])))[0])
         return text
+
+
+def add_hidden(body: Any, fixed: Mapping[str, Any], pointer: str = "") -> Any:
+    """Return a body, or each row of a list, with the values of hidden arguments."""
+    if isinstance(body, list):
+        return [add_hidden(row, fixed, f"{pointer}/{index}") for index, row in enumerate(body)]
+    if body is not None and not isinstance(body, Mapping):
+        return body
+    if sent := [name for name in body or () if name in fixed]:
+        places = (JSONPointer.from_parent(pointer, name) for name in sent)
+        raise ArgumentsRefused(list(map(_refuse_hidden, places)))
+    return {**(body or {}), **fixed}
+
+
+def _refuse_hidden(pointer: str) -> Problem:
+    return Problem("unknown", "Unknown argument.", pointer, remediation="Leave it out.")
 
 
 def _write_path(argument: Argument, value: Any) -> Any:

@@ -21,6 +21,7 @@ from drf_mcp.arguments.errors import (
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.field_selection import (
     FieldSelection,
+    Omission,
     SelectableFields,
     find_nearest_path,
     infer_schema,
@@ -50,6 +51,7 @@ class FieldsArgument(Argument):
     output: Schema = field(default_factory=dict)
     # Whether the answer has no fields beyond the output schema.
     is_closed: bool = True
+    omission: Omission = field(default_factory=Omission)
 
     @classmethod
     def for_endpoint(cls, endpoint: EndpointSchema) -> FieldsArgument | None:
@@ -132,7 +134,9 @@ class FieldsArgument(Argument):
                 says = f"A name in 'fields' has at most {MAX_LEVELS} levels."
                 raise ArgumentsRefused([Problem("max_length", says, at)])
         fields = SelectableFields(self.output)
-        unknown = list(islice(fields.find_unknown(paths), MAX_UNKNOWN))
+        omitted = [path for path in paths if self.omission.covers(path.split("."))]
+        found = dict.fromkeys([*omitted, *fields.find_unknown(paths)])
+        unknown = list(islice(found, MAX_UNKNOWN))
         if unknown:
             known = fields.find_paths()
             raise ArgumentsRefused([self._unknown_field(p, paths[p], known) for p in unknown])

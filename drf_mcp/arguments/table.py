@@ -14,6 +14,7 @@ from drf_mcp.arguments.errors import missing_argument, not_an_object, put_first,
 from drf_mcp.arguments.fields import FieldsArgument, IdsArgument
 from drf_mcp.arguments.names import KnownNames, Remarks
 from drf_mcp.introspection.field_schema import FieldSchema, explain
+from drf_mcp.introspection.field_selection import Omission
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import ANY, Body, EndpointSchema, Parameter, Schema
@@ -41,6 +42,7 @@ class ArgumentTable:
     Attributes:
         groups: the name of the group for each location; {} for flat arguments.
         arguments: the arguments that make the request, unlisted ones too.
+        hidden: the arguments that the option ``hidden`` has, with their values or functions.
         by_group: all arguments by group and name; "" without a group.
         by_own_name: the arguments by the view's own names.
         fields: the argument that selects fields of the answer; None for none.
@@ -69,6 +71,7 @@ class ArgumentTable:
         self.groups: Mapping[str, str] = GROUPS if mcp_settings.ARGUMENTS == "grouped" else {}
         lay_out = self._lay_out_in_groups if self.groups else self._lay_out_side_by_side
         self.arguments = tuple(lay_out(endpoint))
+        self.hidden: Values = list(self._take_hidden(tool.options.hidden or {}, tool.endpoint))
         self.by_group: dict[str, dict[str, Argument]] = {
             group: {} for group in ("", *self.groups.values())
         }
@@ -81,6 +84,7 @@ class ArgumentTable:
         ):
             self.by_own_name.setdefault(argument.parameter.name, argument)
         fields = FieldsArgument.for_endpoint(endpoint) if tool.takes_fields else None
+        fields = fields and replace(fields, omission=Omission(tool.options.omit))
         self.fields = fields and self.add(fields)
         made = (Argument(parameter.name, CONTROL, parameter) for parameter in tool.controls)
         self.controls = tuple(map(self.add, made))
@@ -109,6 +113,15 @@ class ArgumentTable:
         self.uploading = [a for a in self.arguments if a.uploads]
 
     # --- Rows ---------------------------------------------------------------------------------
+
+    def _take_hidden(self, values: Mapping[str, Any], endpoint: Any) -> Iterator[Any]:
+        known = {argument.name: argument for argument in self.arguments}
+        self.arguments = tuple(each for each in self.arguments if each.name not in values)
+        self.undeclared = values.keys() - known.keys()
+        # Code may read what nothing describes.
+        place = BODY if endpoint.method in ("POST", "PUT", "PATCH") else QUERY
+        for name, value in values.items():
+            yield known.get(name) or Argument(name, place, Parameter(name, {})), value
 
     def make(self, parameter: Parameter, location: str, *, whole: bool = False) -> Argument:
         group = "" if whole and location == BODY else self.groups.get(location, "")
@@ -409,7 +422,8 @@ class ArgumentTable:
         # Unknown arguments are passed to a query that unknown code reads.
         passed = self.passes_to == QUERY and not self.groups
         others = query.keys() - {a.parameter.name for a in found} if passed else ()
-        unknown = {name: query[name] for name in others if name not in self.by_own_name}
+        taken = self.by_own_name.keys() | {a.parameter.name for a, _ in self.hidden}
+        unknown = {name: query[name] for name in others if name not in taken}
         if not changes and not unknown:
             return None
         return {**self.change(arguments, changes), **unknown}

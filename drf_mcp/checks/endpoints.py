@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,6 +19,7 @@ from drf_mcp.access.resources import WELL_KNOWN, BearerChallenge, ProtectedResou
 from drf_mcp.checks.project import MountedEndpoint, Project, register_check, takes_sessions_alone
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.exceptions import attempt
+from drf_mcp.introspection.field_selection import Omission, SelectableFields
 from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.introspection.types import LostFilters, OpenPlace
 from drf_mcp.option_types.spelling import join_names
@@ -63,16 +64,18 @@ def check_deployment(project: Project) -> Iterator[CheckMessage]:
                 "to be open.",
                 id="drf_mcp.W006",
             )
-        throttle_classes = endpoint.view.choose("throttle_classes")
-        if not (throttle_classes or api_settings.DEFAULT_THROTTLE_CLASSES):
-            yield Warning(
-                f"Nothing limits how often a caller of the MCP endpoint {endpoint.path} calls "
-                "tools.",
-                hint="Set DRF_MCP['THROTTLE_CLASSES'], or REST framework's "
-                "DEFAULT_THROTTLE_CLASSES; or silence this warning where a proxy counts. See "
-                "docs/limits.md.",
-                id="drf_mcp.W033",
-            )
+    uncounted = [
+        endpoint.path
+        for endpoint in project.endpoints
+        if not (endpoint.view.choose("throttle_classes") or api_settings.DEFAULT_THROTTLE_CLASSES)
+    ]
+    if uncounted:
+        yield Warning(
+            f"Nothing limits how often a caller of {join_names(uncounted)} calls tools.",
+            hint="Set DRF_MCP['THROTTLE_CLASSES'], or REST framework's DEFAULT_THROTTLE_CLASSES; "
+            "or silence this warning where a proxy counts. See docs/limits.md.",
+            id="drf_mcp.W033",
+        )
 
 
 @register_check()
@@ -303,7 +306,11 @@ def _find_unmatched_patterns(project: Project) -> Iterator[str]:
         for endpoint in project.rest_endpoints
     ]
     named = {f"DRF_MCP[{n!r}]": getattr(mcp_settings, n) for n in ("INCLUDE", "EXCLUDE")}
-    sets = {f"DRF_MCP['TOOLSETS'][{n!r}]": own for n, own in mcp_settings.TOOLSETS.items()}
+    sets = {
+        f"DRF_MCP[{setting!r}][{name!r}]": own
+        for setting in ("TOOLSETS", "TOOL_SCOPES")
+        for name, own in getattr(mcp_settings, setting).items()
+    }
     mounted = {f"The MCP endpoint {e.path}": e.view.tools or () for e in project.endpoints}
     for place, patterns in {**named, **sets, **mounted}.items():
         for pattern in patterns:
@@ -341,22 +348,41 @@ def check_findings(project: Project) -> Iterator[CheckMessage]:
                 yield Warning(f"{name}: {finding.message}", hint=finding.remedy, id=id)
 
 
-# Describes only tools with the option.
+# Describes only tools with one of the options.
 @register_check()
-def check_untrusted(project: Project) -> Iterator[CheckMessage]:
-    # Several tools of a view may share an option: one of them has to answer with the field.
-    groups: dict[tuple[type, tuple[str, ...]], list[Tool]] = {}
-    for tool in project.tools.values():
-        # A tool without an HTTP request of its own may answer with fewer fields than its view.
-        if (paths := tool.options.untrusted) and tool.endpoint.has_http_request:
-            groups.setdefault((tool.endpoint.view_class, paths), []).append(tool)
-    for (view_class, paths), tools in groups.items():
-        place = tools[0].endpoint.place if len(tools) == 1 else locate_view(view_class)
-        known = {path for tool in tools for path in tool.hints.untrusted}
-        for path in (path for path in paths if path not in known):
-            yield Error(
-                f"untrusted= of {place} names {path!r}, which is no field of the answers there.",
-                hint="Name fields of the serializer, nested ones by dots: "
-                "untrusted=['lines.note'].",
-                id="drf_mcp.E008",
-            )
+def check_named_parts(project: Project) -> Iterator[CheckMessage]:
+    # Several tools of a view may share an option: one of them has to have the field or argument.
+    for option, (what, knows) in NAMED_PARTS.items():
+        groups: dict[tuple[type, tuple[str, ...]], list[Tool]] = {}
+        for tool in project.tools.values():
+            # A tool without an HTTP request of its own may answer with fewer fields than its view.
+            names = tuple(getattr(tool.options, option) or ())
+            if names and tool.endpoint.has_http_request:
+                groups.setdefault((tool.endpoint.view_class, names), []).append(tool)
+        for (view_class, names), tools in groups.items():
+            place = tools[0].endpoint.place if len(tools) == 1 else locate_view(view_class)
+            for name in names:
+                if not any(knows(tool, name) for tool in tools):
+                    yield Error(
+                        f"{option}= of {place} names {name!r}, which is no {what} there.",
+                        hint="Correct the name; fields within others have dots, as in lines.note.",
+                        id="drf_mcp.E008",
+                    )
+
+
+def _answers_with(tool: Tool, path: str) -> bool:
+    fields, omission = SelectableFields(tool.view_schema.output), Omission([path])
+    known = fields.find_paths()
+    return not fields.names_all() or any(omission.covers(each.split(".")) for each in known)
+
+
+def _takes_argument(tool: Tool, name: str) -> bool:
+    # Code that is not read may take any.
+    return name not in tool.arguments.undeclared or bool(tool.arguments.unread)
+
+
+NAMED_PARTS: Mapping[str, tuple[str, Callable[[Tool, str], bool]]] = {
+    "untrusted": ("field of the answers", lambda tool, path: path in tool.hints.untrusted),
+    "omit": ("field of the answers", _answers_with),
+    "hidden": ("argument", _takes_argument),
+}

@@ -85,7 +85,9 @@ class CallObject:
         if not reader or reader.view_class is not endpoint.view_class:
             return None
         name = next(name for name, each in related.endpoints.items() if each is reader)
-        tool = replace(self.tool.for_endpoint(reader), name=name)
+        options = related.options[name]
+        both = replace(options, omit=(*options.omit, *self.tool.options.omit))
+        tool = replace(self.tool.for_endpoint(reader), name=name, options=both)
         return None if is_taken_away(self.caller, tool) else tool
 
     def read(self) -> ViewResponse | None:

@@ -26,6 +26,7 @@ from drf_mcp.dispatch.guards import (
     CallCrashed,
     CallRefused,
     NarrowingGuard,
+    ScopeGuard,
     ThrottleGuard,
     TimeLimitGuard,
     Timer,
@@ -42,7 +43,14 @@ from drf_mcp.dispatch.request import (
     needs_callback,
     prepare_callback,
 )
-from drf_mcp.dispatch.response import Recognizer, ViewResponse, build_outcome, new_request_id
+from drf_mcp.dispatch.response import (
+    Recognizer,
+    ViewResponse,
+    build_outcome,
+    hide_errors,
+    leave_out,
+    new_request_id,
+)
 from drf_mcp.exceptions import catch
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import COUNTED, RERUN, Asked, Deferred
@@ -123,6 +131,8 @@ class Dispatcher(FailureOutcomes):
         guards: list[Guard] = []
         if call.caller.narrowings:
             guards.append(NarrowingGuard())
+        if mcp_settings.TOOL_SCOPES:
+            guards.append(ScopeGuard())
         if call.throttles:
             guards.append(ThrottleGuard())
         if mcp_settings.TIME_LIMIT or call.tool.options.time_limit:
@@ -272,6 +282,8 @@ class Dispatcher(FailureOutcomes):
         """Return the outcome of a view's response."""
         tool, bound, caller = call.tool, call.bound, request.caller
         call.response = answer = ViewResponse.read(response, request)
+        if tool.options.hidden and answer.status >= 400:
+            answer = hide_errors(answer, tool.options.hidden)
         named = getattr(tool.endpoint.route.view_class, "mcp_writes_envelope", None)
         if caller.is_guess and answer.view is not None:
             caller.view_request = answer.view.request
@@ -282,6 +294,8 @@ class Dispatcher(FailureOutcomes):
             partial(self.make_error_mapper, call, request),
             self.recognize and partial(self.recognize, named=named),
         )
+        if tool.options.omit:
+            outcome = leave_out(outcome, tool.omission.leave_out)
         if tool.endpoint.standard_action == "list" and is_empty(outcome):
             outcome = outcome.changed(
                 warnings=(*outcome.warnings, *explain_empty_list(self.find_offered(call), bound))

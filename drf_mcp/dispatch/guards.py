@@ -13,8 +13,9 @@ from rest_framework.exceptions import APIException, Throttled
 from rest_framework.request import Request
 
 from drf_mcp.access.authentication import Caller, copy_identity
+from drf_mcp.access.scopes import describe_scopes
 from drf_mcp.access.throttles import count_call, find_tightest, warn_of_quota
-from drf_mcp.codes import APPROACHING
+from drf_mcp.codes import APPROACHING, HANDLING
 from drf_mcp.exceptions import TimeLimitExceeded
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import RERUN
@@ -44,6 +45,22 @@ def find_narrowing_refusal(tool: Any, caller: Caller) -> Outcome | None:
     )
     failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message, advice, recoverable=False)
     return Outcome(tool.name, 403, failure=failure)
+
+
+class ScopeGuard(Guard):
+    """Refuses a token without the scopes that TOOL_SCOPES names for the tool."""
+
+    order = 110
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        caller, category = call.caller, Category.AUTHORIZATION
+        if not (scopes := caller.find_lacking_scopes(call.tool)):
+            return proceed(call)
+        advice, message = HANDLING[category].remediation, describe_scopes(scopes)
+        # A client that sent a Bearer token is told how to get one with the scopes.
+        asks = caller.bearer is not None and caller.resource is not None
+        failure = Failure("FORBIDDEN", category, message, advice, scopes=scopes if asks else ())
+        return Outcome(call.tool.name, 403, failure=failure)
 
 
 class CallRefused(Exception):

@@ -66,11 +66,17 @@ class ListProbe(Probe):
             if find_list_fault(view, rows, self.handler):
                 return None
             row = view.get_serializer([], many=True).child
+            self._drop_omitted(row)
             if not _shows_column(row, rows.model, column):
                 return None
             return take(_make_filterable(rows))
 
         return self.ask(look)
+
+    def _drop_omitted(self, serializer: Any) -> None:
+        for name in list(getattr(serializer, "fields", ())):
+            if self.omission.covers((name,)):
+                del serializer.fields[name]
 
     def is_altered(self) -> bool:
         """Return whether CALL_MIDDLEWARE changes the answer of a safe method, here its first page.
@@ -96,6 +102,8 @@ class ListProbe(Probe):
         for _ in range(MOST_PAGES):
             with self.undoing():
                 data = ViewResponse.read(self._run_list(), self.request).content.data
+            for shown in _find_return_lists(data):
+                self._drop_omitted(shown.serializer.child)
             rows += _find_shown_rows(data, column)
             following = data.get("next") if isinstance(data, Mapping) else None
             if not following or not isinstance(following, str):

@@ -7,6 +7,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from functools import cached_property
 from inspect import isawaitable
 from typing import Any, TypeVar
@@ -27,6 +28,7 @@ from rest_framework.views import APIView
 from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.access.authentication_reuse import is_undecorated
 from drf_mcp.arguments.call import Call
+from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.refusals import find_refusal
 from drf_mcp.dispatch.request import (
     NOTHING_SENT,
@@ -41,6 +43,7 @@ from drf_mcp.dispatch.request import (
 )
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.exceptions import catch
+from drf_mcp.introspection.field_selection import Omission
 from drf_mcp.introspection.source.members import unwrap_function
 from drf_mcp.introspection.unknown import AskedRequest, Notes, UnknownKwargs, UnknownRequest
 from drf_mcp.option_types.installed import features
@@ -162,9 +165,12 @@ class Probe:
     ) -> None:
         self.caller = caller
         self.endpoint = tool.endpoint
-        self.call = call
+        self.omission = Omission(tool.options.omit)
         self.identities = identities
         caller.authenticate()
+        if tool.options.hidden and call is not NOTHING_SENT:
+            call = tool.arguments.fix(call, caller)
+        self.call = call
         self.view: Any = None
         self.handler: Any = None
         self.found: list[Any] = []
@@ -259,7 +265,11 @@ class Probe:
     def read(self) -> ViewResponse:
         """Return the response of the view's handler; its method has to be safe."""
         with self.undoing():
-            return ViewResponse.read(self.run(), self.request)
+            answer = ViewResponse.read(self.run(), self.request)
+        if not self.omission.paths:
+            return answer
+        data = self.omission.leave_out(AnswerEncoder().plain(answer.content.data))
+        return replace(answer, content=replace(answer.content, data=data))
 
     def run(self) -> HttpResponseBase:
         callback = self.endpoint.route.callback
@@ -427,8 +437,8 @@ def _find_modules(layers: Sequence[Any]) -> Iterator[str]:
 
 
 def is_taken_away(caller: Caller, tool: Any) -> bool:
-    """Return whether a narrowing, or a feature such as rules, refuses all calls of a tool."""
-    if caller.find_narrowing(tool) is not None:
+    """Return whether a narrowing, a scope or a feature refuses all calls of a tool."""
+    if caller.find_narrowing(tool) is not None or caller.find_lacking_scopes(tool):
         return True
     with catch() as caught:
         return any(refuses(tool, caller) for refuses in features.hooks["refuses"])

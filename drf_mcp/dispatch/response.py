@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -13,16 +13,17 @@ from rest_framework.response import Response
 from rest_framework.utils.serializer_helpers import ReturnDict, ReturnList
 
 from drf_mcp.access.throttles import find_rate_limit, warn_of_quota
-from drf_mcp.dispatch.content import BODILESS, Content, ContentReader, find_location
+from drf_mcp.dispatch.content import BODILESS, AnswerEncoder, Content, ContentReader, find_location
 from drf_mcp.dispatch.errors import ArgumentLocator, ErrorMapper
 from drf_mcp.dispatch.pages import ListedPage, read_page
 from drf_mcp.dispatch.redirects import is_moved, leads_to_login
 from drf_mcp.dispatch.request import ToolRequest
-from drf_mcp.exceptions import SoftDetail
+from drf_mcp.exceptions import SoftDetail, attempt
 from drf_mcp.interaction.call_context import CallContext, call_context, notes_of
 from drf_mcp.interaction.responses import BlockResponse
+from drf_mcp.introspection.field_selection import Omission
 from drf_mcp.json_text import OBJECTS
-from drf_mcp.outcomes import Failure, Outcome, Source, Warning
+from drf_mcp.outcomes import MISSING, Failure, Outcome, Source, Warning
 
 ACCEPTED = 202
 Recognizer = Callable[..., "Outcome | None"]
@@ -249,6 +250,33 @@ def add_version(outcome: Outcome, notes: CallContext | None, view: Any) -> Outco
     if not version and not content_hash:
         return outcome
     return outcome.changed(source=Source(version, outcome.source.content_hash or content_hash))
+
+
+def hide_errors(response: ViewResponse, hidden: Iterable[str]) -> ViewResponse:
+    """Return an error without what it says of arguments that the caller did not send."""
+    data = response.content.data
+    shown = Omission(hidden).leave_out(data)
+    if data and not shown:
+        shown = {"detail": "A value was refused that the server adds to this call."}
+    return replace(response, content=replace(response.content, data=shown))
+
+
+def leave_out(outcome: Outcome, omit: Callable[[Any], Any]) -> Outcome:
+    """Return an outcome without the fields of its tool's option ``omit``."""
+    encoder, failure = AnswerEncoder(), outcome.failure
+
+    def clean(value: Any) -> Any:
+        if value is None or value is MISSING:
+            return value
+        # The values of a project's own encoder are no JSON before it writes them.
+        return omit(attempt(lambda: encoder.plain(value), value))
+
+    data = keep_serializers(outcome.data, clean(outcome.data))
+    if failure is not None:
+        problems = (replace(each, context=clean(each.context)) for each in failure.problems)
+        parts = {n: clean(getattr(failure, n)) for n in ("context", "details", "data", "body")}
+        failure = replace(failure, problems=tuple(problems), **parts)
+    return outcome.changed(data=data, failure=failure, meta=clean(outcome.meta))
 
 
 def new_request_id() -> str:

@@ -74,6 +74,55 @@ def is_closed(schema: Schema) -> bool:
     return closed and all(is_closed(find_row(member)) for member in members)
 
 
+class Omission:
+    """Leaves fields out wherever they stand, whatever case a renderer writes their names in.
+
+    Args:
+        paths: names of fields, with dots for fields within others.
+    """
+
+    def __init__(self, paths: Iterable[str] = ()) -> None:
+        self.paths = [_fold_names(path.split(".")) for path in paths]
+
+    def covers(self, names: Sequence[str]) -> bool:
+        """Return whether a path, from the outermost field to the last, leads to such a field."""
+        folded = _fold_names(names)
+        return any(folded[-len(path) :] == path for path in self.paths)
+
+    def leave_out(self, value: Any, names: tuple[str, ...] = ()) -> Any:
+        """Return a JSON value without the fields."""
+        if isinstance(value, Mapping):
+            inside = {name: (*names, str(name)) for name in value}
+            return {
+                name: self.leave_out(value[name], path)
+                for name, path in inside.items()
+                if not self.covers(path)
+            }
+        return [self.leave_out(item, names) for item in value] if _is_array(value) else value
+
+    def leave_out_of_schema(self, schema: Any, names: tuple[str, ...] = ()) -> Any:
+        """Return the schema of an answer without the fields."""
+        left, members = dict(schema), schema.get("properties", {})
+        if members:
+            kept = {n: m for n, m in members.items() if not self.covers((*names, n))}
+            left["properties"] = {
+                n: self.leave_out_of_schema(member, (*names, n)) for n, member in kept.items()
+            }
+        if "required" in schema:
+            left["required"] = [n for n in schema["required"] if not self.covers((*names, n))]
+        if "items" in schema:
+            left["items"] = self.leave_out_of_schema(schema["items"], names)
+        return left
+
+
+def _fold_names(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name.replace("_", "").replace("-", "").lower() for name in names)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, (list, tuple))
+
+
 class FieldSelection:
     # Of paths as `SelectableFields.find_paths` returns them; without a path all is selected.
 

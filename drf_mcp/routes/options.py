@@ -89,6 +89,10 @@ class ToolOptions:
             report.
         archive: False keeps nothing of what is left out of a long result. For answers that may not
             be stored.
+        hidden: values of arguments that callers neither see nor send, by name; a function gets the
+            request. For a tenant, or a filter that always holds.
+        omit: the fields that no answer has, wherever they stand, with dots for fields within
+            others. For what agents must not read.
         condition: a function that is called when the tools are collected; the endpoint is not a
             tool while the function returns False. For a feature that a setting switches on.
         tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``. For toolsets.
@@ -139,6 +143,8 @@ class ToolOptions:
     meta: Mapping[str, Any] | None = option(JSON_OBJECT)
     icons: tuple[Mapping[str, Any], ...] = option(ListOf(ICON), ())
     archive: bool | None = option(Flag())
+    hidden: Mapping[str, Any] | None = option(MappingOf(ANYTHING, "a dict from names to values"))
+    omit: tuple[str, ...] = option(WORDS, ())
     features: Mapping[str, Any] = dataclasses.field(default_factory=dict, hash=False)
 
     @classmethod

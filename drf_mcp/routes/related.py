@@ -29,8 +29,9 @@ OF_KEY = re.compile(r"_(?:id|pk)s?$")
 class RelatedTools:
     """Finds tools of a registry by their paths and models."""
 
-    def __init__(self, endpoints: Mapping[str, Any]) -> None:
+    def __init__(self, endpoints: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         self.endpoints = endpoints
+        self.options = options
 
     @functools.cached_property
     def digest(self) -> str:

@@ -80,7 +80,7 @@ class ServerTool(Tool):
         """
         patterns = (RegexPattern(r"^/"), RoutePattern(f"mcp/{name}", is_endpoint=True))
         endpoint = ServerEndpoint(ServerRoute(None, patterns, view_class.as_view()), method, None)
-        return cls(name, endpoint, ToolOptions.of(**options), RelatedTools({}))
+        return cls(name, endpoint, ToolOptions.of(**options), RelatedTools({}, {}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ class RedirectingTool(ServerTool):
             problems.insert(0, missing_argument(f"/{self.naming}"))
         return {**sent, self.holder: inner}, problems
 
-    def bind(self, arguments: Any) -> Call:
+    def bind(self, arguments: Any, caller: Any = None) -> Call:
         # Only a call that could not be redirected is bound.
         raise ArgumentsRefused(self.problems)
 

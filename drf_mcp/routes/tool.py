@@ -14,7 +14,7 @@ from drf_mcp.arguments.call import Call
 from drf_mcp.arguments.errors import MASK, ArgumentsRefused, not_an_object, shorten_value
 from drf_mcp.arguments.pointers import ArgumentPointers
 from drf_mcp.exceptions import attempt
-from drf_mcp.introspection.field_selection import SelectableFields
+from drf_mcp.introspection.field_selection import Omission, SelectableFields
 from drf_mcp.introspection.findings import Finding
 from drf_mcp.introspection.inspection import Inspection, keep_schema, read_rows
 from drf_mcp.introspection.listed import write_listed
@@ -116,7 +116,19 @@ class Tool:
     def describe(self) -> EndpointSchema:
         schema = ArgumentSources(self.related, self.endpoint).explain(self.view_schema)
         schema = DeclaredArguments(self.options, portable=self.is_portable).add_to(schema)
+        if self.options.omit:
+            schema = replace(schema, output=self.omission.leave_out_of_schema(schema.output))
+        if self.options.hidden:
+            schema = replace(schema, query=tuple(map(self._unlist_hidden, schema.query)))
         return schema.with_many_answers() if self.endpoint.many else schema
+
+    def _unlist_hidden(self, parameter: Parameter) -> Parameter:
+        is_hidden = parameter.name in (self.options.hidden or ())
+        return replace(parameter, listed=False) if is_hidden else parameter
+
+    @functools.cached_property
+    def omission(self) -> Omission:
+        return Omission(self.options.omit)
 
     @functools.cached_property
     @override_language()
@@ -271,11 +283,11 @@ class Tool:
         text = f"Leave it out. {join_alternatives(actions)} may change it."
         return replace(problem, remediation=text)
 
-    def bind(self, arguments: Any) -> Call:
+    def bind(self, arguments: Any, caller: Any = None) -> Call:
         arguments = {} if arguments is None else arguments
         if type(arguments) is not dict and not isinstance(arguments, Mapping):
             raise ArgumentsRefused([not_an_object(arguments)])
-        return self.arguments.bind(arguments)
+        return self.arguments.bind(arguments, caller)
 
     def pointers(self, call: Call) -> ArgumentPointers:
         return ArgumentPointers(self.arguments, call)

@@ -187,6 +187,24 @@ def test_a_refusal_in_the_handler_is_not_challenged(serve, bearer):
     assert code_of(response) == "FORBIDDEN"
 
 
+def test_a_setting_names_the_scopes_of_tools(serve, bearer, settings):
+    serve(Orders, TOOL_SCOPES={"refunds": ["POST *"]})
+    agent = bearer(scope="orders")
+    assert agent.tools().keys() == set(TOOLS.values())
+    assert code_of(call(agent)) == ""
+    assert get_challenge(call(agent, "orders_post"))["scope"] == "refunds"
+    assert code_of(call(bearer(scope="orders refunds"), "orders_post")) == ""
+
+
+def test_a_credential_without_scopes_is_not_asked_for_them(serve, issuer, db):
+    views = {"authentication_classes": [TokenAuthentication]}
+    own = {"AUTHENTICATION_CLASSES": [TokenAuthentication], "TOOL_SCOPES": {"refunds": ["*"]}}
+    serve(type("Own", (Orders,), views), **own)
+    token = Token.objects.get(user__username="alice")
+    agent = Agent(Client(headers={"authorization": f"Token {token.key}"}))
+    assert code_of(call(agent)) == ""
+
+
 def test_without_an_authorization_server_no_call_is_challenged(serve, bearer):
     serve(view_with(HasScopes), AUTHORIZATION_SERVERS=[])
     agent = bearer(scope="profile")

@@ -121,11 +121,12 @@ def test_tools_without_a_time_limit_are_reported_before_deployment(found, serve)
 def test_an_endpoint_without_a_throttle_is_reported_before_deployment(found, serve, settings):
     patterns = [
         path("mcp", MCPView.as_view()),
+        path("other", MCPView.as_view()),
         path("counted", MCPView.as_view(throttle_classes=[UserRateThrottle])),
     ]
     serve(*patterns)
     (warning,) = found("drf_mcp.W033", deploy=True)
-    assert "endpoint /mcp calls tools" in warning.msg
+    assert "a caller of /mcp, /other calls tools" in warning.msg
     assert found("drf_mcp.W033") == []
     serve(*patterns, THROTTLE_CLASSES=["rest_framework.throttling.UserRateThrottle"])
     assert found("drf_mcp.W033", deploy=True) == []

@@ -29,6 +29,7 @@ from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.exposure import registry
+from drf_mcp.introspection.field_selection import Omission
 from drf_mcp.option_types.installed import features
 from drf_mcp.transports.in_process import LocalEndpoint
 from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
@@ -82,6 +83,7 @@ class Reply:
     raw: Mapping[str, Any]
     envelope_name: str
     of_program: bool = False
+    omits: bool = False
 
     @property
     def text(self) -> str:
@@ -135,6 +137,7 @@ class Reply:
             assert code is None or code in CODES[status], (status, self.raw)
         elif response.content:
             body = json.loads(response.content)
+            body = Omission(["hours"]).leave_out(body) if self.omits else body
             if pages and (self.of_program or self.envelope_name == "ok"):
                 body = body["results"]
             elif pages and self.envelope_name != "plain":
@@ -246,6 +249,10 @@ class ServedCase:
             options["resource"] = True
         if self.is_on("tabular"):
             options["tabular"] = True
+        if self.is_on("hidden"):
+            customer = self.kind.kwargs.get("customer_pk")
+            options |= {"omit": ["hours"], "hidden": dict(self.kind.query)}
+            options["hidden"] |= {"customer_pk": lambda request: customer} if customer else {}
         if self.case["over budget"] == "by endpoint":
             options["max_result_tokens"] = SMALL
         return options
@@ -358,9 +365,15 @@ class ServedCase:
             if body and "body" in names and "subject" not in names:
                 body = {"body": body}
         key = {} if pk is None else {"id" if "id" in names else "pk": pk}
-        where = {**self.kind.kwargs, **self.kind.query}
         reads = method == "GET"
-        return self.call_tool(tool.name, {**where, **key, **body, **guards}, reads=reads)
+        return self.call_tool(tool.name, {**self.where, **key, **body, **guards}, reads=reads)
+
+    @property
+    def where(self) -> dict[str, Any]:
+        """The arguments of the path and the query that each call sends."""
+        hidden = self.make_options().get("hidden", ())
+        every = {**self.kind.kwargs, **self.kind.query}
+        return {name: value for name, value in every.items() if name not in hidden}
 
     def describe(self, tool: Any) -> Mapping[str, Any]:
         """Return the schemas of a tool's arguments at the endpoint."""
@@ -376,7 +389,7 @@ class ServedCase:
             name = "tools_read" if reads else "tools_write"
         if self.is_on("program"):
             return self.compose({"program": f"{name}(**{dict(arguments)!r})"})
-        reply = Reply(self.send_call(name, arguments), self.case["envelope"])
+        reply = self.make_reply(self.send_call(name, arguments))
         # The tools in `next` are tools of the caller.
         assert set(find_next_tools(reply.raw.get("structuredContent"))) <= self.listed, reply.raw
         return reply
@@ -392,7 +405,15 @@ class ServedCase:
         # The call in the program counts for throttles too.
         self.sent += 1
         message = self.send_call("tools_compose", arguments)
-        return Reply(message, self.case["envelope"], of_program=True)
+        return self.make_reply(message, of_program=True)
+
+    def omit(self, body: Any) -> Any:
+        return Omission(["hours"]).leave_out(body) if self.is_on("hidden") else body
+
+    def make_reply(self, message: Mapping[str, Any], **known: Any) -> Reply:
+        reply = Reply(message, self.case["envelope"], omits=self.is_on("hidden"), **known)
+        assert not (reply.omits and "hours" in reply.text)
+        return reply
 
     def send_call(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         return self.send("tools/call", {"name": name, "arguments": arguments})
@@ -430,7 +451,7 @@ class ServedCase:
         run_proposal(row.pk)
         row.refresh_from_db()
         assert row.status in ("done", "failed"), (row.status, row.answer)
-        return Reply(row.answer["result"], self.case["envelope"])
+        return self.make_reply(row.answer["result"])
 
 
 def get_notes() -> list[tuple[Any, ...]]:

@@ -59,6 +59,8 @@ FEATURES: Mapping[str, Sequence[str]] = {
     "output schema": (OFF, ON),
     # Rows are columns and rows.
     "tabular": (OFF, ON),
+    # The customer in the path and the version in the query are hidden, and a field is left out.
+    "hidden": (OFF, ON),
     # The event between a shortened answer and the reading of its rest.
     "meanwhile": ("nothing", "rows added", "rows deleted", "rows taken away", "rights changed"),
 }
@@ -83,6 +85,10 @@ def is_possible(case: Mapping[str, str]) -> bool:
     # A program gets rows; rows over the budget are kept for the next program.
     others = {"answer": "rows", "search": OFF, "over budget": OFF}
     if case.get("program") == ON and any(case.get(n, v) != v for n, v in others.items()):
+        return False
+    # A URI has all arguments in it.
+    in_url = case.get("nested") == ON or case.get("versioning") == "query"
+    if in_url and (case.get("hidden"), case.get("resources")) == (ON, ON):
         return False
     # Django forbids atomic requests for asynchronous views.
     return (case.get("view"), case.get("atomic")) != ("async", ON)

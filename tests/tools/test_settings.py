@@ -50,6 +50,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("TOOLSETS", {"orders": "orders_*"}, "a dict"),
     ("TOOLSETS", {"orders": ["api/*"]}, "a dict"),
     ("TOOLSETS", {"a, b": ["/api/*"]}, "a dict"),
+    ("TOOL_SCOPES", {"billing": "orders_*"}, "a dict"),
     ("ALLOWED_ORIGINS", "https://app.example.com", "a list"),
     ("ALLOWED_ORIGINS", ["app.example.com"], "'app.example.com'"),
     ("ALLOWED_ORIGINS", ["https://app.example.com/"], "'https://app.example.com/'"),

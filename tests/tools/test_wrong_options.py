@@ -64,6 +64,8 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("time_limit", -1),
     ("required_capabilities", ["elicitation"]),
     ("archive", "no"),
+    ("hidden", ["tenant"]),
+    ("omit", "password"),
     ("icons", {"src": "https://example.com/a.png"}),
     ("icons", [{"mimeType": "image/png"}]),
     ("icons", [{"src": "http://example.com/a.png"}]),

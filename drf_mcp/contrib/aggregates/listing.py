@@ -106,7 +106,9 @@ class AggregateList:
         if fault := find_list_fault(self, rows) or _find_middleware_fault(request):
             raise ValidationError(f"{fault} Page through the list instead.", "not_aggregated")
         # The declared columns that this caller's list shows.
-        terms = Terms(Columns(self, rows.model).find_shown(self.mcp_aggregate))
+        call = getattr(request._request, "mcp_call", None)
+        fields = self.mcp_aggregate if call is None else call.tool.fields
+        terms = Terms(Columns(self, rows.model).find_shown(fields))
         # By the names that the answer has.
         write = find_key_writer(self)
         known_groupings = {write(key): grouping for key, grouping in terms.groupings.items()}

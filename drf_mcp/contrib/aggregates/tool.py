@@ -160,7 +160,8 @@ class AggregateTool(Tool):
 
     @property
     def fields(self) -> Sequence[str]:
-        return cast(AggregateEndpoint, self.endpoint).fields
+        every = cast(AggregateEndpoint, self.endpoint).fields
+        return [name for name in every if not self.omission.covers((name,))]
 
     def describe(self) -> EndpointSchema:
         listing = super().describe()
@@ -205,14 +206,14 @@ class AggregateTool(Tool):
             items["enum"] = list(known)
         return Parameter(name, schema, multiple="comma", closed=Keys(known, write))
 
-    def bind(self, arguments: Any) -> Call:
+    def bind(self, arguments: Any, caller: Any = None) -> Call:
         sent = self.arguments.find_values(arguments) if isinstance(arguments, Mapping) else ()
         for argument, value in sent:
             if argument.location == QUERY and argument.parameter.name in ("group_by", "metrics"):
                 items = value if isinstance(value, list) else [value]
                 count = sum(str(item).count(",") + 1 for item in items)
                 refuse_many("MAX_FIGURES", count, argument.pointer)
-        return super().bind(arguments)
+        return super().bind(arguments, caller)
 
     @property
     def takes_fields(self) -> bool:

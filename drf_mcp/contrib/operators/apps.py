@@ -11,3 +11,4 @@ class OperatorsConfig(AppConfig):
     label = "drf_mcp_operators"
     verbose_name = _("MCP reports")
     mcp_features = ("drf_mcp.contrib.operators.feature.OperatorsFeature",)
+    mcp_checks = "drf_mcp.contrib.operators.risks"

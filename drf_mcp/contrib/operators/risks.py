@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from django.core.checks import CheckMessage, Warning
 from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp.archives import can_be_asked
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.operators.permission_trace import lets_all_in
 from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import Tool
@@ -19,6 +21,8 @@ from drf_mcp.management.tool_reports import ToolReport
 from drf_mcp.option_types.installed import features
 
 GUARDED, LACKING, NEEDLESS, UNKNOWN = "yes", "no", "not needed", "not known"
+# The order of throttles, and the most tools that a check names.
+LIMITS, MOST = 600, 30
 MARKS = {GUARDED: "yes", LACKING: "no", NEEDLESS: "-", UNKNOWN: "?"}
 
 
@@ -51,6 +55,13 @@ class ToolRisks:
         self.grave = [s.name for s in self.safeguards if s.is_grave and s.name in self.lacking]
         # What guards do with the tool, by their names.
         self.says = {each.name: each.says for each in self.safeguards if each.says}
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether an app stands between a call and its change, and permissions are asked."""
+        # Throttles and the audit change nothing about a single call.
+        around = [each for each in self.safeguards if 0 < each.order < LIMITS]
+        return any(each.is_on for each in around) and not self.grave
 
     @property
     def rank(self) -> tuple[Any, ...]:
@@ -103,6 +114,25 @@ class ToolRisks:
         """The marks of a table, in capitals where the guard must not be lacking."""
         marks = {guard: MARKS[state] for guard, state in self.guards.items()}
         return [mark.upper() if name in self.grave else mark for name, mark in marks.items()]
+
+
+@register_check(deploy=True)
+def check_writes(project: Project) -> Iterator[CheckMessage]:
+    throttles = project.endpoints[0].view.get_throttles() if project.endpoints else ()
+    own = [t for t in project.tools.values() if not t.reads and not t.endpoint.is_built_in]
+    writing = own if project.endpoints else []
+    # Rules are in a table, which W015 and `migrate` speak of.
+    found = attempt(lambda: [ToolRisks(tool, throttles) for tool in writing], [])
+    bare = sorted((each for each in found if not each.is_guarded), key=lambda each: each.rank)
+    if bare:
+        rows = [f"  {each.tool.name}: lacks {', '.join(each.lacking)}" for each in bare[:MOST]]
+        more = [f"  and {len(bare) - MOST} more"] if len(bare) > MOST else []
+        yield Warning(
+            "\n".join(["An agent alone may change data with these tools:", *rows, *more]),
+            hint="Let a person confirm or approve such calls, or leave the tools out. "
+            "`manage.py mcp_tools risks` shows all. See docs/agents_alone.md.",
+            id="drf_mcp.W041",
+        )
 
 
 class RisksReport(ToolReport):

@@ -120,6 +120,9 @@ class RouteResource(Tool):
         endpoint, chosen = tool.endpoint, tool.options.resource
         if endpoint.method != "GET" or not endpoint.has_http_request or endpoint.is_built_in:
             return None
+        # A URI has all arguments in it.
+        if tool.options.hidden:
+            return None
         if chosen is False or (chosen is None and endpoint.standard_action != "retrieve"):
             return None
         one = _find_tool_of_one(tool) if endpoint.many else tool
@@ -139,7 +142,7 @@ class RouteResource(Tool):
     def arguments(self) -> Any:
         return self.tool.arguments
 
-    def bind(self, arguments: Any) -> Call:
+    def bind(self, arguments: Any, caller: Any = None) -> Call:
         if not self.query:
             return Call({}, self.path_kwargs)
         query: MultiValueDict[str, str] = MultiValueDict()

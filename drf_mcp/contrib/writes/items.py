@@ -194,7 +194,7 @@ class Items:
         """Return whether a caller sent several objects, or no argument of one object."""
         return arguments.get(self.name) is not None or not find_sent(self.own, arguments)
 
-    def bind(self, arguments: Mapping[str, Any]) -> Call:
+    def bind(self, arguments: Mapping[str, Any], caller: Any = None) -> Call:
         items = parse_json_text(arguments.get(self.name), list)
         if not isinstance(items, list) or not 0 < len(items) <= self.most:
             raise ArgumentsRefused([self._describe_number(items)])
@@ -208,7 +208,7 @@ class Items:
         problems: list[Problem] = []
         for index, item in enumerate(items):
             try:
-                calls.append(self._bind_item(item, shared))
+                calls.append(self._bind_item(item, shared, caller))
             except ArgumentsRefused as exc:
                 located = (self.locate(problem, index, shared) for problem in exc.problems)
                 # A problem of a shared argument is reported once.
@@ -226,7 +226,7 @@ class Items:
             items=tuple(calls),
         )
 
-    def _bind_item(self, item: Any, shared: Mapping[str, Any]) -> Call:
+    def _bind_item(self, item: Any, shared: Mapping[str, Any], caller: Any) -> Call:
         if not isinstance(item, Mapping):
             raise ArgumentsRefused([not_an_object(item)])
         controls = [argument for argument in self.shared if argument.location == CONTROL]
@@ -235,7 +235,7 @@ class Items:
         self.refuse(find_sent(controls, item), message, remediation)
         merged = self.arguments.merge(shared, item)
         places = ((shared, self.shared_names), (item, self.own_names))
-        call: Call = self.arguments.bind_one(merged, places)
+        call: Call = self.arguments.bind_one(merged, places, caller)
         return call
 
     def refuse(self, misplaced: Iterable[Argument], message: str, remediation: str) -> None:

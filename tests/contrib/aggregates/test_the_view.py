@@ -18,9 +18,9 @@ LIST = {"get": "list", "post": "create"}
 def serve(journeys, expose, agent_of):
     """Serve a viewset with these members and return a function that asks for its figures."""
 
-    def make(route="journeys/", **members):
+    def make(route="journeys/", options=None, **members):
         viewset = type("Own", (JourneyViewSet,), members)
-        viewset = mcp_viewset(aggregate=["kind", "passengers"])(viewset)
+        viewset = mcp_viewset(aggregate=["kind", "passengers"], **options or {})(viewset)
         expose(path(route, viewset.as_view(LIST)))
 
         def ask(username="carol", **arguments):
@@ -57,6 +57,15 @@ def test_a_caller_who_may_not_list_does_not_see_the_aggregate(serve, agent_of):
     serve(permission_classes=[StaffList])
     assert "journeys_aggregate" in agent_of("carol").tools()
     assert "journeys_aggregate" not in agent_of("alice").tools()
+
+
+def test_fields_that_the_list_leaves_out_make_no_figures(serve, agent_of):
+    assert not serve()(group_by=["passengers"], metrics=["count"]).is_error
+    ask = serve(options={"omit": ["passengers"]})
+    names = agent_of("carol").tools()["journeys_aggregate"]["inputSchema"]["properties"]
+    assert "passengers" not in str([names["group_by"], names["metrics"]])
+    assert ask(group_by=["passengers"]).is_error
+    assert not ask(group_by=["kind"]).is_error
 
 
 class Hourly(throttling.UserRateThrottle):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.contrib.auth.decorators import login_required
+from django.core.checks import run_checks
 from django.urls import path
 from rest_framework.permissions import AllowAny, IsAdminUser
 from rest_framework.response import Response
@@ -203,3 +204,14 @@ def test_a_long_name_has_its_own_line_on_a_narrow_screen(expose, printed):
     lines = printed("risks", columns=80).splitlines()
     assert lines[0] == "long" * 10
     assert max(map(len, lines)) <= 80
+
+
+def test_writes_without_a_guard_are_named_once_before_deployment(expose, subtests):
+    for options, is_named in (({}, True), ({"confirm": True}, False), ({"read_only": True}, False)):
+        with subtests.test(options=options):
+            view = mcp_tool(**options)(type("Own", (Deed,), {}))
+            expose(path("deed/", view.as_view()), path("own/mcp", MCPView.as_view()))
+            checks = run_checks(tags=["drf_mcp"], include_deployment_checks=True)
+            found = [each.msg for each in checks if each.id == "drf_mcp.W041"]
+            assert len(found) == is_named
+            assert all("deed: lacks confirmation" in text for text in found), found
