@@ -39,6 +39,7 @@ CONFIRMED = "contrib/writes/confirmation/test_tokens.py"
 CLIENTS = "contrib/oauth/test_clients.py"
 TOKENS = "contrib/tokens/test_authentication.py"
 PROGRAMS = "contrib/compose/test_guards.py"
+NAMED = "contrib/compose/test_named.py"
 
 MUTANTS = (
     # Who is calling: 401 first, the endpoint's permissions, tokens, scopes and tenants.
@@ -152,4 +153,7 @@ MUTANTS = (
     Mutant("ProgramCalls._check_same_call", never(1), PROGRAMS),
     Mutant("Keeper.read", never(2), PROGRAMS),
     Mutant("Keeper.claim", never(1), "contrib/compose/test_attacks.py"),
+    Mutant("ComposeTool.may_write", returns("True"), "contrib/compose/test_programs.py"),
+    Mutant("ProgramPermission.has_permission", returns("True"), NAMED),
+    Mutant("Record.find", never(2), NAMED),
 )
