@@ -81,14 +81,6 @@ def test_the_three_tools_are_left_out_where_they_have_nothing_to_run_or_find(ser
     assert set(serve(tools=[]).tools()) == PINNED
 
 
-@pytest.mark.slow
-def test_pages_of_the_list_hold_each_tool_once(agent, configured):
-    configured(PINNED_TOOLS=["orders_*"], TOOLS_PAGE_SIZE=2)
-    names = list(agent.tools())
-    assert names[:3] == ["tools_search", "tools_read", "tools_write"]
-    assert len(names) == len(set(names)) > 8
-
-
 def test_every_revision_lists_and_runs_the_three_tools(subtests, agent):
     for revision in ["2026-07-28", "2025-06-18"]:
         with subtests.test(revision=revision):

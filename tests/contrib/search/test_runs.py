@@ -132,26 +132,7 @@ def test_the_pointer_of_an_error_of_the_view_leads_into_arguments(agent):
     assert "/arguments/lines/0/product" in {problem["pointer"] for problem in problems}
 
 
-def test_the_next_page_is_ready_to_send(agent):
-    first = agent.run("orders_list", {"page_size": 1})
-    following = first.envelope["meta"]["pagination"]["next"]
-    second = agent.call("tools_read", **following)
-    assert second.data["results"][0]["id"] != first.data["results"][0]["id"]
-
-
 # --- Guards -----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def confirmed(configured) -> None:
-    configured(CONFIRM=True)
-
-
-def test_a_run_is_confirmed_by_a_second_run(agent, confirmed):
-    order = order_of("alice")
-    asked = agent.run("orders_refund", {"pk": order.pk, "reason": "late", "amount": "1.00"})
-    assert asked.data["error_code"] == "CONFIRMATION_REQUIRED"
-    assert agent.call("tools_write", **asked.data["next"]).data["refunded_amount"] == "1.00"
 
 
 @pytest.fixture
@@ -171,13 +152,6 @@ def test_an_excluded_tool_is_refused_with_the_reason(agent, configured):
     configured(READ_ONLY=True)
     result = agent.call("tools_write", name="orders_refund", arguments={"pk": 1})
     assert "orders_refund is not available here" in result.envelope["error"]
-
-
-def test_runs_and_searches_need_a_credential(agent_of):
-    anonymous = agent_of(None)
-    for name in ("tools_search", "tools_read"):
-        params = {"name": name, "arguments": {"name": "orders_list"}}
-        assert anonymous.post(*anonymous.frame("tools/call", params)).status_code == 401
 
 
 # --- Logs, signals and the archive --------------------------------------------------------------
@@ -210,32 +184,3 @@ def test_arguments_of_a_refused_run_are_not_logged(agent, configured, caplog):
     refused, made = (record.arguments for record in caplog.records)
     assert (refused["name"], made) == ("users_create", {"page_size": 1})
     assert "4711" not in json.dumps(refused)
-
-
-@pytest.mark.slow
-def test_archived_content_of_a_run_is_that_of_the_tool(agent, configured):
-    configured(MAX_RESULT_TOKENS=1000)
-    result = agent.run("orders_list", {"page_size": 50})
-    archive = next(iter(result.envelope["meta"]["content_archive_hashes"]))
-    rest = agent.call("content_retrieve", archive_id=archive)
-    assert rest.data["tool"] == "orders_list"
-
-
-@pytest.mark.slow
-def test_a_run_continues_with_the_answer_to_its_question(agent, confirmed):
-    order = order_of("alice")
-    params = {
-        "name": "tools_write",
-        "arguments": {"name": "orders_cancel", "arguments": {"pk": order.pk}},
-        "_meta": {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}},
-    }
-    asked = agent.result("tools/call", **params)
-    assert asked["resultType"] == "input_required"
-    responses = {key: {"action": "accept", "content": {}} for key in asked["inputRequests"]}
-    done = agent.result(
-        "tools/call", **params, inputResponses=responses, requestState=asked["requestState"]
-    )
-    assert done["structuredContent"]["data"]["status"] == "cancelled"
-
-
-# --- After the call ---------------------------------------------------------------------------
