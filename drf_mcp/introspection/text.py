@@ -16,6 +16,9 @@ from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.option_types.spelling import find_nearest
 
 HISSING = re.compile(r"(?:s|x|z|ch|sh)$", re.IGNORECASE)
+PLURAL = re.compile(r"(?:(ie)|(?<=ss|sh)e|(?<=x)e|(?<=[nt]ch)e)?(?<=[^siua])s$")
+# Words that end as plurals do, and are none or are their own.
+UNCHANGED = re.compile(r"\b(?:news|series|species|lens|means)$")
 CONSONANT_Y = re.compile(r"(?<=[^aeiou\W])y$")
 TAG = re.compile(r"</?[a-zA-Z][^>]*>")
 
@@ -66,11 +69,12 @@ def join_values(values: Iterable[Any]) -> str:
 
 
 def find_model_name(model: Any) -> str:
-    options = model._meta
+    name, written = model.__name__, model._meta.verbose_name
     # Django makes a verbose_name by splitting the class name at capitals, and keeps underscores.
-    if "_" not in model.__name__ or options.verbose_name != camel_case_to_spaces(model.__name__):
-        return clean_text(options.verbose_name)
-    return " ".join(camel_case_to_spaces(part) for part in model.__name__.split("_") if part)
+    if written != camel_case_to_spaces(name):
+        return clean_text(written)
+    noun = " ".join(camel_case_to_spaces(part) for part in name.split("_") if part)
+    return noun if UNCHANGED.search(noun) else PLURAL.sub(lambda end: "y" if end[1] else "", noun)
 
 
 def find_plural_name(model: Any) -> str:
@@ -79,6 +83,8 @@ def find_plural_name(model: Any) -> str:
     if str(plural) != f"{model._meta.verbose_name}s":
         return clean_text(plural)
     noun = find_model_name(model)
+    if PLURAL.search(noun):
+        return noun
     return f"{noun}es" if HISSING.search(noun) else CONSONANT_Y.sub("ie", noun) + "s"
 
 

@@ -33,11 +33,25 @@ from drf_mcp.routes.tool import Tool
 VERBS = {
     "list": "List {plural}",
     "retrieve": "Get one {single}",
-    "retrieve_many": "Get several {plural}",
+    "retrieve_several": "Get several {plural}",
     "create": "Create {one}",
     "update": "Replace {one}",
     "partial_update": "Change fields of {one}",
     "destroy": "Delete {one}",
+    "create_several": "Create several {plural}",
+    "update_several": "Update several {plural}",
+    "partial_update_several": "Change fields of several {plural}",
+    "destroy_several": "Delete several {plural}",
+}
+# The names that libraries and projects give to actions with several objects.
+SEVERAL = {
+    "bulk_create": "create_several",
+    "bulk_update": "update_several",
+    "batch_update": "update_several",
+    "bulk_partial_update": "partial_update_several",
+    "partial_bulk_update": "partial_update_several",
+    "bulk_destroy": "destroy_several",
+    "bulk_delete": "destroy_several",
 }
 # Verbs with which the name of a GET action may begin; other names, such as "summary", are nouns.
 READ_VERBS = frozenset(
@@ -127,8 +141,8 @@ class Subject:
         action = snake_case(endpoint.part) or action
         if self.model is None or not action:
             return ""
-        if action in VERBS:
-            return self.fill(VERBS["retrieve_many" if endpoint.many else action])
+        if text := VERBS.get(_find_deed(endpoint, action)):
+            return self.fill(text)
         words, method = [word for word in action.split("_") if word], endpoint.method
         objects = self.plural if endpoint.is_of_many else self.one
         fields = {each.name: each for each in self.model._meta.get_fields()}
@@ -174,11 +188,15 @@ class Subject:
 SENTENCES = {
     "list": "Find, show or count {plural}",
     "retrieve": "Get or show one {single}",
-    "retrieve_many": "Get or show several {plural}",
+    "retrieve_several": "Get or show several {plural}",
     "create": "Add or register a new {single}",
     "update": "Replace or change {one}",
     "partial_update": "Change, edit or mark {one}",
     "destroy": "Delete or remove {one}",
+    "create_several": "Add or register several {plural} in one call",
+    "update_several": "Update or change several {plural} in one call",
+    "partial_update_several": "Change, edit or mark several {plural} in one call",
+    "destroy_several": "Delete or remove several {plural} in one call",
 }
 # Of a list whose pages have no count, such as pages by cursor.
 UNCOUNTED = "Find or show {plural}"
@@ -311,8 +329,9 @@ def describe_tool(tool: Tool) -> str:
 def _make_sentence(tool: Tool, subject: Subject, is_first: bool) -> str:
     endpoint, title, schema = tool.endpoint, tool.title, tool.schema
     action = None if endpoint.part else endpoint.standard_action
-    if subject.model is not None and action in SENTENCES:
-        sentence = SENTENCES["retrieve_many" if endpoint.many else action]
+    deed = _find_deed(endpoint, action or "")
+    if subject.model is not None and deed in SENTENCES:
+        sentence = SENTENCES[deed]
         if action == "list" and not _counts_rows(endpoint):
             sentence = UNCOUNTED
         title = subject.fill(sentence)
@@ -325,6 +344,12 @@ def _make_sentence(tool: Tool, subject: Subject, is_first: bool) -> str:
     elif endpoint.method == "GET" and (filters := join_names(_name_filters(schema.query))):
         return f"{title} by {filters}."
     return f"{title}."
+
+
+def _find_deed(endpoint: Endpoint, action: str) -> str:
+    if endpoint.many:
+        return "retrieve_several"
+    return SEVERAL.get(action, action) if endpoint.is_of_many else action
 
 
 def _counts_rows(endpoint: Any) -> bool:

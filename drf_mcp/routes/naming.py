@@ -177,13 +177,15 @@ def _find_shared_words(endpoints: Sequence[Endpoint]) -> tuple[str, ...]:
 def _join_words(nouns: list[str], ending: list[str], shared: Sequence[str]) -> str:
     """Return a name of the words that fit, the last noun and the action first of all.
 
-    A name that is too long leaves out the words that all tools share, then words from the middle.
+    A name that is too long leaves out the words that all tools share, then words from the middle,
+    then the first one.
     """
     whole = "_".join([*nouns, *ending])
     if len(whole) > DEFAULT_MAX_LENGTH and tuple(nouns[: len(shared)]) == tuple(shared):
         nouns = nouns[len(shared) :] or nouns
-    for dropped in range(max(len(nouns) - 1, 1)):
-        name = "_".join([nouns[0], *nouns[1 + dropped :], *ending])
+    shorter = [[nouns[0], *nouns[1 + dropped :]] for dropped in range(max(len(nouns) - 1, 1))]
+    for kept in (*shorter, nouns[-1:]):
+        name = "_".join([*kept, *ending])
         if len(name) <= DEFAULT_MAX_LENGTH and NAME.match(name):
             return name
     return _shorten_name(whole, ending="".join(ending))

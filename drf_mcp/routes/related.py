@@ -15,7 +15,7 @@ from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.inspection import STANDARD
 from drf_mcp.introspection.model_fields import drop_comparison, shows_value
 from drf_mcp.introspection.names import make_portable_name
-from drf_mcp.introspection.text import get_names, join_values, with_article
+from drf_mcp.introspection.text import find_model_name, get_names, join_values, with_article
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Parameters, Place, Schema
 
 # The most list tools that are named for a generic foreign key.
@@ -158,7 +158,9 @@ class RelatedTools:
 def _find_deed(endpoint: Any) -> Any:
     # Not `endpoint.model`, since to ask each view for its queryset is costly.
     queryset = getattr(endpoint.view_class, "queryset", None)
-    objects = getattr(queryset, "model", None) or endpoint.view_class
+    model = getattr(queryset, "model", None)
+    # Models of two apps may have one name, and titles name nothing else.
+    objects = find_model_name(model) if model else endpoint.view_class
     return (
         objects,
         endpoint.standard_action,

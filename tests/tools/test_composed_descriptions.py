@@ -48,6 +48,19 @@ class Jar(models.Model):  # noqa: DJ008 - never stored
         managed = False
 
 
+class Lids(models.Model):  # noqa: DJ008 - never stored
+    class Meta:
+        app_label = "composed"
+        managed = False
+
+
+class OldJar(models.Model):  # noqa: DJ008 - never stored
+    class Meta:
+        app_label = "composed"
+        managed = False
+        verbose_name = "jar"
+
+
 class JarSerializer(serializers.ModelSerializer):
     class Meta:
         model = Jar
@@ -243,6 +256,23 @@ def test_titles_of_actions_read_as_english(jars):
         assert tool.description == f"{title}."
 
 
+def test_titles_of_actions_with_several_objects_say_so(tools_of):
+    actions = {"put": "bulk_update", "patch": "partial_bulk_update", "delete": "bulk_destroy"}
+    own = type("Own", (Jars,), dict.fromkeys(actions.values(), lambda self, request: None))
+    tools = tools_of(path("jars/", own.as_view(actions, detail=False))).values()
+    assert {tool.title: tool.description for tool in tools} == {
+        "Update several jars": "Update or change several jars in one call.",
+        "Change fields of several jars": "Change, edit or mark several jars in one call.",
+        "Delete several jars": "Delete or remove several jars in one call.",
+    }
+
+
+def test_a_class_that_is_named_in_the_plural_has_a_singular(tools_of):
+    view = type("Own", (Jars,), {"queryset": Lids.objects.all(), "filter_backends": []})
+    tools = tools_of(path("lids/", view.as_view({"get": "list", "post": "create"})))
+    assert [tool.title for tool in tools.values()] == ["List lids", "Create a lid"]
+
+
 def test_a_tool_below_a_parent_names_the_parent(tools_of):
     for kwarg in ["shelf_pk", "shelf_code", "parent_lookup_shelf__code"]:
         router = SimpleRouter()
@@ -265,9 +295,13 @@ def test_what_a_view_below_an_object_gets_is_not_that_object(tools_of):
     assert tools["jars_next_destroy"].description == "Delete the next of a jar."
 
 
+class OldJars(Jars):
+    queryset = OldJar.objects.all()
+
+
 def test_tools_that_do_the_same_under_two_paths_say_their_path(tools_of):
     tools = tools_of(
-        path("api/attic/jars/", Jars.as_view({"post": "create"})),
+        path("api/attic/jars/", OldJars.as_view({"post": "create"})),
         path("api/cellar/jars/", Jars.as_view({"post": "create"})),
         path("api/cellar/jars/<int:pk>/", Jars.as_view({"get": "retrieve"})),
     )

@@ -208,6 +208,14 @@ def test_a_name_that_is_too_long_leaves_out_words_from_the_middle(tools_of):
     ]
 
 
+def test_a_name_of_two_words_that_is_too_long_leaves_out_the_first(tools_of):
+    actions = {"get": "list", "patch": "bulk_partial_update"}
+    assert list(tools_of(path("circuits/virtual-circuit-types/", Positions.as_view(actions)))) == [
+        "circuits_virtual_circuit_types_list",
+        "virtual_circuit_types_bulk_partial_update",
+    ]
+
+
 def test_a_name_that_is_too_long_leaves_out_the_words_that_all_tools_share(tools_of):
     views = Positions.as_view({"patch": "partial_update"})
     tools = tools_of(
