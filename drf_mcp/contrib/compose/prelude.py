@@ -52,11 +52,12 @@ def _sum(rows, start=0):
 def _are_floats(rows):
     kinds = [type(row) for row in rows]
     return float in kinds and kinds.count(float) + kinds.count(int) == len(kinds)
-def _round(number, digits=None):
+def _len(rows): return rows.__len__() if type(rows).__name__ in _LENGTHS else len(rows)
+def _round(number, ndigits=None):
     # The interpreter rounds 2.675 up.
-    if isinstance(number, float) and digits is not None and digits >= 0:
-        return float(f"{number:.{digits}f}")
-    return round(number, digits)
+    if isinstance(number, float) and ndigits is not None and ndigits >= 0:
+        return float(f"{number:.{ndigits}f}")
+    return round(number, ndigits)
 def _end(value, depth=0):
     kind = type(value).__name__
     if isinstance(value, dict) and depth < 50:

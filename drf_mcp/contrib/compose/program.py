@@ -109,7 +109,8 @@ def read_program(text: str, calls: Any) -> Program:
     pairs = zip(_find_statements(tree), _find_statements(again), strict=True)
     lines = {new.lineno: old.lineno for old, new in pairs}
     names = find_loaded_names(again) - find_bound(again)[0]
-    return Program(written, write_prelude(again), lines, imports, names)
+    parts = f"_LENGTHS = {rewriter.lengths}\n{write_prelude(again)}"
+    return Program(written, parts, lines, imports, names)
 
 
 def _find_imports(tree: ast.Module) -> Iterator[tuple[int, str]]:

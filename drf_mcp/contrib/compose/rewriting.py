@@ -9,12 +9,13 @@ from collections.abc import Collection, Iterable
 from datetime import date, datetime
 from typing import Any
 
-from drf_mcp.contrib.compose.prelude import MODULES, find_loaded_names
+from drf_mcp.contrib.compose.prelude import MODULES
 
 # Builtins whose parts call tools, count as Python does, or give iterators.
-BUILTINS = {"map", "filter", "sorted", "max", "min", "round", "sum", "callable"}
-# They give lists where nothing is asked for the next row.
-ITERATORS = {"zip", "enumerate", "reversed"}
+BUILTINS = {
+    *("map", "filter", "sorted", "max", "min", "round", "sum", "callable", "zip", "enumerate"),
+    "reversed",
+}
 # Methods that the interpreter lacks.
 METHODS = {
     *("isocalendar", "toordinal", "fromisocalendar", "fromordinal", "fromtimestamp"),
@@ -49,7 +50,7 @@ TYPING = frozenset({"typing", "typing_extensions", "collections.abc", "__future_
 ZONED = frozenset({"astimezone", "now"})
 ENUMS = {"Enum": False, "StrEnum": True, "IntEnum": True}
 # Methods of classes that the interpreter does not call.
-IGNORED = frozenset(f"__{each}__" for each in ("lt", "le", "gt", "ge", "len", "bool", "getattr"))
+IGNORED = frozenset(f"__{each}__" for each in ("lt", "le", "gt", "ge", "bool", "getattr"))
 NEVER_ENDS = "This generator never ends: give it an end, or write a loop."
 SYNCHRONOUS = {
     ast.AsyncFunctionDef: ast.FunctionDef,
@@ -68,7 +69,14 @@ class Rewriter(ast.NodeTransformer):
     def __init__(self, tree: ast.Module, tools: Collection[str]) -> None:
         self.tools = tools
         self.bound, self.functions, self.modules = find_bound(tree)
-        self.replaced = BUILTINS | (ITERATORS if "next" in find_loaded_names(tree) else set())
+        kinds = [each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)]
+        # Classes that have a length: nothing else of the interpreter asks for it.
+        self.lengths = [
+            kind.name
+            for kind in kinds
+            if any(isinstance(x, ast.FunctionDef) and x.name == "__len__" for x in kind.body)
+        ]
+        self.replaced = BUILTINS | ({"len"} if self.lengths else set())
         self.fields = find_fields(tree)
         self.methods = find_decorated(tree)
         self.has_zones = "zoneinfo" in ast.unparse(tree)
