@@ -88,6 +88,8 @@ class MCPView(View):
         resource: the canonical URI that tokens are for; by default the endpoint's own address.
     """
 
+    # False for a view that only takes the callers of an endpoint: no catalog lists it.
+    serves_mcp = True
     server_class: type[Server] = Server
     registry: Registry = registry
     envelope_class: type[Envelope] | None = None

@@ -221,7 +221,7 @@ class WellKnownConverter:
             text = "".join(map(str, chain[1:])).translate(UNANCHORED).rstrip("/?")
             found = self.find_by_path(f"/{text}" if text else "")
             # A path with arguments cannot be resolved.
-            if found and found.callback is entry.callback:
+            if found and found.callback is entry.callback and not found.kwargs:
                 yield found
 
 

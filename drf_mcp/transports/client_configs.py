@@ -52,6 +52,8 @@ class ClientConfig:
     title: str
     # The file that holds the configuration, of the class in English.
     place: str
+    # The JSON file in a project, "" for none.
+    file = ""
     # "console", "json" or "toml".
     language = "json"
     # The member of the JSON file that holds the servers.
@@ -137,6 +139,7 @@ class ClaudeDesktop(ClientConfig):
 class Cursor(ClientConfig):
     name, title = "cursor", "Cursor"
     place = ".cursor/mcp.json in the project, or ~/.cursor/mcp.json"
+    file = ".cursor/mcp.json"
 
     @property
     def link(self) -> str:  # type: ignore[override]
@@ -149,6 +152,7 @@ class Cursor(ClientConfig):
 class VSCode(ClientConfig):
     name, title = "vscode", "VS Code"
     place = ".vscode/mcp.json in the workspace"
+    file = ".vscode/mcp.json"
     key = "servers"
 
     @property
@@ -185,11 +189,48 @@ class Codex(ClientConfig):
 class Gemini(ClientConfig):
     name, title = "gemini", "Gemini CLI"
     place = "~/.gemini/settings.json, or .gemini/settings.json in the project"
+    file = ".gemini/settings.json"
     url_key = "httpUrl"
 
 
+class Project(ClientConfig):
+    name, title = "project", "The project's own file, for Claude Code and Copilot CLI"
+    place = file = ".mcp.json"
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        return {"type": "http" if self.command is None else "stdio", **super().entry}
+
+
+class Windsurf(ClientConfig):
+    name, title, place = "windsurf", "Windsurf", "~/.codeium/windsurf/mcp_config.json"
+    url_key = "serverUrl"
+
+
+class Zed(ClientConfig):
+    name, title, place = "zed", "Zed", "~/.config/zed/settings.json, or .zed/settings.json"
+    file, key = ".zed/settings.json", "context_servers"
+
+
+class OpenCode(ClientConfig):
+    name, title, place = "opencode", "opencode", "opencode.json in the project"
+    file, key = "opencode.json", "mcp"
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        if self.command is None:
+            return {"type": "remote", **super().entry}
+        environment = {"environment": dict(self.command.environment)}
+        words = {"type": "local", "command": list(self.command.arguments)}
+        return {**words, **(environment if self.command.environment else {})}
+
+
 CLIENTS: dict[str, type[ClientConfig]] = {
-    client.name: client for client in (ClaudeCode, ClaudeDesktop, Cursor, VSCode, Codex, Gemini)
+    client.name: client
+    for client in (
+        *(ClaudeCode, ClaudeDesktop, Cursor, VSCode, Codex, Gemini),
+        *(Windsurf, Zed, OpenCode, Project),
+    )
 }
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import shlex
 import tomllib
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -214,3 +215,38 @@ def test_no_token_is_made_without_a_user_or_a_class_that_makes_tokens(settings, 
     ]:
         with subtests.test(args=args), pytest.raises(CommandError, match=message):
             run("cursor", "--create-token", *args)
+
+
+# --- Files of a project -------------------------------------------------------------------------
+
+
+def write(client: str, *args: str) -> dict:
+    run(client, "--write", "--token", "0123", *args)
+    return json.loads(Path(CLIENTS[client].file).read_text())
+
+
+def test_the_server_is_added_to_what_a_file_has(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path(".mcp.json").write_text('{"mcpServers": {"other": {"command": "x"}}, "more": [1]}')
+    for _ in range(2):
+        known = write("project")
+        assert known["more"] == [1]
+        assert known["mcpServers"].keys() == {"other", "shop"}
+        assert known["mcpServers"]["shop"]["url"] == "http://127.0.0.1:8000/mcp"
+    assert write("vscode")["servers"]["shop"]["type"] == "http"
+    assert write("opencode")["mcp"]["shop"]["type"] == "remote"
+
+
+def test_nothing_is_written_over_what_is_not_known(tmp_path, monkeypatch, subtests):
+    monkeypatch.chdir(tmp_path)
+    for client, text, fault in (
+        ("project", '{"mcpServers": {"shop": {"url": "http://else"}}}', "another server 'shop'"),
+        ("project", "// a comment\n{}", "no plain JSON"),
+        ("project", "[]", "no plain JSON"),
+        ("codex", "", "has no JSON file"),
+    ):
+        with subtests.test(client=client, text=text):
+            Path(".mcp.json").write_text(text)
+            with pytest.raises(CommandError, match=fault):
+                run(client, "--write")
+            assert Path(".mcp.json").read_text() == text

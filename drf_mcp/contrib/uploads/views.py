@@ -98,6 +98,8 @@ class UploadView(MCPView):
     name that the view of the call gets, the header Content-Type its media type.
     """
 
+    serves_mcp = False
+
     http_method_names = ["post", "options"]
 
     def check_request(self, request: HttpRequest) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import sys
 from argparse import ArgumentParser
@@ -14,6 +15,7 @@ from drf_mcp.settings import mcp_settings
 from drf_mcp.transports.client_configs import (
     BASIC,
     CLIENTS,
+    ClientConfig,
     ServerCommand,
     find_challenge,
     find_placeholder,
@@ -26,6 +28,7 @@ TO_ENCODE = (
     "The header holds the base64 of USERNAME:PASSWORD: give both with --token USERNAME:PASSWORD."
 )
 SIGNS_IN = "The client opens a browser to sign in (OAuth). With --token it sends a token instead."
+KEEP_OUT = "The file may hold a token: keep it out of version control."
 NO_TOKEN_READ = (
     "No authentication class of the endpoint reads an Authorization header. Add one, such as REST "
     "framework's TokenAuthentication, to AUTHENTICATION_CLASSES in DRF_MCP."
@@ -45,6 +48,11 @@ class Command(MCPCommand):
         add("--url", help=f"the URL of the endpoint, by default on {DEFAULT_ORIGIN}")
         self.add_endpoint_argument(add)
         add("--json", action="store_true", help="print titles, places and texts as JSON")
+        add(
+            "--write",
+            action="store_true",
+            help="add the server to the client's file in this folder",
+        )
         add("--stdio", action="store_true", help="let the client start mcp_stdio itself")
         add("--create-token", action="store_true", help="make a token for the user of --as")
         self.add_user_argument(
@@ -69,7 +77,30 @@ class Command(MCPCommand):
             return
         for config in configs:
             self.stderr.write(f"# {config.title}: {config.place}", self.style.NOTICE)
-            self.stdout.write(config.text)
+            if not options["write"]:
+                self.stdout.write(config.text)
+            elif fault := self._write_file(config):
+                self.stdout.write(config.text)
+                raise UsageError(f"Nothing was written: {fault}")
+            else:
+                self.stderr.write(f"# Written. {KEEP_OUT}" if config.headers else "# Written.")
+
+    def _write_file(self, config: ClientConfig) -> str:
+        """Add a server to a client's file in this folder; return why not, "" when written."""
+        path, entry = Path(config.file), config.entry
+        if not config.file:
+            return f"{config.title} has no JSON file in a project."
+        try:
+            known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+            servers = known.setdefault(config.key, {})
+            is_other = servers.setdefault(config.server_name, entry) != entry
+        except (ValueError, AttributeError, TypeError):
+            return f"{path} is no plain JSON object."
+        if is_other:
+            return f"{path} has another server {config.server_name!r}. Choose a --name."
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        return ""
 
     def _find_target(self, options: dict[str, Any]) -> dict[str, Any]:
         if options["stdio"]:
