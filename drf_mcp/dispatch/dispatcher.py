@@ -48,8 +48,8 @@ from drf_mcp.dispatch.response import (
     ViewResponse,
     build_outcome,
     hide_errors,
-    leave_out,
     new_request_id,
+    omit_fields,
 )
 from drf_mcp.exceptions import catch
 from drf_mcp.features import CallState, Guard, Proceed
@@ -295,7 +295,7 @@ class Dispatcher(FailureOutcomes):
             self.recognize and partial(self.recognize, named=named),
         )
         if tool.options.omit:
-            outcome = leave_out(outcome, tool.omission.leave_out)
+            outcome = omit_fields(outcome, tool.omission.leave_out)
         if tool.endpoint.standard_action == "list" and is_empty(outcome):
             outcome = outcome.changed(
                 warnings=(*outcome.warnings, *explain_empty_list(self.find_offered(call), bound))

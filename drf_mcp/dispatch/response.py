@@ -261,7 +261,7 @@ def hide_errors(response: ViewResponse, hidden: Iterable[str]) -> ViewResponse:
     return replace(response, content=replace(response.content, data=shown))
 
 
-def leave_out(outcome: Outcome, omit: Callable[[Any], Any]) -> Outcome:
+def omit_fields(outcome: Outcome, omit: Callable[[Any], Any]) -> Outcome:
     """Return an outcome without the fields of its tool's option ``omit``."""
     encoder, failure = AnswerEncoder(), outcome.failure
 

@@ -47,11 +47,10 @@ class SignedInPermission(SimpleRateThrottle):
         return f"drf_mcp.oauth.documents:{hashlib.sha256(person).hexdigest()}"
 
 
-class AgentFetcher(SafeMetadataFetcher):  # type: ignore[misc]
-    """The fetcher of django-oauth-toolkit, which leaves out grants that agents are not offered.
+class BoundedFetcher(SafeMetadataFetcher):  # type: ignore[misc]
+    """The fetcher of django-oauth-toolkit, with one limit of time for all that a host sends.
 
-    It has one limit of time for all that a host sends: the toolkit's begins anew with each byte,
-    so slow hosts could hold all workers of the project.
+    The toolkit's begins anew with each byte, so slow hosts could hold all workers of the project.
     """
 
     def fetch(self, client_id: str) -> tuple[dict[str, Any], int]:
@@ -74,10 +73,18 @@ class AgentFetcher(SafeMetadataFetcher):  # type: ignore[misc]
                     connection.request("GET", path, headers=accepted)
                     with connection.getresponse() as response:
                         document, age = self._read_document(response)
-                    return keep_offered_grants(document), age
+                    return document, age
             except (OSError, HTTPException, ValueError) as exc:
                 failure = str(exc)
         raise CIMDError(f"The document could not be read: {failure}")
+
+
+class AgentFetcher(BoundedFetcher):
+    """Leaves out the grants that agents are not offered."""
+
+    def fetch(self, client_id: str) -> tuple[dict[str, Any], int]:
+        document, age = super().fetch(client_id)
+        return keep_offered_grants(document), age
 
 
 @contextmanager
