@@ -153,6 +153,26 @@ def _give_value(tree: ast.Module) -> None:
         tree.body.append(ast.fix_missing_locations(ast.copy_location(ended, last)))
 
 
+def _is_mapped(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and name_of(node.func) in ("map", "filter")
+
+
+def _find_read(tree: ast.Module) -> Iterator[ast.AST]:
+    """Return what is read to its end, as by most functions."""
+    comprehensions = (ast.ListComp, ast.SetComp, ast.DictComp)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and name_of(node.func) not in LAZY:
+            yield from node.args
+        elif isinstance(node, ast.Starred):
+            yield node.value
+        elif isinstance(node, comprehensions):
+            yield from (each.iter for each in node.generators)
+        elif isinstance(node, ast.For):
+            ends = (ast.Break, ast.Return)
+            if not any(isinstance(each, ends) for each in ast.walk(node)):
+                yield node.iter
+
+
 class Checker:
     """Finds what would fail in a program, whichever line runs."""
 
@@ -167,10 +187,8 @@ class Checker:
         self.lazy: set[ast.AST] = {
             each for each in functions if any(isinstance(x, yields) for x in walk_own(each))
         }
-        self.lazy |= {each for each in ast.walk(tree) if isinstance(each, ast.GeneratorExp)}
-        # Most functions read all rows.
-        read = (each for each in ast.walk(tree) if isinstance(each, ast.Call))
-        self.lazy -= {x for each in read if name_of(each.func) not in LAZY for x in each.args}
+        made = [x for x in ast.walk(tree) if isinstance(x, ast.GeneratorExp) or _is_mapped(x)]
+        self.lazy |= {*made} - {*_find_read(tree)}
         self.known = self.bound | KNOWN | calls.functions.keys() | set(OWN_FUNCTIONS)
         self.lists_modules = True
         names = find_loaded_names(tree) - self.bound
@@ -197,7 +215,7 @@ class Checker:
                 texts = self._check_attribute(node.attr, name_of(node.value))
             elif isinstance(node, ast.Call):
                 texts = self._check_call(node, find_dotted_name(node.func))
-            elif node in self.lazy and (tool := self._find_tool(node, writes=True)):
+            if node in self.lazy and (tool := self._find_tool(node, writes=True)):
                 texts = iter([f"A generator would call {tool} for all rows: call it in a loop."])
             for text in texts:
                 yield node.lineno, text

@@ -71,6 +71,10 @@ WRONG = {
     "modules": ("import requests", ["No module named 'requests'", "statistics"]),
     "inheritance": ("class E(Exception):\n    pass\n1", ["Line 1: E cannot inherit"]),
     "comparison": ("class A:\n    def __lt__(self, o):\n        return 1\n1", ["__lt__"]),
+    "writes in next(map())": (
+        "next(map(lambda i: tickets_create(customer=i), [1]))",
+        ["call it in a loop"],
+    ),
     "writes in any()": ("any(tickets_create(customer=i) for i in [1])", ["call it in a loop"]),
     "a function at the end": ("def f():\n    return 1\nf", ["Line 3", "call f()"]),
     "a tool at the end": ("customers_list", ["call customers_list()"]),
