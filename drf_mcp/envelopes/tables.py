@@ -44,7 +44,7 @@ make_tabular: Callable[[Any], type[Envelope]] = lru_cache(maxsize=64)(_make_tabu
 def _write_table(rendered: Any) -> Any:
     data: Any = rendered.get("data") if isinstance(rendered, Mapping) else None
     rows = data.get("results") if isinstance(data, OBJECTS) else data
-    # Rows that lack a field are not told from rows with a null, so all have the same fields.
+    # In a table a field that is missing would look like a null, so all rows have the same fields.
     if not isinstance(rows, list) or not rows or not all(isinstance(r, OBJECTS) for r in rows):
         return rendered
     columns = list(rows[0])

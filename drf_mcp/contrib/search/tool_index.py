@@ -43,13 +43,9 @@ def _rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:
 
 
 class ToolIndex:
-    """The tools that one caller can find.
+    """The tools that one caller can find, of those that the caller is offered.
 
-    Args:
-        registry: keeps the ranking, which all callers with the same tools share.
-        tools: the tools that the caller is offered, by name; permissions are asked for hits alone.
-        caller: who searches.
-        result_limit: the most tokens of an answer, None for the default.
+    Permissions are asked for hits alone. All callers with the same tools share a ranking.
     """
 
     def __init__(

@@ -111,12 +111,7 @@ def _make_tool(name: str, **options: Any) -> Tool:
 
 
 class ToolSearch:
-    """What one caller sees of an endpoint which does not list all of its tools.
-
-    Args:
-        server: the `Server` of the endpoint.
-        context: the request of the caller.
-    """
+    """What one caller sees of an endpoint which does not list all of its tools."""
 
     def __init__(self, server: Any, context: RequestContext) -> None:
         pinned = server.view_attributes.get("pinned")

@@ -32,16 +32,11 @@ DERIVATIONS = (
 
 @dataclass(frozen=True)
 class Word:
-    """A word or phrase that says something.
-
-    Attributes:
-        itself: its stem.
-        near: its stem and its synonyms, with what each counts.
-        is_verb: whether it is a verb that asks for something.
-    """
+    """A word or phrase that says something: its stem, and near stems with what each counts."""
 
     itself: str
     near: Mapping[str, float]
+    # Whether it is a verb that asks for something.
     is_verb: bool = False
 
 
