@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -28,8 +29,8 @@ from drf_mcp.settings import mcp_settings
 class PagePart:
     """What an app adds to the page that a browser sees at an endpoint.
 
-    A template gets the context of the page; one of `get_client_cards`, `get_cards` or
-    `get_sections` also gets its own as ``part``, with its path as ``template``.
+    A template gets the context of the page; one of `get_home`, `get_client_cards`, `get_cards`
+    or `get_sections` also gets its own as ``part``, with its path as ``template``.
 
     Args:
         page: the `BrowsablePage`, or the `Frame` of another page with the same links.
@@ -65,6 +66,16 @@ class PagePart:
         """
         return None
 
+    def get_home(self, tools: Mapping[str, Tool]) -> Sequence[Mapping[str, Any]]:
+        """Return the contexts of sections at the top of the home, before the tools.
+
+        A section whose ``order`` is lower comes first; it is 100 where it has none.
+
+        Args:
+            tools: what the endpoint offers its caller, by name.
+        """
+        return ()
+
     def get_client_cards(self, authorization: str) -> Sequence[Mapping[str, Any]]:
         """Return the contexts of cards on the page that connects clients.
 
@@ -84,6 +95,11 @@ class PagePart:
     def get_audience(self, tool: Tool) -> str:
         """Return in one line who may call a tool, "" for nothing."""
         return ""
+
+
+def write_address(tool: str, arguments: Any) -> str:
+    """Return the query and fragment of the page of a tool, with the arguments of a call."""
+    return f"?{urlencode({'tool': tool})}#call={quote(json.dumps(arguments))}"
 
 
 # In the order of their use. They are no modules: an imported module has no hash in its name, and

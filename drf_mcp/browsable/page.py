@@ -35,6 +35,9 @@ from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
 from drf_mcp.transports.client_configs import BASIC, CLIENTS, DEFAULT_SCHEME, find_placeholder
 
+# Tools that the home shows without their groups folded.
+MOST_UNFOLDED = 10
+
 
 class BrowsablePage(Frame):
     def __init__(self, server: Any, caller: Caller) -> None:
@@ -114,7 +117,17 @@ class BrowsablePage(Frame):
             if show and (own := part.get_page(show, tools)) is not None:
                 return {**context, "shown": show, **own}
         size, tokens = sum(card.size for card in cards), sum(card.tokens for card in cards)
-        return {**context, "template": "drf_mcp/tools.html", "size": size, "tokens": tokens}
+        return {
+            **context,
+            "template": "drf_mcp/tools.html",
+            "sections": sorted(
+                (section for part in self.parts for section in part.get_home(tools)),
+                key=lambda section: section.get("order", 100),
+            ),
+            "is_folded": len(cards) > MOST_UNFOLDED,
+            "size": size,
+            "tokens": tokens,
+        }
 
     def _make_tool_context(
         self, name: str, card: ToolCard | None, cards: list[ToolCard]

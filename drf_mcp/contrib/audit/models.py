@@ -57,10 +57,14 @@ class AuditedCall(models.Model):
     )
     is_trial = models.BooleanField(_("dry run"), default=False)
     code = models.CharField(_("error code"), max_length=64, blank=True)
+    # The argument that was wrong, as a JSON pointer, and what was said about it.
+    argument = models.CharField(_("argument"), max_length=200, blank=True)
+    sentence = models.CharField(_("sentence"), max_length=300, blank=True)
     status = models.PositiveSmallIntegerField(_("HTTP status"), null=True)
     rows_changed = models.PositiveBigIntegerField(_("rows changed"), null=True)
     request_id = models.CharField(_("request id"), max_length=64, blank=True, db_index=True)
     duration_ms = models.FloatField(_("milliseconds"), null=True)
+    result_tokens = models.PositiveIntegerField(_("tokens of the result"), null=True)
 
     class Meta:
         verbose_name = _("audited call")

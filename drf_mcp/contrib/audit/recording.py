@@ -13,10 +13,11 @@ from django.utils import timezone
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
 from drf_mcp.arguments.errors import escape_unprintable
+from drf_mcp.budgets import count_tokens
 from drf_mcp.codes import screaming_code, standard_code
 from drf_mcp.contrib.audit.intent import IntentGuard, find_intent_name
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
-from drf_mcp.errors import CallRefused
+from drf_mcp.errors import CallRefused, mask_member
 from drf_mcp.exceptions import (
     ProtocolError,
     Refused,
@@ -53,6 +54,8 @@ DENIED_STATUSES = frozenset({401, 403})
 UNKNOWN_CALLERS = (NotAuthenticated, AuthenticationFailed)
 # Characters of the arguments of one call, after each is cut.
 MAX_ARGUMENTS = 20_000
+# Bytes of a result whose tokens are counted.
+MEASURED = 4_000
 MAX_LENGTHS: Mapping[str, int] = {
     field.name: field.max_length
     for field in AuditedCall._meta.concrete_fields
@@ -186,6 +189,7 @@ class Audit(MessageObserver):
             is_counted = failure is None and not outcome.is_trial
             is_counted = is_counted and isinstance(rows, int) and rows >= 0
             return {
+                **_describe_failure(failure),
                 "verdict": verdict,
                 "wanted": wanted,
                 "is_trial": outcome.is_trial,
@@ -194,6 +198,7 @@ class Audit(MessageObserver):
                 "rows_changed": rows if is_counted else None,
                 "request_id": outcome.request_id,
                 "duration_ms": duration_ms,
+                "result_tokens": _count_result(record.result.get("content")),
             }
         if exc is None:
             return {}
@@ -211,6 +216,26 @@ class Audit(MessageObserver):
             "request_id": request_id,
             "duration_ms": duration_ms,
         }
+
+
+def _describe_failure(failure: Any) -> dict[str, str]:
+    if failure is None:
+        return {}
+    problem = next(iter(failure.problems), None)
+    if problem is None:
+        return {"sentence": mask_member("", failure.message)}
+    return {
+        "argument": problem.pointer,
+        "sentence": mask_member(problem.pointer, problem.message),
+    }
+
+
+def _count_result(content: Any) -> int | None:
+    """Return the tokens of a result, the rest estimated as its beginning; None where unknown."""
+    if not isinstance(content, bytes) or not content:
+        return None
+    part = content[:MEASURED]
+    return count_tokens(part.decode(errors="replace")) * len(content) // len(part)
 
 
 class RecordGuard(Guard):
@@ -269,6 +294,7 @@ class AuditFeature(Feature):
         "INTENT": Setting(None, Choice("optional", "required").or_none()),
     }
     tool_source = "drf_mcp.contrib.audit.intent.IntentSource"
+    page_parts = ("drf_mcp.contrib.audit.page.AuditPart",)
 
     tool_review = "drf_mcp.contrib.audit.review.AuditReview"
     expires = {"audited_calls": "drf_mcp.contrib.audit.recording.expire_audit"}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
@@ -20,6 +22,7 @@ from drf_mcp.contrib.rules.proposing import find_shown_fingerprint, make_without
 from drf_mcp.exceptions import attempt
 
 MOST_LISTED = 100
+MOST_AT_HOME = 8
 
 
 class ProposalsFrame(Frame):
@@ -27,16 +30,33 @@ class ProposalsFrame(Frame):
 
 
 class RulesPart(PagePart):
-    """Names the page of proposals to those who may approve calls."""
+    """Shows what waits for an approval to those who may approve calls."""
 
-    def get_addresses(self) -> Mapping[str, str]:
+    @cached_property
+    def address(self) -> str:
         user = getattr(self.page.request, "user", None)
         if user is None or not user.has_perm(PERMISSION):
-            return {}
+            return ""
         try:
-            return {reverse("drf_mcp_rules:proposals"): _("Approvals")}
+            return reverse("drf_mcp_rules:proposals")
         except NoReverseMatch:
+            return ""
+
+    @property
+    def waiting(self) -> Any:
+        rows = ProposalStore().rows.filter(tenant=find_tenant_key(self.page.request))
+        return rows.filter(status=WAITING, expires__gt=timezone.now())
+
+    def get_addresses(self) -> Mapping[str, str]:
+        if not self.address:
             return {}
+        count = self.waiting.count()
+        return {self.address: f"{_('Approvals')} ({count})" if count else _("Approvals")}
+
+    def get_home(self, tools: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        rows = self.waiting.order_by("-created")[:MOST_AT_HOME] if self.address else ()
+        section = {"template": "drf_mcp_rules/home.html", "order": 50, "rows": rows}
+        return [section] if rows else []
 
 
 class ProposalsPage(SessionPage):

@@ -9,6 +9,7 @@
     if (!input) return;
     const nothing = find("[data-nothing]");
     const items = all("[data-words]");
+    const isFolded = Boolean(find("details[data-group]:not([open])"));
 
     function filter() {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -20,7 +21,7 @@
       }
       for (const group of all("[data-group]")) {
         group.hidden = !find("[data-words]:not([hidden])", group);
-        if (words.length) group.open = true;
+        group.open = words.length > 0 || !isFolded;
       }
       nothing.hidden = shown > 0;
       find("[data-query]", nothing).textContent = input.value;

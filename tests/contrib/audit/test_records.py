@@ -233,5 +233,5 @@ def test_a_call_with_any_arguments_has_a_row(agent, arguments, name, client):
     readable = readable and "Infinity" not in body.decode()
     assert not readable or AuditedCall.objects.count() == 2
     for found in AuditedCall.objects.all():
-        found.clean_fields(exclude=["status", "rows_changed", "duration_ms"])
+        found.clean_fields(exclude=["status", "rows_changed", "duration_ms", "result_tokens"])
         json.dumps(found.as_data())

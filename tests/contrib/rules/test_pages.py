@@ -139,11 +139,14 @@ def test_proposals_of_another_tenant_are_not_found(row, browser_of):
 
 
 @pytest.mark.parametrize(("username", "named"), [("dora", True), ("alice", False)])
-def test_the_page_of_the_endpoint_links_approvers_to_the_list(
+def test_the_home_shows_approvers_how_many_calls_wait_and_what_they_are_about(
     row, browser_of, settings, username, named
 ):
     settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": True}
-    assert (f'href="{PAGE}"' in text_of(browser_of(username).get("/mcp"))) is named
+    page = text_of(browser_of(username).get("/mcp"))
+    assert (f'<a href="{PAGE}">Approvals (1)</a>' in page) is named
+    assert (f'href="{PAGE}{row.pk}/"' in page) is named
+    assert ("amount <strong>6.00</strong>" in page) is named
 
 
 def test_the_pages_are_not_cached_and_cannot_be_framed(row, browser_of):

@@ -29,6 +29,8 @@ def test_search_shows_the_matching_tools(visit):
     page.keyboard.type("give back")
     assert page.locator("[data-words]:visible strong").all_inner_texts() == ["orders_refund"]
     assert page.get_by_role("heading", name="Customer", exact=True).count() == 0
+    page.keyboard.press("Escape")
+    assert page.locator("[data-words]:visible").count() == 0, "the groups are folded again"
 
 
 def test_a_read_is_answered_with_its_envelope_its_time_and_its_queries(visit):
@@ -293,15 +295,15 @@ def test_each_type_of_value_has_its_input(visit, axe):
 
 def test_a_destructive_tool_asks_and_cancel_does_not_call_it(visit):
     watched = visit("carol", "?tool=customers_deactivate")
-    watched.page.get_by_label("id", exact=True).fill("999999")
+    watched.page.get_by_label("id", exact=True).fill("2")
     watched.call("customers_deactivate")
     dialog = watched.page.get_by_role("dialog")
-    assert '"id": 999999' in dialog.inner_text()
+    assert '"id": 2' in dialog.inner_text()
     cancel = dialog.get_by_role("button", name="Cancel", exact=True)
     assert cancel.evaluate("(button) => button === document.activeElement")
     watched.page.keyboard.press("Escape")
     assert dialog.is_hidden()
-    assert watched.page.locator("[data-full]").is_hidden()
+    assert watched.verdict() != "Success"
 
 
 def open_ticket(visit) -> str:
@@ -432,7 +434,8 @@ def test_the_rest_of_a_shortened_answer_is_one_click_away(visit):
 
 @pytest.mark.parametrize("query", PAGES)
 def test_the_pages_fit_a_phone_and_axe_finds_no_violation(visit, axe, query):
-    watched = visit("carol", query)
+    # A superuser sees every part of the page.
+    watched = visit("admin", query)
     assert watched.violations(axe) == []
     watched.page.set_viewport_size(PHONE)
     assert watched.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

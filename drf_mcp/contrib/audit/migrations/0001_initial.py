@@ -78,6 +78,8 @@ class Migration(migrations.Migration):
                 ),
                 ("is_trial", models.BooleanField(default=False, verbose_name="dry run")),
                 ("code", models.CharField(blank=True, max_length=64, verbose_name="error code")),
+                ("argument", models.CharField(blank=True, max_length=200, verbose_name="argument")),
+                ("sentence", models.CharField(blank=True, max_length=300, verbose_name="sentence")),
                 ("status", models.PositiveSmallIntegerField(null=True, verbose_name="HTTP status")),
                 (
                     "rows_changed",
@@ -90,6 +92,10 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("duration_ms", models.FloatField(null=True, verbose_name="milliseconds")),
+                (
+                    "result_tokens",
+                    models.PositiveIntegerField(null=True, verbose_name="tokens of the result"),
+                ),
             ],
             options={
                 "verbose_name": "audited call",
