@@ -201,9 +201,9 @@ class Alternatives:
         owner = type(view)
         members = [(owner, name) for name in (*VIEW_HOOKS, CONTEXT)]
         known = {part for each in self.found for part in find_parts(each.signature)}
-        known |= set(read_choice(owner, members, facts).classes)
+        known |= set(read_choice(members, facts).classes)
         members += [(part, hook) for part in known for hook in FIELD_HOOKS]
-        return read_choice(owner, members, facts)
+        return read_choice(members, facts)
 
     def _add_named(self) -> set[type]:
         """Add the serializers that the source names, where asking shows too few; return them."""

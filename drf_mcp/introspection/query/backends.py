@@ -99,7 +99,7 @@ class FilterBackends:
                 for parameter in asked._find_parameters():
                     found.setdefault(parameter.name, parameter)
             if notes.answer is EMPTY and notes.places - {"caller"}:
-                values = [*read_choice(type(self.view), members, facts).values, ANY_VALUE]
+                values = [*read_choice(members, facts).values, ANY_VALUE]
                 answers = values[: MOST_ASKED - 1]
             places |= notes.places
         if not places - {"caller"}:

@@ -14,7 +14,6 @@ from typing import Any
 
 from asgiref.sync import async_to_sync, sync_to_async
 from django.db.models import Manager, QuerySet
-from django.forms import BaseForm
 from django.shortcuts import aget_object_or_404, get_list_or_404, get_object_or_404
 from django.utils import dateparse
 from rest_framework import generics
@@ -27,6 +26,7 @@ from drf_mcp.introspection.source.members import (
     find_synchronous_name,
     is_framework_code,
     is_harmless,
+    is_schema,
     unwrap_member,
 )
 from drf_mcp.introspection.source.trees import is_name
@@ -44,6 +44,7 @@ from drf_mcp.introspection.source.values import (
     THE_REQUEST,
     THE_VIEW,
     UNKNOWN,
+    VIEWS_CHOICE,
     Bindings,
     GivenKeywords,
     InheritedMembers,
@@ -70,11 +71,12 @@ COPIES = frozenset({"copy", "dict", "items", "lists", "__copy__"})
 # What changes a copy, or takes nothing.
 ADDITIONS = frozenset({"update", "setlist", "setlistdefault", "appendlist", "append", "extend"})
 ADDITIONS |= {"clear", "is_valid", "__len__"}
+# Methods of texts that compare them.
+COMPARING = frozenset({"startswith", "endswith", "removeprefix", "removesuffix"})
 TEXT_METHODS = frozenset({"strip", "lstrip", "rstrip", "lower", "upper", "casefold", "title"})
-ROW_METHODS = frozenset({"get", "aget", "filter", "exclude", "get_or_create"})
 WRITES = frozenset({"save", "create", "update", "delete", "bulk_create", "bulk_update"})
+WRITES |= {f"perform_{name}" for name in ("create", "update", "destroy")}
 WRITES |= {"get_or_create", "update_or_create"}
-WRITES |= {"perform_create", "perform_update", "perform_destroy"}
 COPIERS = (dict, copy.copy, copy.deepcopy)
 LISTING = (list, tuple, sorted, reversed, iter, enumerate, set)
 LOOKING = (len, bool, isinstance, type, id, hasattr, callable, any, all, print)
@@ -87,7 +89,6 @@ KINDS = {
     dateparse.parse_date: "date",
     dateparse.parse_datetime: "date-time",
 }
-# Parts of a request, and names of their members.
 PARTS = (RequestPart, RequestMember, NameOfMember)
 PLAIN = frozenset({"many", "data", "partial", "instance", "context"})
 
@@ -113,13 +114,20 @@ class CallReader(RunParts):
             self.tell("call", name)
         if name == "ask" and positional:
             self.read_question(positional[0])
+        if name in COMPARING:
+            known = (v for each in positional for v in each if isinstance(v, KnownValue))
+            self.tell("weigh", [self.reader.use(value) for value in known])
         self.has_written |= name in WRITES
         return join_values_of(
             *(self.call_method(each, name, node, positional, keywords) for each in holders)
         )
 
     def read_arguments(self, node: ast.Call) -> tuple[list[Values], Keywords]:
-        positional = [self.evaluate(part) for part in node.args]
+        positional = [self.evaluate(part) for part in node.args[:1]]
+        # A class that something is compared with is no class to choose.
+        is_test = getattr(node.func, "id", "") in ("isinstance", "issubclass")
+        with self.branch(not is_test):
+            positional += [self.evaluate(part) for part in node.args[1:]]
         keywords: Keywords = {}
         for each in node.keywords:
             values = self.evaluate(each.value)
@@ -195,7 +203,8 @@ class CallReader(RunParts):
         if isinstance(value, logging.Logger):
             return UNKNOWN
         if isinstance(value, dict) and name == "get" and positional:
-            self.tell_literals(positional[0], tuple(value), is_closed=False)
+            self.escape_all(positional, keywords)
+            return join_values_of(self.look_up_table(value, positional[0]), *positional[1:])
         targets = self.get_attribute(holder, name)
         return join_values_of(*(self.call(t, node, positional, keywords) for t in targets))
 
@@ -267,9 +276,19 @@ class CallReader(RunParts):
         if "view" in names and not isinstance(holder, KnownValue):
             return (THE_VIEW,)
         value = self.reader.use(holder) if isinstance(holder, KnownValue) else None
-        if isinstance(value, dict):
-            self.tell_literals(keys, tuple(value), is_closed=False)
-        return UNKNOWN
+        return self.look_up_table(value, keys) if isinstance(value, dict) else UNKNOWN
+
+    def look_up_table(self, table: dict[Any, Any], keys: Values) -> Values:
+        self.tell_literals(keys, tuple(table), is_closed=False)
+        known = [key.value for key in keys if isinstance(key, KnownValue) and key.value in table]
+        if len(known) < len(keys):
+            self.tell("weigh", [*table])
+            known = [*table]
+        found = [table[key] for key in known]
+        classes = tuple(KnownValue(each) for each in found if inspect.isclass(each))
+        for each in classes:
+            self.tell("name", each.value)
+        return classes or UNKNOWN
 
     def bind(
         self, function: Any, positional: list[Values], keywords: Keywords, **how: Any
@@ -328,6 +347,8 @@ class CallReader(RunParts):
         if is_view:
             self.reader.followed.add(name)
         found = self.reader.follow(function, home, instance, given, flow)
+        if is_view and name == "get_serializer_class":
+            made = (VIEWS_CHOICE,)
         if is_known and given == NONE:
             self.escape_parts([] if made else positional, {} if made else keywords)
         return made or found
@@ -365,10 +386,9 @@ class CallReader(RunParts):
     ) -> Values:
         if isinstance(target, ReadMethod):
             return self.call_own(target.instance, target.name, node, positional, keywords)
+        if target is VIEWS_CHOICE:
+            return self.make(None, positional, keywords)
         if not isinstance(target, KnownValue):
-            if target is ANYTHING and "data" in keywords:
-                for kind in self.name_serializers(node.func):
-                    self.tell("make", kind, keywords, attribute="", data=keywords["data"])
             return self.escape_all(positional, keywords)
         value = self.use_for(target, positional, keywords)
         try:
@@ -379,8 +399,8 @@ class CallReader(RunParts):
         if value in COPIERS and len(positional) == 1 and not keywords:
             return self.copy_pairs(positional[0]) if value is dict else positional[0]
         if value in LISTING and positional:
-            looked: Values = self.look(positional[0])
-            return looked
+            self.look(positional[0])
+            return positional[0]
         if value in TWINS and positional:
             return positional[0]
         if value in (getattr, hasattr):
@@ -391,8 +411,7 @@ class CallReader(RunParts):
             self.escape(positional[0])
             return positional[0]
         if value in LOOKING:
-            for values in positional if value is not bool else ():
-                self.look(values)
+            self.look(join_values_of(*positional) if value is not bool else ())
             return UNKNOWN
         if value in FINDERS and positional:
             found: Values = self.find_row(positional, keywords)
@@ -405,12 +424,12 @@ class CallReader(RunParts):
 
     def copy_pairs(self, values: Values) -> Values:
         # dict(CHOICES)
-        if len(values) == 1 and isinstance(values[0], KnownValue):
-            try:
-                return (KnownValue(dict(self.reader.use(values[0]))),)
-            except (TypeError, ValueError):
-                return UNKNOWN
-        return values
+        if len(values) != 1 or not isinstance(values[0], KnownValue):
+            return values
+        try:
+            return (KnownValue(dict(self.reader.use(values[0]))),)
+        except (TypeError, ValueError):
+            return UNKNOWN
 
     def convert(self, kind: str, positional: list[Values]) -> Values:
         for values in positional:
@@ -470,14 +489,12 @@ class CallReader(RunParts):
             return self.escape_parts(positional, keywords)
         if not inspect.isfunction(function) or find_root(function) in sys.stdlib_module_names:
             return self.escape_all(positional, keywords)
+        found: Values = UNKNOWN
         if any(isinstance(argument, ast.Starred) for argument in node.args) and self.instance:
             # A decorator hands all on, the view and the request too.
-            values: Values = self.reader.follow(function, self.home, self.instance, NONE, self.flow)
-            return values
+            found = self.reader.follow(function, self.home, self.instance, NONE, self.flow)
+            return found
         given = self.bind(function, positional, keywords, skip=False)
-        return self.reader.follow(function, None, None, given, self.flow) if given else UNKNOWN
-
-
-def is_schema(kind: Any) -> bool:
-    """Return whether a class reads what an instance is given: serializers, forms, filter sets."""
-    return issubclass(kind, (BaseSerializer, BaseForm)) or hasattr(kind, "base_filters")
+        if given or self.reader.follows_all:
+            found = self.reader.follow(function, None, None, given, self.flow)
+        return found

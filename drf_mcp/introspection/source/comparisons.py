@@ -21,6 +21,7 @@ from drf_mcp.introspection.source.values import (
 )
 
 CONTAINERS = (tuple, list, dict, set, frozenset)
+SIZES = (ast.Gt, ast.GtE, ast.Lt, ast.LtE)
 EQUAL, OTHER = (ast.Eq, ast.In, ast.Is), (ast.NotEq, ast.NotIn, ast.IsNot)
 
 
@@ -81,9 +82,12 @@ class ComparisonReader(RunParts):
             if THE_FIELDS in right and isinstance(node.left, ast.Name):
                 # What goes on is the name of a field.
                 self.names[node.left.id] = (FIELD_NAME,)
-        if len(rights) > 1:
-            return UNKNOWN
-        return self.compare(node, left, right, operator)
+        found = self.compare(node, left, right, operator) if len(rights) == 1 else UNKNOWN
+        if found == UNKNOWN:
+            known = (v for each in (left, *rights) for v in each if isinstance(v, KnownValue))
+            by_size = any(isinstance(each, SIZES) for each in node.ops)
+            self.tell("weigh", [self.reader.use(value) for value in known], by_size=by_size)
+        return found
 
     def compare(self, node: ast.AST, left: Values, right: Values, operator: ast.cmpop) -> Values:
         if not isinstance(operator, (*EQUAL, *OTHER)):

@@ -129,6 +129,9 @@ class ExpressionReader(RunParts):
         method = getattr(self, f"evaluate_{type(node).__name__.lower()}", self.evaluate_parts)
         found: Values = method(node)
         self.evaluated[id(node)] = found
+        for value in found if isinstance(node, (ast.Name, ast.Attribute)) else ():
+            if isinstance(value, KnownValue):
+                self.tell("name", value.value)
         return found
 
     def escape(self, values: Values) -> None:
@@ -242,21 +245,26 @@ class ExpressionReader(RunParts):
     evaluate_list = evaluate_set = evaluate_tuple
 
     def evaluate_dict(self, node: ast.Dict) -> Values:
-        spread: list[Values] = []
+        spread, keys, values = list[Values](), list[Values](), list[Values]()
         for key, value in zip(node.keys, node.values, strict=True):
             found = self.evaluate(value)
             if key is None:
                 spread.append(found)
             else:
-                self.evaluate(key)
+                keys.append(self.evaluate(key))
+                values.append(found)
                 # The context of a serializer has the request.
                 self.escape(tuple(each for each in found if each is not THE_REQUEST))
         if spread:
             return change(join_values_of(*spread))
-        keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
-        return (
-            (KnownValue(dict.fromkeys(keys)),) if keys and len(keys) == len(node.keys) else UNKNOWN
-        )
+        if not keys or not all(isinstance(key[0], KnownValue) for key in keys):
+            return UNKNOWN
+        names = [self.reader.use(key[0]) for key in keys]
+        chosen = [getattr(each[0], "value", None) if len(each) == 1 else None for each in values]
+        try:
+            return (KnownValue(dict(zip(names, chosen, strict=True))),)
+        except TypeError:
+            return UNKNOWN
 
     def evaluate_subscript(self, node: ast.Subscript) -> Values:
         holders, keys = self.evaluate(node.value), self.evaluate(node.slice)

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator
 from types import CodeType
 from typing import Any
 
+from django.forms import BaseForm
 from django.utils.functional import cached_property
+from rest_framework.serializers import BaseSerializer
 
 # The names that packages for asynchronous views give to REST framework's methods.
 SYNCHRONOUS_NAMES = {
@@ -49,6 +51,11 @@ def find_root(target: Any) -> str:
 
 def is_harmless(target: Any) -> bool:
     return is_framework_code(target) or find_root(target) in HARMLESS
+
+
+def is_schema(kind: Any) -> bool:
+    """Return whether a class reads what an instance is given: serializers, forms, filter sets."""
+    return issubclass(kind, (BaseSerializer, BaseForm)) or hasattr(kind, "base_filters")
 
 
 def is_drf_code(owner: type, *names: str) -> bool:

@@ -69,9 +69,12 @@ class Reader:
         facts_asked: whether a fact would be used.
         view_asked: whether the view would be used.
         run_class: reads one function.
+        follows_all: whether functions that are given nothing of the request are read as well, and
+            no code of a framework.
     """
 
     run_class: Any = None
+    follows_all = False
 
     def __init__(
         self, owner: type, *listeners: SourceListener, view_class: Any = None, **facts: Any
@@ -142,12 +145,16 @@ class Reader:
         flow: Flow,
         is_wrapper: bool,
     ) -> Values:
+        if self.follows_all and is_framework_code(function):
+            return UNKNOWN
         run = function.__code__, given, flow._replace(depth=0), instance
         if run in self.results:
             return self.results[run]
         self.results[run] = UNKNOWN
         is_own = instance is self.instance
-        if is_framework_code(function):
+        if self.follows_all:
+            by_names = False
+        elif is_framework_code(function):
             by_names = bool(flow.hook) or not is_own or is_wrapper
         else:
             by_names = bool(flow.hook) and not given and is_own and not self.reads_request(function)
@@ -161,12 +168,14 @@ class Reader:
             if made.tree is not None and len(self.results) <= MOST and flow.depth <= DEEPEST:
                 self.results[run] = made.run()
             else:
+                self.tell("lose", function, made)
                 passed = (value for _name, values in given for value in values)
                 made.escape((THE_REQUEST,) if is_own else tuple(passed))
         return self.results[run]
 
     def reads_nothing(self, function: Any, *given: Values) -> bool:
-        return all(map(is_dull, given)) and not names_any(function, TELLING)
+        is_given = self.follows_all or not all(map(is_dull, given))
+        return not is_given and not names_any(function, TELLING)
 
     def reads_request(self, function: Any) -> bool:
         kept = {n for n, v in self.instance.attributes.items() if not is_dull(v)}

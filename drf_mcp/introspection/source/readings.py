@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import inspect
 from collections.abc import Callable
@@ -10,7 +9,6 @@ from typing import Any, TypeAlias
 
 from drf_mcp.introspection.source.body_members import BodyListener, BodyReading
 from drf_mcp.introspection.source.calls import CallReader
-from drf_mcp.introspection.source.choices import name_serializers
 from drf_mcp.introspection.source.comparisons import ComparisonReader
 from drf_mcp.introspection.source.expressions import ExpressionReader
 from drf_mcp.introspection.source.members import (
@@ -79,12 +77,6 @@ MOST_READINGS = 256
 
 class FunctionRun(StatementReader, ExpressionReader, ComparisonReader, CallReader, RowReader):
     """Reads one function."""
-
-    def name_serializers(self, node: ast.expr) -> list[Any]:
-        # Which classes these are follows from attributes of the view.
-        named = (each.attr for each in self.source.nodes if isinstance(each, ast.Attribute))
-        self.reader.asked.update(named)
-        return name_serializers(self.reader.owner, self.source, node)
 
 
 class SourceReader(Reader):

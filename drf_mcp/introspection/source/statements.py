@@ -214,7 +214,8 @@ class StatementReader(RunParts):
         inside: list[dict[str, Values]] = []
         for case in statement.cases:
             parts = [p.value for p in ast.walk(case.pattern) if isinstance(p, ast.MatchValue)]
-            chosen = [part.value for part in parts if isinstance(part, ast.Constant)]
+            matched = (getattr(v, "value", None) for part in parts for v in self.evaluate(part))
+            chosen = [getattr(each, "value", each) for each in matched]
             literals += chosen
             truth = known[0] in chosen if known and chosen else None
             with self.branch(truth):
@@ -225,6 +226,8 @@ class StatementReader(RunParts):
         pattern, last = statement.cases[-1].pattern, statement.cases[-1].body[-1]
         others = isinstance(pattern, ast.MatchAs) and pattern.pattern is None
         self.tell_literals(subject, literals, is_closed=others and refuses_call(last))
+        if not known:
+            self.tell("weigh", literals)
 
     # --- Values that are refused ------------------------------------------------------------------
 

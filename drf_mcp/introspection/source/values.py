@@ -40,6 +40,10 @@ class TheFields:
     """The fields of the serializer that is read."""
 
 
+class ViewsChoice:
+    """The class that the view chooses for its serializer."""
+
+
 class NameOfField:
     """The name of one of these fields."""
 
@@ -224,7 +228,7 @@ Keywords: TypeAlias = dict[str | None, Values]
 Bindings: TypeAlias = frozenset[tuple[str, Values]]
 NONE: Bindings = frozenset()
 ANYTHING, THE_REQUEST, THE_VIEW, THE_CONTEXT = Anything(), TheRequest(), TheView(), TheContext()
-THE_FIELDS, FIELD_NAME = TheFields(), NameOfField()
+THE_FIELDS, FIELD_NAME, VIEWS_CHOICE = TheFields(), NameOfField(), ViewsChoice()
 UNKNOWN: Values = (ANYTHING,)
 
 
@@ -328,6 +332,15 @@ class SourceListener:
 
     def make(self, kind: Any, keywords: dict[str | None, Any], run: Any, **how: Any) -> None:
         """A serializer or a form is made; ``kind`` is None for the view's own."""
+
+    def name(self, value: Any, run: Any) -> None:
+        """An expression is a known value."""
+
+    def weigh(self, values: Any, run: Any, **how: Any) -> None:
+        """Something is compared with values, ``by_size`` or not."""
+
+    def lose(self, function: Any, run: Any) -> None:
+        """A function cannot be read."""
 
     def compare(self, member: RequestMember, literals: tuple[Any, ...], run: Any) -> None:
         """A member is compared with values."""
