@@ -23,8 +23,8 @@ HEADINGS = {
     "django_rest_framework_mcp": "django-rest-framework-mcp",
     "fastmcp_openapi": "FastMCP's from_openapi",
 }
-# The files whose changes the documentation shows.
-SHOWN = ("settings.py", "urls.py")
+# The file whose changes the documentation shows.
+SHOWN = ("settings.py",)
 ROW = re.compile(
     r"^\| `(\w+)` \| (?:`(\w+)`|(none)[^|]*) \| (?:`(\w+) (\S+)`)? ?\| (.*?) ?\|$", re.M
 )

@@ -9,6 +9,6 @@ INSTALLED_APPS = [
     "drf_mcp",
 ]
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.TokenAuthentication"]
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.TokenAuthentication"],
 }
 DRF_MCP = {"EXPOSE": "urlconf", "EXCLUDE": ["DELETE *"], "SERVER_NAME": "books"}
