@@ -91,11 +91,11 @@ class RelatedTools:
     @functools.cached_property
     def _namesakes(self) -> Counter[Any]:
         """How many tools do the same with the objects of the same view or model."""
-        return Counter(map(_find_deed, self.endpoints.values()))
+        return Counter(map(_find_verb_key, self.endpoints.values()))
 
     def has_namesake(self, endpoint: Any) -> bool:
         """Return whether another tool does the same with such objects, under another path."""
-        return self._namesakes[_find_deed(endpoint)] > 1
+        return self._namesakes[_find_verb_key(endpoint)] > 1
 
     def find_list(self, model: Any) -> str | None:
         return next(iter(self.lists.get(model._meta.concrete_model, ())), None)
@@ -155,7 +155,7 @@ class RelatedTools:
         )
 
 
-def _find_deed(endpoint: Any) -> Any:
+def _find_verb_key(endpoint: Any) -> Any:
     # Not `endpoint.model`, since to ask each view for its queryset is costly.
     queryset = getattr(endpoint.view_class, "queryset", None)
     model = getattr(queryset, "model", None)

@@ -90,6 +90,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("UPLOAD_STORAGE", "nowhere", "an alias in STORAGES"),
     ("TOOLS_PAGE_SIZE", 0, "1 or more, or None"),
     ("LIST_TTL", -1, "0 or more"),
+    ("STRUCTURE_CLIENTS", "copilot", "a list"),
     ("ENVELOPE_CLASS", None, "drf_mcp.envelopes.Envelope"),
     ("ENVELOPE_CLASS", "nowhere.Nothing", "nowhere.Nothing"),
     ("ENVELOPE_CLASS", OkEnvelope(), "drf_mcp.envelopes.Envelope"),

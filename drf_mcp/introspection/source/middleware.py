@@ -122,7 +122,7 @@ class FunctionPaths:
         """Return whether a read is for a log, or for a header of the answer."""
         around = list(self.find_parents(node))
         logged = (each for each in around if isinstance(each, ast.Call))
-        if any(LOGGING.fullmatch(find_root(each.func)) for each in logged):
+        if any(LOGGING.fullmatch(_name_logger(each.func)) for each in logged):
             return True
         assigned = [each for each in around if isinstance(each, ast.Assign)]
         return any(isinstance(target, ast.Subscript) for a in assigned for target in a.targets)
@@ -200,7 +200,7 @@ def find_method(node: Any) -> str:
     return node.func.attr if isinstance(getattr(node, "func", None), ast.Attribute) else ""
 
 
-def find_root(node: Any) -> str:
+def _name_logger(node: Any) -> str:
     while isinstance(node, (ast.Attribute, ast.Call)):
         node = node.value if isinstance(node, ast.Attribute) else node.func
     return getattr(node, "id", "")

@@ -8,4 +8,5 @@ from typing import Any
 WRONG_SETTINGS: list[tuple[str, Any, str]] = [
     ("AUDIT_STRICT", "yes", "True or False"),
     ("AUDIT_RETENTION", 0, "whole number of 1 or more"),
+    ("INTENT", "always", "required"),
 ]

@@ -7,4 +7,7 @@ router = DefaultRouter()
 router.register("posts", PostViewSet)
 router.register("customers", CustomerViewSet)
 
-urlpatterns = [path("api/", include(router.urls)), path("", include("drf_mcp.urls"))]
+urlpatterns = [
+    path("api/", include(router.urls)),
+    path("", include("drf_mcp.urls")),
+]

@@ -6,7 +6,11 @@ from rest_framework.viewsets import ModelViewSet
 from drf_mcp import mcp_tool, mcp_viewset
 
 from ..models import Customer, Post
-from ..serializers import CustomerSerializer, PostListSerializer, PostSerializer
+from ..serializers import (
+    CustomerSerializer,
+    PostListSerializer,
+    PostSerializer,
+)
 
 
 @mcp_viewset()
@@ -58,7 +62,10 @@ class CustomerViewSet(ModelViewSet):
     serializer_class = CustomerSerializer
     permission_classes = [IsAuthenticated]
 
-    @mcp_tool(name="deactivate_customer", description="Close a customer's account.")
+    @mcp_tool(
+        name="deactivate_customer",
+        description="Close a customer's account.",
+    )
     @action(detail=True, methods=["post"])
     def deactivate(self, request, pk=None):
         customer = self.get_object()

@@ -63,7 +63,9 @@ class CustomerViewSet(ModelViewSet):
     permission_classes = [IsAuthenticated]
 
     @mcp_tool(
-        name="deactivate_customer", description="Close a customer's account.", input_serializer=None
+        name="deactivate_customer",
+        description="Close a customer's account.",
+        input_serializer=None,
     )
     @action(detail=True, methods=["post"])
     def deactivate(self, request, pk=None):

@@ -7,4 +7,7 @@ router = DefaultRouter()
 router.register("authors", AuthorViewSet)
 router.register("books", BookViewSet)
 
-urlpatterns = [path("api/", include(router.urls)), path("", include("drf_mcp.urls"))]
+urlpatterns = [
+    path("api/", include(router.urls)),
+    path("", include("drf_mcp.urls")),
+]

@@ -7,4 +7,6 @@ router = DefaultRouter()
 router.register("authors", AuthorViewSet)
 router.register("books", BookViewSet)
 
-urlpatterns = [path("api/", include(router.urls))]
+urlpatterns = [
+    path("api/", include(router.urls)),
+]
