@@ -43,7 +43,7 @@ class AuditPart(PagePart):
         auditor = make_auditor()
         if auditor is None or user is None or not user.has_perm(PERMISSION):
             return ()
-        last: int = auditor.rows.aggregate(last=Max("pk"))["last"] or 0
+        last = auditor.rows.order_by("-pk").values_list("pk", flat=True).first() or 0
         rows = auditor.rows.filter(pk__gt=last - COUNTED).exclude(tool="")
         called = set(rows.values_list("tool", flat=True).distinct())
         if rest := tools.keys() - called:

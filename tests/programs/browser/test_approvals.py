@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -15,7 +13,7 @@ import pytest
 from tests.programs.browser.browser import program
 from tests.programs.browser.conftest import REQUIRE_CHROMIUM, skip_or_fail
 from tests.programs.interop.python_sdk import connected, envelope
-from tests.programs.interop.servers import ROOT, RunningServer, Shop, running
+from tests.programs.interop.servers import RunningServer, Shop, running
 
 REASON = "Refunds are approved first."
 
@@ -92,17 +90,12 @@ def page_of(visit, proposal) -> Callable[..., Any]:
     return open_page
 
 
-def test_staff_approve_and_the_client_reads_the_result(call, proposal, page_of, shop_page):
+def test_staff_approve_and_the_client_reads_the_result(call, proposal, page_of):
     page = page_of().page
     page.get_by_role("button", name="Approve").click()
-    page.get_by_text("approved", exact=True).wait_for()
+    # No worker runs: the page makes the call.
+    page.get_by_role("button", name="Approve").wait_for(state="hidden")
     next_call = proposal["next"]
-    assert call(next_call["tool"], **next_call["arguments"])["status"] == "approved"
-    command = [sys.executable, "manage.py", "mcp_proposals", "run", "--json"]
-    ran = subprocess.run(
-        command, cwd=ROOT, env=shop_page.shop.environment, check=True, capture_output=True
-    )
-    assert [each["status"] for each in json.loads(ran.stdout)] == ["done"]
     found = call(next_call["tool"], **next_call["arguments"])
     assert found["status"] == "done"
     result = found["answer"]["result"]["structuredContent"]
@@ -126,7 +119,7 @@ def test_staff_decline_and_the_client_reads_the_reason(call, proposal, page_of):
 @pytest.mark.parametrize(("locale", "title"), [("en", "Approvals"), ("de", "Genehmigungen")])
 def test_the_pages_fit_and_axe_finds_no_violation(visit, page_of, rule, axe, locale, title):
     for watched in (visit("carol", "/approvals/", locale=locale), page_of(locale=locale)):
-        watched.page.get_by_role("link", name=title, exact=True).wait_for()
+        watched.page.get_by_role("link", name=re.compile(rf"^{title}( \(\d+\))?$")).wait_for()
         for width in (360, 1280):
             watched.page.set_viewport_size({"width": width, "height": 860})
             assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
