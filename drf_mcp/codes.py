@@ -69,6 +69,9 @@ HANDLING: Mapping[Category, Advice] = {
     Category.UNAVAILABLE: Advice("Try again later."),
 }
 
+# Least severe first (RFC 5424, as the specification has them in server/utilities/logging).
+LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+
 # The standard codes of failures; projects have further codes.
 CODES: Mapping[str, Category] = {
     "VALIDATION_ERROR": Category.VALIDATION,

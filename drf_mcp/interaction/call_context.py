@@ -23,7 +23,16 @@ from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.codes import WARNING_SEVERITIES, Category, screaming_code
 from drf_mcp.exceptions import SoftFailure
-from drf_mcp.interaction.exchange import TRIAL, Answer, Asked, Block, Slot, find_call, read_exchange
+from drf_mcp.interaction.exchange import (
+    IS_LOGGED,
+    TRIAL,
+    Answer,
+    Asked,
+    Block,
+    Slot,
+    find_call,
+    read_exchange,
+)
 from drf_mcp.introspection.forms import describe_form, find_values
 from drf_mcp.outcomes import Failure, Problem, Question, Severity, Warning
 from drf_mcp.settings import mcp_settings
@@ -220,6 +229,22 @@ class CallContext:
         call = self.call
         if call is not None and call.progress is not None:
             call.progress.report(progress, total, message)
+
+    def log(self, data: Any, level: str = "info", logger: str = "") -> None:
+        """Send the client a message while the call runs, if its level is one that the client wants.
+
+        Clients of 2025-06-18 and 2025-11-25 whose user can be asked get messages, by
+        `drf_mcp.contrib.asking`; for others nothing happens.
+
+        Args:
+            data: a text, or any JSON value.
+            level: from ``debug`` to ``emergency``, by the names of RFC 5424.
+            logger: the name of what logs.
+        """
+        is_logged = IS_LOGGED.get(self.call)
+        if is_logged is not None and is_logged(level):
+            named = {"logger": logger} if logger else {}
+            self.call.channel.send("notifications/message", {"level": level, "data": data, **named})
 
     def defer(self) -> None:
         """Go on in the background, in a tool with the options ``task`` and ``defers``.

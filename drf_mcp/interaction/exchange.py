@@ -35,6 +35,8 @@ class Slot(Generic[Value]):
 RERUN: Slot[bool] = Slot()
 # Whether the throttles of the view have counted each request of such a call.
 COUNTED: Slot[bool] = Slot()
+# Whether the client of the call wants messages of a level.
+IS_LOGGED: Slot[Callable[[str], bool]] = Slot()
 # What the caller looked for and the endpoint does not have, for records.
 WANTED: Slot[str] = Slot()
 # What rolls the changes of the call back; its `explain` may say more of an exception of the view.

@@ -34,10 +34,6 @@ CLIENT_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
 SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo"
 
-
-# Least severe first (RFC 5424, as the specification has them in server/utilities/logging).
-LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-
 # The members of every cacheable result since 2026-07-28.
 CACHE_MEMBERS = frozenset({"ttlMs", "cacheScope"})
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar
 
+from drf_mcp.codes import LOG_LEVELS
 from drf_mcp.exceptions import (
     HeaderMismatch,
     InternalError,
@@ -349,7 +350,7 @@ class StatelessEra(Era):
             if not isinstance(meta[key], kind):
                 noun = "a string" if kind is str else "an object"
                 raise InvalidParams(f'The member "{key}" of "_meta" must be {noun}.')
-        level, levels = constants.LOG_LEVEL_KEY, constants.LOG_LEVELS
+        level, levels = constants.LOG_LEVEL_KEY, LOG_LEVELS
         if level in meta and meta[level] not in levels:
             raise InvalidParams(f'The member "{level}" must be one of {", ".join(levels)}.')
 

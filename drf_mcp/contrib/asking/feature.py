@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from django.core import signing
 
+from drf_mcp.contrib.asking.logging import is_logged
 from drf_mcp.contrib.asking.waiting import HEADER, OpenQuestions, Session, WaitingGuard
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.features import (
@@ -22,6 +23,7 @@ from drf_mcp.features import (
 from drf_mcp.interaction.exchange import (
     ANSWER_SECONDS,
     INPUT_REQUESTS,
+    IS_LOGGED,
     NOTHING_ASKED,
     Answer,
     Exchange,
@@ -54,6 +56,7 @@ class AskingFeature(Feature):
             20, Bound("%(most)s questions of yours are open: answer one of them first.")
         ),
     }
+    capability_classes = ("drf_mcp.contrib.asking.logging.LoggingCapability",)
     expires = {"open_questions": "drf_mcp.contrib.asking.waiting.delete_expired_questions"}
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
@@ -68,7 +71,10 @@ class AskingFeature(Feature):
         if channel is None or not channel.is_live or not mcp_settings.ANSWER_TIMEOUT:
             return ()
         session = Session.find(sent.headers, call.caller)
-        return [WaitingGuard(session)] if session else ()
+        if session is None:
+            return ()
+        IS_LOGGED.set(call, partial(is_logged, session))
+        return [WaitingGuard(session)]
 
     # --- Clients that shook hands (2025-06-18 and 2025-11-25) -----------------------------------
 
