@@ -10,15 +10,13 @@ from django.db.models import Avg, Count, Max
 
 from drf_mcp.browsable.frame import PagePart, write_address
 from drf_mcp.contrib.audit.models import Verdict
-from drf_mcp.contrib.audit.recording import make_auditor
-from drf_mcp.errors import mask_member
+from drf_mcp.contrib.audit.recording import MASK, make_auditor
 
 PERMISSION = "drf_mcp_audit.view_auditedcall"
 # Calls that are counted: a busy server makes millions.
 COUNTED = 5_000
 SHOWN = 8
 FAILURES = (Verdict.FAILED, Verdict.SOFT_FAILURE)
-MASK = mask_member("password", "")
 CUT = re.compile(r"… \(\d+ characters\)\Z")
 
 

@@ -56,6 +56,8 @@ UNKNOWN_CALLERS = (NotAuthenticated, AuthenticationFailed)
 MAX_ARGUMENTS = 20_000
 # Bytes of a result whose tokens are counted.
 MEASURED = 4_000
+# What stands for a secret.
+MASK = mask_member("password", "")
 MAX_LENGTHS: Mapping[str, int] = {
     field.name: field.max_length
     for field in AuditedCall._meta.concrete_fields
@@ -226,7 +228,8 @@ def _describe_failure(failure: Any) -> dict[str, str]:
         return {"sentence": mask_member("", failure.message)}
     return {
         "argument": problem.pointer,
-        "sentence": mask_member(problem.pointer, problem.message),
+        # A view may repeat a secret that it refuses.
+        "sentence": MASK if problem.received == MASK else mask_member("", problem.message),
     }
 
 

@@ -57,6 +57,11 @@ def test_secrets_and_long_values_are_masked_and_cut(agent, row):
     assert kept["name"].endswith("… (700 characters)")
 
 
+def test_what_a_view_says_of_a_secret_is_masked(agent, row):
+    agent.call(TOOL, name="a", pin=[1234])
+    assert (row().argument, row().sentence) == ("/pin", "********")
+
+
 @pytest.mark.parametrize("name", ["name", "unknown"])
 def test_arguments_of_2_megabytes_are_recorded_in_a_moment(agent, row, name):
     """Also where the call is refused at once."""
