@@ -193,7 +193,7 @@ class Gemini(ClientConfig):
     url_key = "httpUrl"
 
 
-class Project(ClientConfig):
+class ProjectFile(ClientConfig):
     name, title = "project", "The project's own file, for Claude Code and Copilot CLI"
     place = file = ".mcp.json"
 
@@ -229,7 +229,7 @@ CLIENTS: dict[str, type[ClientConfig]] = {
     client.name: client
     for client in (
         *(ClaudeCode, ClaudeDesktop, Cursor, VSCode, Codex, Gemini),
-        *(Windsurf, Zed, OpenCode, Project),
+        *(Windsurf, Zed, OpenCode, ProjectFile),
     )
 }
 
