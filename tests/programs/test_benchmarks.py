@@ -17,7 +17,7 @@ RUNS = {
         ["--project", "loans", "--attempts", "1", "--every", "9"],
         "| faults silently wrong | 0 |",
     ),
-    "searches": ("benchmarks.agents", ["--search"], "| all that are kept | 50 |"),
+    "searches": ("benchmarks.agents", ["--search"], "| all that are kept | 60 |"),
     "ways": ("benchmarks.agents", ["--ways"], "| composed, by search | 12 of 12 |"),
     "listing": ("benchmarks.listing", ["example", "."], "example: "),
     "peers": (

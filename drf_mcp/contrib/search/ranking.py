@@ -85,6 +85,9 @@ def read_subject(tool: Tool, model: Any) -> Iterator[str]:
             yield from (f"{v} {label}" for v, label in getattr(field, "flatchoices", None) or ())
             if isinstance(field.related_model, type):
                 yield from get_names(field.related_model)
+    if tool.reads:
+        # What the model does not have, such as the lines of an order.
+        yield from Signature(tool).find_output().get("properties") or ()
 
 
 def _read_properties(schema: Any) -> Iterator[str]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 import difflib
 import os
-import subprocess
+import subprocess  # nosec B404
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ class Command(MCPCommand):
             self._add_call_middleware()
         elif not self.is_dry:
             # Another process sees what is written now.
-            subprocess.run([sys.executable, sys.argv[0], "mcp_init"], check=True)
+            subprocess.run([sys.executable, sys.argv[0], "mcp_init"], check=True)  # nosec B603
             return
         if not self.is_dry:
             self.stdout.write("Next: python manage.py migrate, then python manage.py mcp_tools")
