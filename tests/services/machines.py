@@ -41,6 +41,7 @@ auth_file = {folder}/users.txt
 pool_mode = transaction
 default_pool_size = 3
 server_login_retry = 1
+query_wait_timeout = 5
 """
 # Like a supervisor: the worker ends when its connection does.
 WORKER = "while true; do {python} manage.py db_worker --interval 0.2; sleep 0.5; done"

@@ -68,7 +68,8 @@ def test_each_query_of_the_dashboard_has_numbers(client_at, query):
             make_calls(client)
         for text in list(empty):
             numbers = query(text.replace("$__rate_interval", "10s"))
-            if numbers and all(number >= 0 for number in numbers):
+            # A tool that was called before, and not lately, has no number.
+            if any(number >= 0 for number in numbers):
                 empty.discard(text)
         return not empty
 
