@@ -44,8 +44,9 @@ def test_initialize_offers_the_requested_revision_or_the_latest(subtests, serve)
 
 def test_initialize_declares_the_installed_capabilities_and_no_list_changes(serve):
     declared = initialize(serve("2025-11-25"), "2025-11-25")["capabilities"]
-    # The example shop has prompts and resources.
-    assert declared == {"tools": {}, "prompts": {}, "completions": {}, "resources": {}}
+    # The example shop has prompts, resources and messages to clients.
+    names = ("tools", "prompts", "completions", "resources", "logging")
+    assert declared == {name: {} for name in names}
 
 
 def test_a_notification_is_accepted_without_a_response_body(subtests, serve):
