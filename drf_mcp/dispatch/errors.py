@@ -61,6 +61,9 @@ PROBLEM_CAUSES = {"required": "MISSING_REQUIRED", "unique": "DUPLICATE_ENTRY"}
 GENERAL_CODES = frozenset({"invalid", "error"})
 # A name that a line of code reads of a mapping, such as ``request.query_params.get("size")``.
 READ_NAME = re.compile(r"""\.get\(\s*["']([\w-]+)["']""")
+# A literal key, such as ``data["size"]``, and a part of a request that is read by any key.
+READ_KEY = re.compile(r"""(?:\[|\.pop\()\s*["']([\w-]+)["']""")
+READ_PART = re.compile(r"\b(?:data|query_params|GET|POST|FILES|attrs)(?:\[|\.pop\()")
 RETRY_STATUSES = frozenset({429, 503})
 
 
@@ -205,11 +208,13 @@ class ErrorMapper:
     def find_missing_argument(self, exc: BaseException) -> Failure | None:
         """Return the failure of an exception for want of a value in the call, None for others."""
         names: list[Any] = []
+        lines = [frame.line or "" for frame in traceback.extract_tb(exc.__traceback__)]
         if isinstance(exc, KeyError):
-            names = list(exc.args)
+            # A key of a dictionary of the view's own may have the name of an argument.
+            read = {name for line in lines for name in READ_KEY.findall(line)}
+            names = [name for name in exc.args if name in read or any(map(READ_PART.search, lines))]
         elif isinstance(exc, (AttributeError, TypeError)) and "NoneType" in str(exc):
-            frames = traceback.extract_tb(exc.__traceback__)
-            names = READ_NAME.findall((frames[-1].line or "") if frames else "")
+            names = READ_NAME.findall(lines[-1] if lines else "")
         for name in names:
             pointer = self.arguments.pointer((name,)) if isinstance(name, str) else ""
             is_missing = pointer and self.arguments.received(pointer) is MISSING

@@ -97,3 +97,32 @@ def test_any_other_key_that_is_missing_is_an_internal_error(serve, view):
     result = thing.call(**({"size": "XL"} if "size" in names else {}))
     assert result.envelope["data"]["error_code"] == "INTERNAL_ERROR"
     assert "XL" not in str(result.envelope)
+
+
+class OwnTable(APIView):
+    permission_classes = []
+
+    def post(self, request) -> Response:
+        if "size" in request.data:
+            return Response(request.data["size"])
+        wanted = "size"
+        return Response({"S": 1}[wanted])
+
+
+def test_a_key_of_a_dictionary_of_the_views_own_is_no_missing_argument(serve):
+    thing = serve(OwnTable.as_view())
+    assert "size" in next(iter(thing.agent.tools().values()))["inputSchema"]["properties"]
+    assert thing.call().envelope["data"]["error_code"] == "INTERNAL_ERROR"
+
+
+class InLoop(APIView):
+    permission_classes = []
+
+    def post(self, request) -> Response:
+        assert request.data.get("nights") != 0
+        return Response([request.data[name] for name in ("rooms", "nights")])
+
+
+def test_a_key_that_a_loop_reads_of_the_body_is_a_missing_argument(serve):
+    data = serve(InLoop.as_view()).call(rooms=2).envelope["data"]
+    assert (data["error_code"], data["details"]["field"]) == ("MISSING_REQUIRED", "nights")
