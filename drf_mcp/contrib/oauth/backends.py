@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from django.db import router, transaction
 from django.utils.crypto import constant_time_compare
@@ -92,9 +93,19 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
         return bool(super().validate_grant_type(client_id, grant, client, request))
 
     def validate_code(self, client_id: str, code: str, client: Any, request: Any) -> bool:
-        """Return whether a code is valid: only while its user is active."""
-        is_good = super().validate_code(client_id, code, client, request)
-        return bool(is_good) and not is_gone(request.user)
+        """Return whether a code is valid: once, and only while its user is active."""
+        if super().validate_code(client_id, code, client, request):
+            return not is_gone(request.user)
+        _end_family(code, client)
+        return False
+
+    def invalidate_authorization_code(self, client_id: str, code: str, request: Any) -> None:
+        try:
+            super().invalidate_authorization_code(client_id, code, request)
+        except InvalidGrantError:
+            # Another request with the same code came first.
+            _end_family(code, request.client)
+            raise
 
     def validate_refresh_token(self, refresh_token: str, client: Any, request: Any) -> bool:
         """Return whether a token can be refreshed: only while its user is active."""
@@ -117,10 +128,30 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
         model.revoke_family(known.token_family)
         raise InvalidGrantError(request=request)
 
+    def _create_refresh_token(self, request: Any, *args: Any) -> Any:
+        made = super()._create_refresh_token(request, *args)
+        if request.grant_type == "authorization_code":
+            made.token_family = _find_family(request.code)
+            made.save(update_fields=["token_family"])
+        return made
+
     def _check_secret(self, provided_secret: str, stored_secret: str) -> bool:
         if stored_secret.startswith(HASHED):
             return constant_time_compare(hash_secret(provided_secret), stored_secret)
         return bool(super()._check_secret(provided_secret, stored_secret))
+
+
+def _find_family(code: str) -> UUID:
+    # The family of the tokens that a code gave: the row of the code is deleted by its use.
+    return UUID(bytes=hashlib.sha256(code.encode()).digest()[:16])
+
+
+def _end_family(code: str, client: Any) -> None:
+    """End the tokens of a code that was sent again (RFC 6749, section 4.1.2)."""
+    family, model = _find_family(code), get_refresh_token_model()
+    # Another client does not end the tokens of this one.
+    if model.objects.filter(token_family=family, application=client).exists():
+        model.revoke_family(family)
 
 
 def hash_secret(secret: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from drf_mcp.contrib.oauth.backends import AgentValidator
 from tests.contrib.oauth.conftest import parameters_of
 
 
@@ -150,14 +151,41 @@ def test_the_form_needs_a_csrf_token(project):
 
 
 @pytest.mark.slow
-def test_a_code_needs_its_verifier_and_is_used_once(project):
+def test_a_code_needs_its_verifier(project):
     code = project.consent()["code"]
     assert project.exchange(code, code_verifier="w" * 64).json()["error"] == "invalid_grant"
     code = project.consent()["code"]
     assert project.exchange(code, code_verifier=None).status_code == 400
+
+
+def test_the_second_use_of_a_code_ends_the_tokens_of_the_first(project):
     code = project.consent()["code"]
-    assert project.exchange(code).status_code == 200
+    tokens = project.refresh(project.exchange(code).json()["refresh_token"])
     assert project.exchange(code).json()["error"] == "invalid_grant"
+    assert project.list_tools(tokens["access_token"]) == 401
+    assert project.refresh(tokens["refresh_token"])["error"] == "invalid_grant"
+
+
+def test_a_code_that_another_client_sends_ends_nothing(project):
+    code = project.consent()["code"]
+    token = project.exchange(code).json()["access_token"]
+    project.register(pk=None, client_id="other")
+    assert project.exchange(code, client_id="other").json()["error"] == "invalid_grant"
+    assert project.list_tools(token) == 200
+
+
+def test_a_code_that_two_requests_send_at_once_ends_the_tokens_of_both(project, monkeypatch):
+    code, save, others = project.consent()["code"], AgentValidator.save_bearer_token, []
+
+    def exchange_meanwhile(self, *args):
+        if not others:
+            others.append(None)
+            others[0] = project.exchange(code).json()
+        return save(self, *args)
+
+    monkeypatch.setattr(AgentValidator, "save_bearer_token", exchange_meanwhile)
+    assert project.exchange(code).json()["error"] == "invalid_grant"
+    assert project.list_tools(others[0]["access_token"]) == 401
 
 
 def test_tokens_are_hashed_in_the_database(project):
