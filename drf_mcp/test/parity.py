@@ -50,8 +50,12 @@ from drf_mcp.test.requests import (
 from drf_mcp.transports.http_equivalent import EquivalentRequest
 
 REFUSALS = (401, 403)
-# A table that confirmed calls write.
-USED_CONFIRMATIONS = "drf_mcp_writes_usedconfirmation"
+
+
+def find_own_tables() -> set[str]:
+    """Return the tables of this package: the audit has a row of every call, and no request."""
+    own = [config for config in apps.get_app_configs() if config.name.startswith("drf_mcp")]
+    return {model._meta.db_table for config in own for model in config.get_models()}
 
 
 @dataclass
@@ -97,7 +101,7 @@ class ParityCheck:
             observed = send()
         self.client.cookies = cookies
         matches = [WRITE.match(query["sql"]) for query in queries]
-        ignored = {*self.ignored_writes, USED_CONFIRMATIONS}
+        ignored = {*self.ignored_writes, *find_own_tables()}
         writes = [(m[1].upper(), m[2]) for m in matches if m and m[2] not in ignored]
         return replace(observed, writes=[f"{verb} {table}" for verb, table in writes])
 
@@ -295,8 +299,6 @@ class ToolParity:
 CONFIRMATION_REQUIRED = "CONFIRMATION_REQUIRED"
 DRY_RUN = "dry_run"
 IDEMPOTENCY_KEY = "idempotency_key"
-# The table of stored answers.
-IDEMPOTENCY_RECORDS = "drf_mcp_writes_idempotencyrecord"
 
 
 def assert_confirms(
@@ -374,7 +376,7 @@ def assert_idempotent(
             f"{tool}: the answers differ.\n  First: {first.data!r}\n  Again: {again.data!r}"
         )
     matches = filter(None, (WRITE.match(query["sql"]) for query in queries))
-    if written := {match[2] for match in matches} - {*ignored_writes, IDEMPOTENCY_RECORDS}:
+    if written := {match[2] for match in matches} - {*ignored_writes, *find_own_tables()}:
         raise AssertionError(f"{tool}: the second call writes {', '.join(sorted(written))}.")
 
 
@@ -438,10 +440,7 @@ def assert_dry_run_changes_nothing(
         client = MCPClient()
         client.force_authenticate(user)
     given = sample_arguments(known, user) if arguments is None else arguments
-    # The audit has a row of every call, and tokens the time of their use.
-    own = [config for config in apps.get_app_configs() if config.name.startswith("drf_mcp")]
-    own_tables = (model._meta.db_table for config in own for model in config.get_models())
-    ignored = {*ignored_tables, *own_tables}
+    ignored = {*ignored_tables, *find_own_tables()}
     before = Snapshot(ignored)
     result = client.call_tool(tool, known.arguments.replace_control(given, DRY_RUN, True))
     if result.error is not None:

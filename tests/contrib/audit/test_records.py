@@ -17,6 +17,7 @@ from drf_mcp.contrib.audit.recording import Audit
 from drf_mcp.exposure import registry
 from drf_mcp.routes.options import ToolOptions
 from drf_mcp.server import Server
+from drf_mcp.test import MCPClient, assert_tool_parity
 from drf_mcp.transports.in_process import InProcessClient, LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection
 from tests.contrib.audit import views
@@ -40,6 +41,12 @@ def test_a_successful_call(agent, row):
     assert (found.rows_changed, json.loads(found.arguments)) == (1, {"name": "a"})
     assert found.request_id == result.envelope["meta"]["request_id"]
     assert found.duration_ms > 0
+
+
+def test_a_recorded_call_has_parity_with_its_request(db):
+    client = MCPClient()
+    client.force_authenticate(User.objects.get(username="alice"))
+    assert_tool_parity(client, "customers_list")
 
 
 def test_a_tool_run_by_tools_write_is_recorded_with_its_arguments(agent, settings, row):
