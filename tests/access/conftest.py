@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import jwt
@@ -61,11 +62,9 @@ def first_key() -> Issuer:
     return issuer
 
 
-@pytest.fixture
-def issuer(first_key, monkeypatch) -> Iterator[Issuer]:
-    """A running authorization server with one key, ``one``."""
-    issuer = Issuer()
-    issuer.private, issuer.published = dict(first_key.private), list(first_key.published)
+@contextmanager
+def serving(issuer: Issuer) -> Iterator[None]:
+    """Serve the keys of an authorization server at its ``url``."""
 
     class Keys(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -86,11 +85,20 @@ def issuer(first_key, monkeypatch) -> Iterator[Issuer]:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         issuer.url = f"http://127.0.0.1:{server.server_port}/keys"
+        yield
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def issuer(first_key, monkeypatch) -> Iterator[Issuer]:
+    """A running authorization server with one key, ``one``."""
+    issuer = Issuer()
+    issuer.private, issuer.published = dict(first_key.private), list(first_key.published)
+    with serving(issuer):
         monkeypatch.setattr("tests.access.views.ShopLogin.jwks_url", issuer.url)
         tokens.get_key_set.cache_clear()
         yield issuer
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture

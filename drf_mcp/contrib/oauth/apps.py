@@ -12,6 +12,7 @@ class OAuthConfig(AppConfig):
     label = "drf_mcp_oauth"
     verbose_name = _("Connected agents")
     default_auto_field = "django.db.models.BigAutoField"
+    mcp_features = ("drf_mcp.contrib.oauth.feature.OAuthFeature",)
     mcp_checks = "drf_mcp.contrib.oauth.checks"
 
     def ready(self) -> None:

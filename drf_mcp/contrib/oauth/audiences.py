@@ -43,12 +43,12 @@ def find_default_resources(request: HttpRequest) -> list[str]:
 def is_resource(request: HttpRequest, resource: str) -> bool:
     """Return whether a resource is an endpoint, not an address above one."""
     with suppress(ValueError):
-        return any(_is_same(uri, resource) for uri in find_resources(request, [resource]))
+        return any(is_same(uri, resource) for uri in find_resources(request, [resource]))
     # It is no URI.
     return False
 
 
-def _is_same(one: str, other: str) -> bool:
+def is_same(one: str, other: str) -> bool:
     return is_below(one, other) and is_below(other, one)
 
 
@@ -76,5 +76,5 @@ def opens_address(request: HttpRequest, resources: Sequence[str]) -> bool:
     own += [mcp_settings.RESOURCE] if mcp_settings.RESOURCE else []
     # A token that names no resource is for the endpoints.
     resources = resources or find_default_resources(request)
-    named = [each for each in resources if any(_is_same(uri, each) for uri in own)]
+    named = [each for each in resources if any(is_same(uri, each) for uri in own)]
     return any(is_below(request.build_absolute_uri(request.path), each) for each in named)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -19,8 +19,10 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from drf_mcp.access.scopes import is_gone
 from drf_mcp.contrib.oauth.audiences import find_called
-from drf_mcp.contrib.oauth.documents import OWN_GRANTS
+from drf_mcp.contrib.oauth.documents import JWT_BEARER, OWN_GRANTS
+from drf_mcp.contrib.oauth.models import LinkedIdentity
 from drf_mcp.contrib.oauth.servers import OAuthServer
+from drf_mcp.features import mcp_settings
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 # What the secret of a client begins with that introduced itself.
@@ -53,6 +55,19 @@ class EndpointCore(OAuthLibCore):  # type: ignore[misc]
 
     # Read by the system check W019.
     checks_endpoints = True
+
+    def __init__(self, server: Any = None) -> None:
+        super().__init__(server)
+        if mcp_settings.IDENTITY_PROVIDERS:
+            # Imported here because it needs PyJWT.
+            from drf_mcp.contrib.oauth.assertions import IdentityAssertionGrant
+
+            grant = IdentityAssertionGrant(self.server.request_validator)
+            self.server.grant_types[JWT_BEARER] = grant
+
+    def _get_extra_credentials(self, request: Any) -> Any:
+        # The grant of assertions needs Django's request, and leaves it out of the answer.
+        return {"request": request} if request.POST.get("grant_type") == JWT_BEARER else None
 
     def verify_request(self, request: Any, scopes: Any) -> tuple[bool, Any]:
         called = find_called(request)
@@ -87,9 +102,12 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
 
     def validate_grant_type(self, client_id: str, grant: str, client: Any, request: Any) -> bool:
         """Return whether a client may use a grant: without a person, if the project added it."""
-        manual = get_application_model().RegistrationSource.MANUAL
-        if request.client.registration_source != manual and grant not in OWN_GRANTS:
+        model, known = get_application_model(), request.client
+        if known.registration_source != model.RegistrationSource.MANUAL and grant not in OWN_GRANTS:
             return False
+        if grant == JWT_BEARER:
+            kind = known.client_type, known.authorization_grant_type
+            return kind == (model.CLIENT_CONFIDENTIAL, model.GRANT_AUTHORIZATION_CODE)
         return bool(super().validate_grant_type(client_id, grant, client, request))
 
     def validate_code(self, client_id: str, code: str, client: Any, request: Any) -> bool:
@@ -111,6 +129,18 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
         """Return whether a token can be refreshed: only while its user is active."""
         is_good = super().validate_refresh_token(refresh_token, client, request)
         return bool(is_good) and not is_gone(request.user)
+
+    def get_linked_user(self, claims: Mapping[str, Any]) -> Any:
+        """Return the user for whom a valid assertion of an identity provider is, None for nobody.
+
+        Override it where the project keeps elsewhere who is who. An e-mail address is no key: the
+        provider may give it to another person.
+        """
+        named = claims["iss"], claims["sub"]
+        links = LinkedIdentity.objects.filter(issuer=named[0], subject=named[1])
+        # Some databases find texts in another case too.
+        found = (link for link in links.select_related("user"))
+        return next((each.user for each in found if (each.issuer, each.subject) == named), None)
 
     def save_bearer_token(self, token: Any, request: Any) -> Any:
         """Save the tokens of a request.

@@ -28,6 +28,8 @@ from drf_mcp.exceptions import attempt
 PERSON = "drf_mcp.person"
 # The grants of clients that the project did not add by hand: they need a person.
 OWN_GRANTS = ("authorization_code", "refresh_token")
+# The grant of an assertion (RFC 7523, section 2.1).
+JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
 
 class SignedInPermission(SimpleRateThrottle):

@@ -9,7 +9,6 @@ from django.apps import apps
 from django.utils.module_loading import import_string
 from rest_framework.exceptions import AuthenticationFailed
 
-from drf_mcp.access.authentication import OTHER_AUDIENCE
 from drf_mcp.access.resources import is_below
 from drf_mcp.contrib.oauth.audiences import is_for_endpoint, opens_address
 from drf_mcp.contrib.oauth.models import ServiceClient
@@ -58,7 +57,8 @@ class OAuthServer:
         # A program's token has no user, and then the project's own permissions judge it.
         is_person = bool(user is not None and client_id)
         if not (opens_address(request, resources) if is_person else is_within):
-            raise AuthenticationFailed(OTHER_AUDIENCE, "invalid_token")
+            text = "The access token is for another resource."
+            raise AuthenticationFailed(text, "invalid_token")
         return user
 
 

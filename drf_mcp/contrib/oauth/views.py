@@ -34,12 +34,14 @@ from rest_framework.exceptions import APIException
 from drf_mcp.access.resources import FoundEndpoint, PublicDocument
 from drf_mcp.contrib.oauth.audiences import find_default_resources, find_endpoints_of, is_resource
 from drf_mcp.contrib.oauth.backends import LOOPBACK
-from drf_mcp.contrib.oauth.documents import PERSON, keep_offered_grants
+from drf_mcp.contrib.oauth.documents import JWT_BEARER, PERSON, keep_offered_grants
 from drf_mcp.exceptions import Refused
 from drf_mcp.exposure import Tool, Visibility
 from drf_mcp.features import Caller, RequestContext, mcp_settings
 
 MAX_NAME_LENGTH = 60
+# The profile of assertions in the metadata.
+ID_JAG = "urn:ietf:params:oauth:grant-profile:id-jag"
 
 
 class AgentPage:
@@ -157,6 +159,15 @@ class ConnectionsView(AgentPage, LoginRequiredMixin, TemplateView):
 @method_decorator(login_not_required, name="dispatch")
 class ServerMetadataView(PublicDocument, toolkit.OAuthServerMetadataView):  # type: ignore[misc]
     """Serves the metadata of the issuer (RFC 8414), without authentication, to any origin."""
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response: HttpResponse = super().get(request, *args, **kwargs)
+        if mcp_settings.IDENTITY_PROVIDERS:
+            document = json.loads(response.content)
+            document["grant_types_supported"].append(JWT_BEARER)
+            document["authorization_grant_profiles_supported"] = [ID_JAG]
+            response.content = json.dumps(document).encode()
+        return response
 
 
 class ClientCard:

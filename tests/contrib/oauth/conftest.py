@@ -24,6 +24,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.access.scopes import HasScopes
 from drf_mcp.contrib.oauth.defaults import AGENTS
+from tests.access.conftest import first_key, issuer  # noqa: F401 - fixtures
 from tests.agents import Agent
 
 HOST = "shop.example"

@@ -6,6 +6,10 @@ HTTP requests and form posts act as the browser of the user.
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,24 +17,43 @@ import anyio
 import httpx2
 import pytest
 from mcp.client.auth import OAuthClientProvider
+from mcp.client.auth.extensions.identity_assertion import IdentityAssertionOAuthProvider
 from mcp.client.auth.oauth2 import AuthorizationCodeResult
 from mcp.shared.auth import OAuthClientMetadata
 
+from tests.access.conftest import Issuer, serving
 from tests.access.test_sign_in import Memory
+from tests.access.views import ISSUER
 from tests.programs.interop.person import Person
-from tests.programs.interop.servers import RunningServer, Shop, running
+from tests.programs.interop.servers import ROOT, RunningServer, Shop, running
 
 REDIRECT = "http://127.0.0.1:4000/callback"
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
+def company() -> Iterator[Issuer]:
+    """The identity provider of a company, which the shop trusts."""
+    company = Issuer()
+    company.make_key("one")
+    with serving(company), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SHOP_COMPANY", ISSUER)
+        patch.setenv("SHOP_COMPANY_KEYS", company.url)
+        yield company
+
+
+@pytest.fixture(scope="module")
+def server(company, tmp_path_factory):
     folder = tmp_path_factory.mktemp("sign_in")
     shop = Shop(folder / "shop.sqlite3", "tests.programs.interop.oauth_settings")
     shop.seed()
     with running("uvicorn", shop, folder / "log") as server:
         yield server
+
+
+def manage(shop: Shop, *arguments: str) -> None:
+    command = [sys.executable, "manage.py", *arguments]
+    subprocess.run(command, cwd=ROOT, env=shop.environment, check=True, capture_output=True)
 
 
 class SignIn:
@@ -125,3 +148,26 @@ def test_a_refreshed_token_is_accepted_and_refreshing_twice_revokes_it(server, s
     assert httpx2.post(f"{base}/o/token/", data=sent).json()["error"] == "invalid_grant"
     # A copy of the refresh token is useless then.
     assert httpx2.post(server.url, json=LIST, headers=bearer).status_code == 401
+
+
+def test_a_client_of_a_company_signs_in_by_an_assertion_as_the_linked_user(server, company):
+    name, kind = ["--name=Company", "--client-id=company"], ["confidential", "authorization-code"]
+    rest = ["--client-secret=secret", f"--redirect-uris={REDIRECT}"]
+    manage(server.shop, "createapplication", *name, *rest, *kind)
+    manage(server.shop, "mcp_link_identity", ISSUER, "--subject=00u1", "--user=alice")
+
+    async def vouch(audience: str, resource: str) -> str:
+        claims = {"aud": audience, "resource": resource, "client_id": "company", "sub": "00u1"}
+        once = {"jti": uuid.uuid4().hex, "iat": int(time.time())}
+        return company.sign(typ="oauth-id-jag+jwt", **claims, **once)
+
+    memory, issuer = Memory(), server.url.replace("/mcp", "/o")
+
+    async def run() -> httpx2.Response:
+        client = ("company", "secret")
+        login = IdentityAssertionOAuthProvider(server.url, memory, *client, issuer, vouch)
+        async with httpx2.AsyncClient(auth=login, timeout=30) as http:
+            return await http.post(server.url, json=call("customers_list"))
+
+    assert data_of(anyio.run(run))["results"]
+    assert (memory.tokens.scope, memory.tokens.refresh_token) == ("shop", None)
