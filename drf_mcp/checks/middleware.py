@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import sys
 from collections.abc import Iterator
@@ -15,12 +16,12 @@ from django.core.checks import CheckMessage, Warning
 from django.utils.module_loading import import_string
 
 from drf_mcp.checks.project import Project, register_check
+from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.source.middleware import (
     INDIFFERENT,
     MiddlewareCode,
     find_named_attribute,
     is_request,
-    parse_source,
 )
 from drf_mcp.settings import mcp_settings
 
@@ -99,8 +100,8 @@ def _find_reads(project: Project, code: MiddlewareCode) -> Iterator[tuple[str, s
     """Yield the attributes of a middleware that code of exposed views reads, and where."""
     wanted = set(code.attributes)
     for module in _find_view_modules(project) if wanted else ():
-        tree = parse_source(module)
-        for node in ast.walk(tree):
+        source = attempt(lambda of=module: inspect.getsource(of), "")  # type: ignore[misc]
+        for node in ast.walk(ast.parse(source)):
             name = find_named_attribute(node, "getattr")
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 name = node.attr if is_request(node.value) else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import re
 from typing import Any
 
 from drf_mcp.introspection.source.members import unwrap_member
@@ -36,7 +37,17 @@ class InputMethod:
             return False
         documented = ast.get_docstring(self.tree) is not None
         body = self.tree.body[1:] if documented else self.tree.body
-        return self.evaluates_super(getattr(self.find_beginning(body, field), "value", None))
+        node = getattr(self.find_beginning(body, field), "value", None)
+        inherited = rf"super\([^)]*\)\.{self.tree.name}\((\w+=)?{self.argument}\)"
+        # Only the part that is always evaluated, and first, counts.
+        while node is not None and not re.fullmatch(inherited, ast.unparse(node)):
+            if isinstance(node, ast.Call):
+                first = node.args[0] if node.args else None
+                node = node.func if isinstance(node.func, ast.Attribute) else first
+            else:
+                is_part = isinstance(node, (ast.Attribute, ast.Subscript))
+                node = node.value if is_part else None
+        return node is not None
 
     def find_beginning(self, body: list[ast.stmt], field: Any) -> ast.stmt | None:
         """Return the first statement, in the branches of ``if self.flag`` that the field takes."""
@@ -51,31 +62,6 @@ class InputMethod:
             if beginning is not None:
                 return beginning
         return None
-
-    def evaluates_super(self, node: ast.AST | None) -> bool:
-        # Only the part that is always evaluated, and first, counts.
-        if isinstance(node, (ast.Attribute, ast.Subscript)):
-            return self.evaluates_super(node.value)
-        if not isinstance(node, ast.Call):
-            return False
-        if self.is_super_call(node):
-            return True
-        if isinstance(node.func, ast.Attribute):
-            return self.evaluates_super(node.func)
-        return bool(node.args) and self.evaluates_super(node.args[0])
-
-    def is_super_call(self, node: ast.Call) -> bool:
-        assert self.tree is not None
-        if not isinstance(node.func, ast.Attribute) or node.func.attr != self.tree.name:
-            return False
-        owner = node.func.value
-        values = [*node.args, *(keyword.value for keyword in node.keywords)]
-        return (
-            isinstance(owner, ast.Call)
-            and is_name(owner.func, "super")
-            and len(values) == 1
-            and is_name(values[0], self.argument)
-        )
 
 
 @functools.lru_cache(maxsize=4096)

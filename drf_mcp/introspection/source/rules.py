@@ -84,8 +84,6 @@ def read_sentences(
 
 
 def find_text(node: ast.expr, source: FunctionSource) -> str:
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, str) else ""
     if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
         called = getattr(node.func, "attr", getattr(node.func, "id", ""))
         return find_text(node.args[0], source) if called in TRANSLATIONS else ""

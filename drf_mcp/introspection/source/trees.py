@@ -8,9 +8,10 @@ import functools
 import inspect
 import linecache
 import textwrap
-from collections.abc import Iterable, Iterator
 from types import CodeType
-from typing import Any, TypeGuard
+from typing import Any
+
+from django.conf import settings
 
 REQUEST = frozenset({"request", "_request", "req"})
 AnyFunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
@@ -30,12 +31,15 @@ class FunctionSource:
 
     def find_value(self, node: ast.AST) -> Any:
         # Only names from outside the function have a value that is known without running it.
+        if isinstance(node, ast.Constant):
+            return node.value
         if isinstance(node, ast.Name):
             found = self.find_outer(node.id)
             return None if found is MISSING else found
         if isinstance(node, ast.Attribute):
             holder = self.find_value(node.value)
-            return None if holder is None else inspect.getattr_static(holder, node.attr, None)
+            get: Any = getattr if holder is settings else inspect.getattr_static
+            return None if holder is None else get(holder, node.attr, None)
         return None
 
     def find_outer(self, name: str) -> Any:
@@ -67,22 +71,6 @@ def read_source(code: CodeType) -> str:
     if lines := linecache.getlines(code.co_filename):
         return "".join(inspect.getblock(lines[code.co_firstlineno - 1 :]))
     return inspect.getsource(code)
-
-
-def find_assignments(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
-    for node in nodes:
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value:
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                if isinstance(target, ast.Name):
-                    yield target.id, node.value
-
-
-def is_own_member(node: ast.AST) -> TypeGuard[ast.Attribute]:
-    if not isinstance(node, ast.Attribute):
-        return False
-    if isinstance(node.value, ast.Call):
-        return is_name(node.value.func, "super")
-    return is_name(node.value, "self")
 
 
 def is_name(node: ast.AST, name: str) -> bool:

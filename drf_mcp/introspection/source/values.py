@@ -373,6 +373,7 @@ class RunParts:
     is_sure: bool
     is_dead: bool
     has_written: bool
+    is_raising: bool
     returned_inside: bool
     ended: str
 
