@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication_reuse import find_view_classes
+from drf_mcp.access.authentication import find_view_classes
 from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.access.resources import WELL_KNOWN, BearerChallenge, ProtectedResourceView
 from drf_mcp.checks.project import MountedEndpoint, Project, register_check, takes_sessions_alone

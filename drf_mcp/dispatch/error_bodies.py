@@ -1,4 +1,4 @@
-"""The texts in the body of an error response, whatever its shape, and what to do about them.
+"""What error responses, redirects and refusals of a database say, and what to do about them.
 
 The bodies of REST framework are objects of lists by field. The exception handler of a project may
 write other bodies. Many are lists of objects, one for each error: ``{"attr", "detail", "code"}``,
@@ -11,12 +11,23 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
+from django.conf import settings
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.db import IntegrityError
+from django.db.models import Model
+from django.db.models.deletion import ProtectedError, RestrictedError
+from django.shortcuts import resolve_url
 from rest_framework.exceptions import ErrorDetail
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.settings import api_settings
 
 from drf_mcp.codes import CAUSES, HANDLING, Advice, Category
+from drf_mcp.exceptions import attempt
+from drf_mcp.introspection.text import find_plural_name, join_values
 from drf_mcp.json_text import OBJECTS, JSONPointer
+from drf_mcp.outcomes import Failure
 
 # The message names the argument.
 CORRECT = "Correct it."
@@ -351,3 +362,94 @@ def unwrap_path(path: Path) -> Path:
         if not isinstance(part, int) and part not in WRAPPERS:
             return path[start:]
     return ()
+
+
+LOGIN = re.compile(r"(?:^|[/_-])(?:log[_-]?in|sign[_-]?in|logon)(?:[/_.-]|\Z)", re.IGNORECASE)
+# Requests that may end at the login page: it comes after a logout, a registration, a new password.
+ENDS_THERE = re.compile(
+    r"(?:^|[/_-])(?:(?:log|sign)[_-]?(?:out|off|up)|regist\w*|passwords?)(?:[/_.-]|\Z)",
+    re.IGNORECASE,
+)
+# They say to make the request again at another place; 302 and 303 answer a request that was made.
+MOVED = frozenset({301, 307, 308})
+ELSEWHERE = (
+    "Do not repeat the call: it was not carried out. Use the tool of the place that the message"
+    " names, or report it."
+)
+
+
+def leads_to_login(location: str, path: str) -> bool:
+    """Return whether a redirect of a request to a path leads to a login page."""
+    parts = urlsplit(location)
+    own = attempt(lambda: urlsplit(resolve_url(settings.LOGIN_URL)).path, "")
+    if (parts.path == own or LOGIN.search(parts.path)) and not ENDS_THERE.search(path):
+        return True
+    # A login page gets the path to lead back there.
+    back = parse_qs(parts.query).get(REDIRECT_FIELD_NAME, ())
+    return any(urlsplit(each).path == path for each in back)
+
+
+def is_moved(status: int, method: str) -> bool:
+    """Return whether a redirect says that a request that changes something was not made."""
+    return status in MOVED and method not in SAFE_METHODS
+
+
+# The message and the remediation, in English, by what the error code of a database driver means.
+UNIQUE = (
+    "A value that has to be unique is taken.",
+    "Read which objects exist: use the one that has these values, or send other values.",
+)
+REFERENCE = (
+    "A reference between objects would be broken.",
+    (
+        "Check that every object that the arguments identify exists, and that nothing refers to"
+        " an object that would be deleted; then decide whether to call again."
+    ),
+)
+# PostgreSQL's unique violation; SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID; MySQL's
+# ER_DUP_ENTRY; ORA-00001. Then restrict and foreign key violations, rows that are referred to, and
+# references to no row.
+BROKEN_RULES: Mapping[Any, tuple[str, str]] = {
+    **dict.fromkeys(("23505", 1555, 2067, 2579, 1062, 1), UNIQUE),
+    **dict.fromkeys(("23001", "23503", 787, 1216, 1217, 1451, 1452, 2291, 2292), REFERENCE),
+}
+
+
+def find_broken_rule(exc: IntegrityError) -> tuple[str, str] | None:
+    cause: Any = exc.__cause__
+    code: Any = cause.args[0] if cause is not None and cause.args else None
+    if hasattr(code, "full_code"):
+        code = code.code
+    elif not isinstance(code, int):
+        names = ("sqlstate", "pgcode", "sqlite_errorcode")
+        code = next(filter(None, (getattr(cause, name, None) for name in names)), None)
+    return BROKEN_RULES.get(code)
+
+
+def find_violation(exc: BaseException) -> Failure | None:
+    if isinstance(exc, (ProtectedError, RestrictedError)):
+        message = "The deletion was refused: other objects depend on what would be deleted."
+        remediation = (
+            "Delete the other objects first or let them refer to something else, if that is wanted;"
+            " then call again."
+        )
+        if names := join_values(map(find_plural_name, _find_blockers(exc))):
+            message = f"The deletion was refused: {names} depend on what would be deleted."
+            remediation = (
+                f"Delete the {names} first or let them refer to something else, if that is wanted;"
+                " then call again."
+            )
+    elif isinstance(exc, IntegrityError) and (rule := find_broken_rule(exc)):
+        message, remediation = rule
+    else:
+        return None
+    return Failure("CONFLICT", Category.CONFLICT, message, remediation)
+
+
+def _find_blockers(exc: ProtectedError | RestrictedError) -> list[type[Model]]:
+    """Return the models of the rows that prevent a deletion."""
+    objects = getattr(exc, "protected_objects", None) or getattr(exc, "restricted_objects", ())
+    # A project may raise the exception with any value, such as a queryset.
+    rows = objects if isinstance(objects, Collection) else ()
+    models = {type(row) for row in rows if isinstance(row, Model)}
+    return sorted(models, key=lambda model: model._meta.label)

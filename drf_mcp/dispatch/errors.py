@@ -31,6 +31,7 @@ from drf_mcp.dispatch.error_bodies import (
     ANOTHER,
     CODE_REMEDIES,
     CORRECT,
+    ELSEWHERE,
     FILE_REMEDIES,
     FORMAT_CODES,
     MESSAGE_KEYS,
@@ -46,11 +47,10 @@ from drf_mcp.dispatch.error_bodies import (
     find_main_text,
     find_own_code,
     find_status_advice,
+    find_violation,
     name_rest,
     unwrap_path,
 )
-from drf_mcp.dispatch.redirects import ELSEWHERE
-from drf_mcp.dispatch.violations import find_violation
 from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Failure, Problem

@@ -25,8 +25,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication import Caller, copy_identity
-from drf_mcp.access.authentication_reuse import is_undecorated
+from drf_mcp.access.authentication import Caller, copy_identity, is_undecorated
 from drf_mcp.arguments.call import Call
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.refusals import find_refusal

@@ -14,8 +14,7 @@ from rest_framework.permissions import AND, NOT, OR
 from rest_framework.views import APIView
 
 from drf_mcp.exceptions import catch
-from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.introspection.source.trees import FunctionSource
+from drf_mcp.introspection.source.members import FunctionSource, is_drf_code
 from drf_mcp.introspection.unknown import AskedRequest
 
 # REST framework's own classes, and whether each reads the model of the view's queryset.

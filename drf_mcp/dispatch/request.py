@@ -25,7 +25,7 @@ from django.utils.functional import cached_property
 from rest_framework.generics import GenericAPIView
 from rest_framework.response import Response
 
-from drf_mcp.access.authentication_reuse import is_undecorated
+from drf_mcp.access.authentication import is_undecorated
 from drf_mcp.access.throttles import note_throttles
 from drf_mcp.arguments.call import Call, FilesBody
 from drf_mcp.dispatch.errors import find_exception_status

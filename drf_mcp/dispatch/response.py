@@ -14,9 +14,9 @@ from rest_framework.utils.serializer_helpers import ReturnDict, ReturnList
 
 from drf_mcp.access.throttles import find_rate_limit, warn_of_quota
 from drf_mcp.dispatch.content import BODILESS, AnswerEncoder, Content, ContentReader, find_location
+from drf_mcp.dispatch.error_bodies import is_moved, leads_to_login
 from drf_mcp.dispatch.errors import ArgumentLocator, ErrorMapper
 from drf_mcp.dispatch.pages import ListedPage, read_page
-from drf_mcp.dispatch.redirects import is_moved, leads_to_login
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import SoftDetail, attempt
 from drf_mcp.interaction.call_context import CallContext, call_context, notes_of

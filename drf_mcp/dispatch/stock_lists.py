@@ -19,7 +19,7 @@ from rest_framework.generics import GenericAPIView, ListAPIView, ListCreateAPIVi
 from rest_framework.mixins import ListModelMixin
 from rest_framework.serializers import ListSerializer, Serializer
 
-from drf_mcp.access.authentication_reuse import find_view_classes, is_undecorated
+from drf_mcp.access.authentication import find_view_classes, is_undecorated
 from drf_mcp.introspection.source.members import find_member, unwrap_function, unwrap_member
 
 # drf-spectacular wraps handlers without changing their answers.

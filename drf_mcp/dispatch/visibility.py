@@ -12,8 +12,7 @@ from rest_framework import permissions
 from rest_framework.permissions import SAFE_METHODS, AllowAny, DjangoModelPermissions
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication import Caller
-from drf_mcp.access.authentication_reuse import find_view_classes
+from drf_mcp.access.authentication import Caller, find_view_classes
 from drf_mcp.dispatch.probe import Identities, Probe
 from drf_mcp.dispatch.refusals import STOCK, find_leaves, is_refusal
 from drf_mcp.exceptions import attempt, catch

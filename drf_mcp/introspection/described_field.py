@@ -21,8 +21,12 @@ from drf_mcp.introspection.fields import FieldDescriber
 from drf_mcp.introspection.inspection import find_declared_schema
 from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.source.members import find_package, is_drf_code
-from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
-from drf_mcp.introspection.source.rules import find_rules_of_field, find_rules_of_validator
+from drf_mcp.introspection.source.overrides import (
+    CONVERSIONS,
+    converts_like_drf,
+    find_rules_of_field,
+    find_rules_of_validator,
+)
 from drf_mcp.introspection.text import (
     clean_text,
     describe_intention,

@@ -27,14 +27,13 @@ from rest_framework.viewsets import ViewSetMixin
 from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.findings import ContextFailed, Finding, make_finding
-from drf_mcp.introspection.source.body_members import BodyReading
 from drf_mcp.introspection.source.members import (
     find_class_attribute,
     find_synchronous_name,
     is_drf_code,
 )
 from drf_mcp.introspection.source.readings import read_endpoint
-from drf_mcp.introspection.source.request_members import HandlerReading, QueryReading
+from drf_mcp.introspection.source.request_members import BodyReading, HandlerReading, QueryReading
 from drf_mcp.introspection.text import clean_text, leave_out_commas
 from drf_mcp.introspection.types import AskedRows, Parameter, Parameters, Schema
 

@@ -17,9 +17,9 @@ from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.forms import find_writable_fields
 from drf_mcp.introspection.serializer_fields import walk_fields
-from drf_mcp.introspection.source.body_members import BodyReading, PartOfBody
 from drf_mcp.introspection.source.members import find_flags, is_drf_code, is_framework_code
 from drf_mcp.introspection.source.readings import read_class, read_function
+from drf_mcp.introspection.source.request_members import BodyReading, PartOfBody
 from drf_mcp.introspection.source.values import BODY, INITIAL_DATA, PARENT
 from drf_mcp.introspection.types import ANY, MemberNames, Place, Schema, ValueInfos
 from drf_mcp.introspection.unknown import (

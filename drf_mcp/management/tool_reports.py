@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from django.utils.module_loading import import_string
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication_reuse import find_view_classes
+from drf_mcp.access.authentication import find_view_classes
 from drf_mcp.calls.results import choose_envelope_class, get_output_schema, make_envelope
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.refusals import find_operands

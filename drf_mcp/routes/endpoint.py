@@ -10,7 +10,7 @@ from rest_framework import mixins
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication_reuse import find_view_classes
+from drf_mcp.access.authentication import find_view_classes
 from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.inspection import (
     STANDARD,

@@ -9,7 +9,7 @@ from rest_framework.renderers import BrowsableAPIRenderer, TemplateHTMLRenderer
 from rest_framework.routers import APIRootView, BaseRouter
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication_reuse import find_view_classes
+from drf_mcp.access.authentication import find_view_classes
 from drf_mcp.exceptions import attempt
 from drf_mcp.option_types.installed import features
 from drf_mcp.routes.endpoint import Endpoint, find_endpoints

@@ -17,16 +17,14 @@ from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_selection import Omission, SelectableFields
 from drf_mcp.introspection.findings import Finding
 from drf_mcp.introspection.inspection import Inspection, keep_schema, read_rows
-from drf_mcp.introspection.listed import write_listed
-from drf_mcp.introspection.portable import LONGEST_DESCRIPTION, write_portable
+from drf_mcp.introspection.portable import LONGEST_DESCRIPTION, write_listed, write_portable
 from drf_mcp.introspection.text import clean_lines
 from drf_mcp.introspection.types import EndpointSchema, Parameter
 from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.spelling import join_alternatives
 from drf_mcp.outcomes import Problem
-from drf_mcp.routes.declared import DeclaredArguments
+from drf_mcp.routes.declared import DeclaredArguments, ToolHints
 from drf_mcp.routes.endpoint import Endpoint
-from drf_mcp.routes.hints import ToolHints
 from drf_mcp.routes.options import KEYWORD, ToolOptions, find_header_parameters
 from drf_mcp.routes.related import ArgumentSources
 from drf_mcp.settings import mcp_settings, override_language

@@ -26,8 +26,8 @@ from django.utils.translation import override
 from drf_mcp.arguments.errors import ArgumentsRefused
 from drf_mcp.contrib.operators.lock import LOCK_FILE, LockFile
 from drf_mcp.dispatch.content import Content, ContentReader
+from drf_mcp.dispatch.error_bodies import is_moved, leads_to_login
 from drf_mcp.dispatch.probe import find_written_databases
-from drf_mcp.dispatch.redirects import is_moved, leads_to_login
 from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.introspection.field_selection import FieldSelection
@@ -39,6 +39,7 @@ from drf_mcp.test.requests import (
     FAILED,
     WRITE,
     CapturingEnvelope,
+    EquivalentRequest,
     Observed,
     has_control,
     keep_stable_value,
@@ -47,7 +48,6 @@ from drf_mcp.test.requests import (
     sample_arguments,
     to_json_value,
 )
-from drf_mcp.transports.http_equivalent import EquivalentRequest
 
 REFUSALS = (401, 403)
 

@@ -10,8 +10,7 @@ from rest_framework import serializers
 from rest_framework.fields import JSONField
 
 from drf_mcp.introspection.described_field import DescribedField
-from drf_mcp.introspection.listed import write_listed
-from drf_mcp.introspection.portable import write_portable
+from drf_mcp.introspection.portable import write_listed, write_portable
 from tests.introspection.portability import assert_listed
 
 

@@ -5,13 +5,15 @@ from functools import cached_property, partial
 from typing import Any
 
 from django.core import signing
+from django.core.cache import cache
 
-from drf_mcp.contrib.asking.logging import is_logged
-from drf_mcp.contrib.asking.waiting import HEADER, OpenQuestions, Session, WaitingGuard
+from drf_mcp.codes import LOG_LEVELS
+from drf_mcp.contrib.asking.waiting import HEADER, SECONDS, OpenQuestions, Session, WaitingGuard
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.features import (
     Bound,
     CallState,
+    Capability,
     Feature,
     Guard,
     Number,
@@ -30,6 +32,8 @@ from drf_mcp.interaction.exchange import (
 )
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Outcome, Question
+from drf_mcp.protocol import REVISIONS
+from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.eras import RESPONSES, STATE, InputRequired, read_modes, read_responses
 from drf_mcp.protocol.jsonrpc import ClientResponse
 
@@ -56,7 +60,7 @@ class AskingFeature(Feature):
             20, Bound("%(most)s questions of yours are open: answer one of them first.")
         ),
     }
-    capability_classes = ("drf_mcp.contrib.asking.logging.LoggingCapability",)
+    capability_classes = ("drf_mcp.contrib.asking.feature.LoggingCapability",)
     expires = {"open_questions": "drf_mcp.contrib.asking.waiting.delete_expired_questions"}
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
@@ -176,3 +180,33 @@ class InputRequests:
         if binding != own:
             raise InvalidParams("The requestState belongs to another call or caller.")
         return number, answers, memory
+
+
+KEY = "drf_mcp:log_level:{}"
+
+
+class LoggingCapability(Capability):
+    """Keeps the level of a session (2025-11-25, server/utilities/logging)."""
+
+    name = "logging"
+    methods = {"logging/setLevel": "set_level"}
+    result_members = {
+        revision: {"logging/setLevel": frozenset({"_meta"})}
+        for revision in REVISIONS
+        if revision != STATELESS_REVISION
+    }
+
+    def set_level(self, context: RequestContext) -> dict[str, Any]:
+        context.caller.authenticate()
+        if (level := context.message.params.get("level")) not in LOG_LEVELS:
+            raise InvalidParams(f"The level is one of {', '.join(LOG_LEVELS)}.")
+        # Nothing is sent to a client without a session.
+        if session := Session.find(context.headers, context.caller):
+            cache.set(KEY.format(session.key), level, SECONDS)
+        return {}
+
+
+def is_logged(session: Session, level: str) -> bool:
+    """Return whether a client wants messages of a level; until it says, from info on."""
+    chosen = cache.get(KEY.format(session.key), "info")
+    return LOG_LEVELS.index(level) >= LOG_LEVELS.index(chosen)

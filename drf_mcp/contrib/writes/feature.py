@@ -71,7 +71,7 @@ class WritesFeature(Feature):
     }
 
     tool_source = "drf_mcp.contrib.writes.guards.WritesSource"
-    tool_review = "drf_mcp.contrib.writes.review.WritesReview"
+    tool_review = "drf_mcp.contrib.writes.guards.WritesReview"
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
         if call.tool.reads and not call.tool.options.if_match:

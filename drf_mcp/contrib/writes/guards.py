@@ -33,7 +33,7 @@ from drf_mcp.contrib.writes.versions import (
 )
 from drf_mcp.describers import Parameter, ValueInfo
 from drf_mcp.errors import find_nearest
-from drf_mcp.features import Guard, Slot, ToolSource, mcp_settings
+from drf_mcp.features import Guard, Safeguard, Slot, ToolReview, ToolSource, mcp_settings
 
 # A key of hosts in the `_meta` of a tool (docs/clients.md): Claude Code 2.1.199 (2026-08).
 REQUIRES_USER_INTERACTION = "anthropic/requiresUserInteraction"
@@ -172,3 +172,19 @@ def check_idempotency(project: Project) -> Iterator[CheckMessage]:
             yield Error(
                 f"{name} takes an idempotency_key, and {fault}.", ATOMIC_REMEDY, id="drf_mcp.E014"
             )
+
+
+class WritesReview(ToolReview):
+    def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
+        names, hints = {parameter.name for parameter in tool.controls}, tool.annotations
+        # An update may overwrite something, but does not destroy as CONFIRM means it.
+        destroys = tool.options.choose_flag("destructive", tool.endpoint.method == "DELETE")
+        asks, writes_one = find_confirmation(tool), tool.endpoint.key_kwarg is not None
+        # A call that changes nothing when it is repeated needs no key.
+        repeats = not hints["idempotentHint"]
+        return [
+            Safeguard("confirmation", "confirm", bool(asks), hints["destructiveHint"], destroys),
+            Safeguard("dry_run", "dry_run", "dry_run" in names),
+            Safeguard("idempotency_key", "key", "idempotency_key" in names, repeats),
+            Safeguard("if_match", "match", "if_match" in names, writes_one),
+        ]

@@ -21,13 +21,13 @@ from drf_mcp.introspection.inspection import (
     find_declared_parameters,
     noted_queries,
 )
-from drf_mcp.introspection.source.choices import has_own, read_choice
 from drf_mcp.introspection.source.members import (
     asks_who_calls,
     find_class_attribute,
     find_package,
     is_drf_code,
 )
+from drf_mcp.introspection.source.readings import has_own, read_choice
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import LostFilters, Parameter, Parameters, Schema
 from drf_mcp.introspection.unknown import (

@@ -26,10 +26,10 @@ from drf_mcp.introspection.source.members import (
     find_synchronous_name,
     is_framework_code,
     is_harmless,
+    is_name,
     is_schema,
     unwrap_member,
 )
-from drf_mcp.introspection.source.trees import is_name
 from drf_mcp.introspection.source.values import (
     ANY,
     ANYTHING,

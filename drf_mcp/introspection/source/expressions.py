@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from drf_mcp.introspection.source.trees import MISSING, REQUEST, AnyFunctionDef, FunctionSource
+from drf_mcp.introspection.source.members import MISSING, REQUEST, AnyFunctionDef, FunctionSource
 from drf_mcp.introspection.source.values import (
     ANY,
     ANYTHING,

@@ -13,8 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from drf_mcp.introspection.source.members import find_root, list_functions
-from drf_mcp.introspection.source.trees import REQUEST, FunctionSource
+from drf_mcp.introspection.source.members import REQUEST, FunctionSource, find_root, list_functions
 
 PATHS = frozenset({"path", "path_info", "get_full_path", "get_full_path_info", "resolver_match"})
 OF_VIEW = frozenset({"view_func", "view_args", "view_kwargs"})
@@ -83,7 +82,7 @@ class MiddlewareCode:
                     continue
                 compared = filter(is_comparison, nodes)
                 values = (source.find_value(n) for each in compared for n in ast.walk(each))
-                texts = {text for value in values for text in find_texts(value)}
+                texts = {text for value in values for text in find_compared_texts(value)}
                 texts |= {text for name in names for text in holding[name]}
                 target = statement.targets[0] if isinstance(statement, ast.Assign) else None
                 is_of_view = any(isinstance(n, ast.Name) and n.id in OF_VIEW for n in nodes)
@@ -109,7 +108,7 @@ def find_expressions(source: FunctionSource) -> Iterator[tuple[ast.stmt, ast.exp
                 yield statement, part
 
 
-def find_texts(value: Any) -> Iterator[str]:
+def find_compared_texts(value: Any) -> Iterator[str]:
     """Yield the texts in a constant that a path may begin or end with."""
     for each in value if isinstance(value, (tuple, list, set, frozenset)) else (value,):
         if isinstance(each, str) and len(each) > 1:

@@ -1,4 +1,4 @@
-"""Whether a field's own conversion takes what REST framework's class takes."""
+"""What the own code of fields takes, and the rules that it says in a ValidationError."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import ast
 import functools
 import inspect
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from drf_mcp.introspection.source.members import unwrap_member
-from drf_mcp.introspection.source.trees import (
+from drf_mcp.introspection.source.members import (
     FunctionSource,
+    is_framework_code,
     is_name,
     parse_function,
+    unwrap_function,
+    unwrap_member,
 )
 
 CONVERSIONS = ("to_internal_value", "run_validation")
@@ -92,3 +95,88 @@ def forget_trees() -> None:
     """Free the syntax trees; a function that is read again is parsed again."""
     for reader in (parse_function, list_overrides):
         reader.cache_clear()
+
+
+LONGEST_RULE, MOST_RULES = 120, 2
+# A sentence with such a word says what a value has to be; others only say that something is wrong.
+RULE = re.compile(
+    r"\b(must|should|has to|have to|can ?not|can't|may not|only|at (?:least|most)"
+    r"|no (?:more|longer)"
+    r"|already|too|between|before|after|needs?|requires?|do(?:es)? not match|is not allowed)\b",
+    re.IGNORECASE,
+)
+FAILURE = re.compile(r"\b(could not|couldn't|failed|unable|try again|error)\b", re.IGNORECASE)
+TRANSLATIONS = frozenset({"_", "gettext", "gettext_lazy", "ugettext_lazy", "pgettext", "str"})
+# The field of rules about the whole object, and of a validator's.
+WHOLE = ""
+
+
+def find_rules_of_field(owner: type, name: str) -> tuple[str, ...]:
+    """Return the rules for one field of a serializer class."""
+    return read_rules(owner).get(name, ())
+
+
+# A cached function cannot be called with classes: mypy does not take them for hashable.
+@functools.lru_cache(maxsize=2048)
+def read_rules(owner: type) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for base in owner.__mro__:
+        for method, function in () if is_framework_code(base) else vars(base).items():
+            if method.startswith("validate") and inspect.isfunction(function):
+                of_field = method.removeprefix("validate").removeprefix("_")
+                for name, text in find_sentences(function):
+                    if name or of_field:
+                        found.setdefault(name or of_field, {})[text] = None
+    return {name: tuple(texts)[:MOST_RULES] for name, texts in found.items()}
+
+
+@functools.lru_cache(maxsize=2048)
+def find_rules_of_validator(function: Any) -> tuple[str, ...]:
+    """Return the rules of a function among a field's validators."""
+    if is_framework_code(function):
+        return ()
+    return tuple(text for name, text in find_sentences(function) if not name)[:MOST_RULES]
+
+
+def find_sentences(function: Any) -> Iterator[tuple[str, str]]:
+    """Yield the rules in the errors that a function raises, each with the field it is about."""
+    for layer, _ in unwrap_function(function):
+        source = FunctionSource(layer)
+        for node in source.nodes:
+            error = node.exc if isinstance(node, ast.Raise) else None
+            if not isinstance(error, ast.Call) or not error.args:
+                continue
+            name = getattr(error.func, "attr", getattr(error.func, "id", ""))
+            if not name.endswith("ValidationError"):
+                continue
+            yield from read_sentences(error.args[0], source)
+
+
+def read_sentences(
+    node: ast.expr, source: FunctionSource, name: str = WHOLE
+) -> Iterator[tuple[str, str]]:
+    if isinstance(node, ast.Dict) and not name:
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield from read_sentences(value, source, key.value)
+    elif isinstance(node, (ast.List, ast.Tuple)):
+        for part in node.elts:
+            yield from read_sentences(part, source, name)
+    else:
+        text = find_text(node, source)
+        if is_rule(text):
+            yield name, text
+
+
+def find_text(node: ast.expr, source: FunctionSource) -> str:
+    if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+        called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        return find_text(node.args[0], source) if called in TRANSLATIONS else ""
+    value = source.find_value(node)
+    return value if isinstance(value, str) else ""
+
+
+def is_rule(text: str) -> bool:
+    fits = len(text.split()) > 2 and len(text) <= LONGEST_RULE and text.isprintable()
+    is_template = "{" in text or "%" in text
+    return fits and not is_template and bool(RULE.search(text)) and not FAILURE.search(text)

@@ -10,6 +10,7 @@ from typing import Any
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.introspection.source.members import (
+    REQUEST,
     find_member,
     find_members_used,
     is_framework_code,
@@ -18,7 +19,6 @@ from drf_mcp.introspection.source.members import (
     unwrap_function,
     unwrap_member,
 )
-from drf_mcp.introspection.source.trees import REQUEST
 from drf_mcp.introspection.source.values import (
     AS_HOOK,
     INITIAL_DATA,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from drf_mcp.introspection.source.trees import AnyFunctionDef, refuses_call
+from drf_mcp.introspection.source.members import AnyFunctionDef, refuses_call
 from drf_mcp.introspection.source.values import (
     UNKNOWN,
     Comparison,
