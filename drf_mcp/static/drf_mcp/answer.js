@@ -108,24 +108,14 @@ const Answer = (() => {
     return figure(make("pre", { tabindex: "0" }, block.text ?? pretty(block)));
   }
 
-  const CHANGES = {
-    created: gettext("%(count)s × %(model)s would be created"),
-    updated: gettext("%(count)s × %(model)s would be changed"),
-    deleted: gettext("%(count)s × %(model)s would be deleted"),
-  };
-
-  /** What a dry run would change: counts, then the fields before and after. */
+  /** What a dry run would change: the fields of each object before and after. */
   function changesOf(tried) {
-    const counted = Object.entries(CHANGES).flatMap(([name, text]) => Object.entries(tried[name] || {}).map(([model, count]) => phrase(text, { count: count ?? "?", model })));
-    const own = gettext("%(rows)s × %(model)s by a statement of its own: %(statement)s");
-    const bulk = (tried.bulk_statements || []).map((each) => phrase(own, { ...each, rows: each.rows ?? "?" }));
-    const parts = [make("p", {}, tried.note)];
-    if (counted.length + bulk.length) parts.push(make("ul", {}, ...[...counted, ...bulk].map((text) => make("li", {}, text))));
-    if (tried.before) {
-      const rows = Object.keys(tried.before).map((name) => [name, plain(tried.before[name]), plain(tried.after[name])]);
-      parts.push(Values.changes([gettext("Field"), gettext("Before"), gettext("After")], rows));
-    }
-    return parts;
+    const objects = tried.objects || (tried.before ? [tried] : []);
+    const rows = objects.flatMap(({ object = "", before, after }) => (
+      Object.keys(before).map((name) => [`${object} ${name}`.trim(), plain(before[name]), plain(after[name])])
+    ));
+    const table = () => Values.changes([gettext("Field"), gettext("Before"), gettext("After")], rows);
+    return [make("p", {}, tried.note), ...(rows.length ? [table()] : [])];
   }
 
   const verdictClass = (reading) => `verdict${reading.failed ? " failed" : reading.soft ? " soft" : ""}`;

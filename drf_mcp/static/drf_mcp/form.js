@@ -101,8 +101,14 @@ const Form = (() => {
       };
     }
 
+    /** Focus what has to be written first, or what calls a tool that reads; no keyboard of a phone. */
+    function focus() {
+      const first = find("[aria-required]", place) || (tool.reads && find("[data-run]", form));
+      if (first && matchMedia("(min-width: 60rem) and (pointer: fine)").matches) first.focus({ preventScroll: true });
+    }
+
     if (tool.reads) fill(tool.example);
-    return { form, read, fill, fail, offer };
+    return { form, read, fill, fail, offer, focus };
   }
 
   return { of };

@@ -10,6 +10,15 @@
     const nothing = find("[data-nothing]");
     const items = all("[data-words]");
     const isFolded = Boolean(find("details[data-group]:not([open])"));
+    const home = find(".home");
+    // The tool that Enter opens.
+    let best;
+
+    /** How well a tool fits: a name that begins with the words, one that has them, what is said. */
+    function rankOf(item, words) {
+      const [name] = item.dataset.words.toLowerCase().split(" ", 1);
+      return !words.every((word) => name.includes(word)) ? 2 : name.startsWith(words[0]) ? 0 : 1;
+    }
 
     function filter() {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -19,6 +28,11 @@
         item.hidden = !words.every((word) => about.includes(word));
         shown += !item.hidden;
       }
+      best?.classList.remove("best");
+      const found = words.length ? items.filter((item) => !item.hidden) : [];
+      best = found.sort((one, other) => rankOf(one, words) - rankOf(other, words))[0];
+      best?.classList.add("best");
+      if (home) home.hidden = words.length > 0;
       for (const group of all("[data-group]")) {
         group.hidden = !find("[data-words]:not([hidden])", group);
         group.open = words.length > 0 || !isFolded;
@@ -37,15 +51,17 @@
     input.addEventListener("input", filter);
     input.addEventListener("keydown", (event) => {
       if (event.key === "Escape") clear();
-      const first = items.find((item) => !item.hidden);
-      if (event.key === "Enter" && input.value && first) find("a", first).click();
+      if (event.key === "Enter" && best) find("a", best).click();
     });
     find("[data-clear]")?.addEventListener("click", clear);
     document.addEventListener("keydown", (event) => {
       const typing = event.target.closest("input, textarea, select, dialog");
-      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      const isChord = event.ctrlKey || event.metaKey;
+      const searches = isChord ? event.key === "k" && !find("dialog[open]") : event.key === "/" && !typing;
+      if (!searches || event.altKey) return;
       event.preventDefault();
       input.focus();
+      input.select();
     });
     if (input.value) filter();
     find(".rail [aria-current]")?.scrollIntoView({ block: "center" });
@@ -54,7 +70,8 @@
   function copying() {
     document.addEventListener("click", (event) => {
       const button = event.target.closest("[data-copy]");
-      if (button) copyFrom(button, document.getElementById(button.dataset.copy).textContent);
+      const place = button?.dataset.copy;
+      if (button) copyFrom(button, place ? document.getElementById(place).textContent : location.href);
     });
   }
 
@@ -133,6 +150,7 @@
       if (args) tool.reads ? again(args) : form.offer(args);
     }
 
+    if (!Trail.findAsked()) form.focus();
     ask();
     window.addEventListener("hashchange", ask);
 

@@ -33,6 +33,34 @@ def test_search_shows_the_matching_tools(visit):
     assert page.locator("[data-words]:visible").count() == 0, "the groups are folded again"
 
 
+def test_enter_opens_the_tool_whose_name_fits_the_search_best(visit):
+    page = visit("admin").page
+    page.keyboard.press("/")
+    page.keyboard.type("refund")
+    # `orders_list` comes first, and has the word among its arguments.
+    assert page.locator("[data-words]:visible").count() > 1
+    assert page.locator(".home").is_hidden()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**?tool=orders_refund")
+    page.get_by_label("id", exact=True).press("Control+k")
+    page.keyboard.type("orders_create")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**?tool=orders_create")
+
+
+def test_a_read_is_called_and_its_link_copied_without_a_way_to_its_form(visit):
+    page = visit("alice", "?tool=orders_retrieve").page
+    focused = page.locator(":focus")
+    assert focused.get_attribute("id") == page.get_by_label("id", exact=True).get_attribute("id")
+    page.get_by_role("link", name="customers_list").click()
+    page.wait_for_url("**?tool=customers_list")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Copy link").click()
+    page.get_by_text("Copied").first.wait_for()
+    copied = page.evaluate("() => navigator.clipboard.readText()")
+    assert (copied, "#call=" in copied) == (page.url, True)
+
+
 def test_a_read_is_answered_with_its_envelope_its_time_and_its_queries(visit):
     watched = visit("alice", "?tool=customers_list")
     watched.page.get_by_label("gold", exact=True).check()
