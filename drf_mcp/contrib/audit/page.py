@@ -51,6 +51,7 @@ class AuditPart(PagePart):
         context = {
             "template": "drf_mcp_audit/home.html",
             "counted": COUNTED,
+            "is_staff": user.is_staff,
             "calls": [self._open(row, tools) for row in rows.order_by("-pk")[:SHOWN]],
             "failures": self._find_failures(rows, tools),
             "uncalled": [name for name in tools if name not in called],

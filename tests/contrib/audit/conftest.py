@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from django.apps import apps
+from django.contrib import admin
 from django.urls import path
 
 from drf_mcp.contrib.audit.auditor import Auditor
@@ -26,6 +27,7 @@ def configure(expose) -> Callable[..., None]:
         patterns = [
             path("make-group/", views.MakeGroup.as_view()),
             path("slow/", views.Slow.as_view()),
+            path("admin/", admin.site.urls),
         ]
         expose(*patterns, **mcp_settings)
 

@@ -57,3 +57,6 @@ def test_calls_are_shown_by_the_permission_to_view_the_audit(home):
     permission = Permission.objects.get(codename="view_auditedcall")
     User.objects.get(username="alice").user_permissions.add(permission)
     assert f"{TOOL} success alice" in read_section(home("alice"), "calls")
+    # The admin site lets staff in.
+    assert "All calls" not in home("alice")
+    assert "All calls" in home("admin")
