@@ -272,5 +272,12 @@ def issue_authorization(user: Any, name: str, classes: Classes | None = None) ->
     return None
 
 
+def revoke_authorization(authorization: str, classes: Classes | None = None) -> None:
+    """Have the class that made a credential end it, by a class method of this name, if it can."""
+    for own in resolve_authentication_classes(classes):
+        if hasattr(own, "revoke_authorization"):
+            own.revoke_authorization(authorization)
+
+
 def find_placeholder(scheme: str) -> str:
     return BASIC_PLACEHOLDER if scheme == BASIC else PLACEHOLDER

@@ -169,11 +169,15 @@ def execute(command: Command) -> None:
         raise AssertionError(f"{command.text}\nends with status {status}\n{printed}")
 
 
+# They change files, read stdin, or start a program that may be missing.
+NOT_RUN = ("mcp_init", "mcp_stdio", "mcp_inspector")
+
+
 def split_own_command(text: str) -> list[str] | None:
     words = shlex.split(text, comments=True)
     before = words[: words.index("manage.py") + 1] if "manage.py" in words else words
     rest = words[len(before) :]
-    if not rest or not rest[0].startswith("mcp_") or rest[0] in ("mcp_init", "mcp_stdio"):
+    if not rest or not rest[0].startswith("mcp_") or rest[0] in NOT_RUN:
         return None
     end = next((place for place, word in enumerate(rest) if word in SHELL), len(rest))
     return rest[:end]

@@ -35,6 +35,14 @@ class AgentTokenAuthentication(BaseAuthentication):
         token.save()
         return f"{cls.keyword} {key}"
 
+    @classmethod
+    @sensitive_variables()
+    def revoke_authorization(cls, authorization: str) -> None:
+        """Revoke the token of a header's value, if it is of this app."""
+        token = AgentToken.objects.find(authorization.removeprefix(f"{cls.keyword} "))
+        if token is not None:
+            token.revoke()
+
     @sensitive_variables("key")
     def authenticate(self, request: Any) -> tuple[Any, AgentToken] | None:
         key = self.get_key(request)
