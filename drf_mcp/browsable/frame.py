@@ -201,7 +201,7 @@ class Frame:
 
     @property
     def is_trusted(self) -> bool:
-        # Only staff see findings, row counts and the number of hidden tools.
+        # Only staff see the source's names and lines, row counts and the number of hidden tools.
         user = getattr(self.request, "user", None)
         return settings.DEBUG or bool(getattr(user, "is_staff", False))
 

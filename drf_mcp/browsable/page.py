@@ -100,6 +100,7 @@ class BrowsablePage(Frame):
             "groups": [(group[0], group) for group in groups],
             "count": len(cards),
             "hidden": len(tools) - len(cards) if self.is_trusted else 0,
+            "is_trusted": self.is_trusted,
         }
         if self.is_staff:
             context["hidden_tools"] = [

@@ -142,6 +142,14 @@ def test_findings_and_row_counts_are_for_staff(browser_of, query, text):
 
 
 @pytest.mark.slow
+def test_names_and_lines_of_the_source_are_for_staff(browser_of):
+    for query in ("", "?show=clients", *(f"?tool={name}" for name in registry.tools())):
+        page = text_of(browser_of("alice").get(f"/mcp{query}"))
+        assert not re.search(r"example_project[./]", page), query
+    assert "example_project.shop.views.OrderViewSet" in text_of(browser_of("carol").get("/mcp"))
+
+
+@pytest.mark.slow
 def test_every_tool_has_a_page(browser_of):
     browser = browser_of("carol")
     for name in registry.tools():

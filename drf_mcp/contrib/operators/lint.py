@@ -259,12 +259,17 @@ def find_all(tools: Mapping[str, Tool]) -> list[LintFinding]:
     """
     own = {name: tool for name, tool in tools.items() if not tool.endpoint.is_built_in}
     found = [each for tool in own.values() for each in ToolLint(tool).find()]
-    joined: dict[LintFinding, dict[str, None]] = {}
+    joined: dict[LintFinding, list[LintFinding]] = {}
     for each in found:
-        joined.setdefault(replace(each, tools=()), {}).update(dict.fromkeys(each.tools))
+        # Code that views inherit is read off each of them, without its own line.
+        place = {"place": "", "subject": ""} if each.cause == LOST_ARGUMENTS.cause else {}
+        joined.setdefault(replace(each, tools=(), **place), []).append(each)
     ranks = [cause.cause for cause in CAUSES]
     return sorted(
-        (replace(each, tools=tuple(names)) for each, names in joined.items()),
+        (
+            replace(alike[0], tools=tuple(dict.fromkeys(name for f in alike for name in f.tools)))
+            for alike in joined.values()
+        ),
         key=lambda f: (ranks.index(f.cause), -len(f.tools), f.place, f.subject),
     )
 

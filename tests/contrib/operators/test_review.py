@@ -268,6 +268,13 @@ def test_one_cause_is_one_finding_for_all_of_its_tools(findings):
     assert found.tools == tuple(f"takes{number}" for number in range(6))
 
 
+def test_a_computed_name_that_views_inherit_is_one_finding(findings):
+    namespace = {"__doc__": "Some groups.", "__module__": __name__}
+    views = [type(f"Inherits{n}", (Computing,), namespace) for n in range(3)]
+    found = [f for f in findings(*views) if f.cause == "lost-arguments"]
+    assert [f.tools for f in found] == [("inherits0_list", "inherits1_list", "inherits2_list")]
+
+
 def test_failures_in_one_function_of_a_library_are_one_finding(findings):
     fails = staticmethod(partial(import_string, "nowhere.tenant"))
     members = {"get_serializer_class": fails}
