@@ -246,6 +246,13 @@ def find_challenge(classes: Classes | None = None) -> str | None:
     return next((str(c).split()[0] for c in challenges if c), None)
 
 
+def find_issuers(classes: Classes) -> list[str]:
+    """Return the issuers of the JSON Web Tokens that authentication classes take."""
+    # By the attribute of `JWTAuthentication`, whose module needs PyJWT.
+    issuers = (getattr(each, "issuer", "") for each in classes)
+    return [issuer.rstrip("/") for issuer in issuers if isinstance(issuer, str) and issuer]
+
+
 def write_authorization(token: str, scheme: str) -> str:
     """Return the value of the Authorization header; Basic takes ``USERNAME:PASSWORD`` as well."""
     if scheme == BASIC and ":" in token and token != BASIC_PLACEHOLDER:

@@ -9,6 +9,7 @@ import shlex
 import tomllib
 from pathlib import Path
 
+import jsonschema
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
@@ -20,6 +21,7 @@ from rest_framework.authentication import (
 )
 from rest_framework.authtoken.models import Token
 
+from drf_mcp.access.jwt import JWTAuthentication
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.transports.client_configs import CLIENTS, find_challenge
 from drf_mcp.views import MCPView
@@ -132,10 +134,20 @@ def test_a_client_that_signs_in_by_oauth_needs_no_header(settings):
     text, notes = run("cursor")
     (server,) = json.loads(text)["mcpServers"].values()
     assert "headers" not in server
-    assert "opens a browser to sign in" in notes
+    assert "opens a browser to sign in at https://login.shop.example (OAuth)" in notes
     text, notes = run("cursor", "--token", "0123")
     assert "0123" in text
     assert "browser" not in notes
+
+
+def test_the_issuer_of_json_web_tokens_is_named(settings):
+    login = type("Login", (JWTAuthentication,), {"issuer": "https://login.example/shop/"})
+    settings.DRF_MCP = {"AUTHENTICATION_CLASSES": [login]}
+    text, notes = run("cursor")
+    assert "Bearer YOUR_TOKEN" in text
+    assert "takes access tokens of https://login.example/shop." in notes
+    assert "https://login.example/shop/.well-known/openid-configuration" in notes
+    assert "login.example" not in run("cursor", "--token", "0123")[1]
 
 
 def test_an_open_endpoint_needs_no_header():
@@ -250,3 +262,68 @@ def test_nothing_is_written_over_what_is_not_known(tmp_path, monkeypatch, subtes
             with pytest.raises(CommandError, match=fault):
                 run(client, "--write")
             assert Path(".mcp.json").read_text() == text
+
+
+# --- The MCP Registry ---------------------------------------------------------------------------
+
+# Of https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json, what ours has.
+TEXT = {"type": "string", "minLength": 1, "maxLength": 100}
+HEADER = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {
+        "name": {"type": "string"},
+        "description": {"type": "string"},
+        "isRequired": {"type": "boolean"},
+        "isSecret": {"type": "boolean"},
+    },
+    "additionalProperties": False,
+}
+REMOTE = {
+    "type": "object",
+    "required": ["type", "url"],
+    "properties": {
+        "type": {"enum": ["streamable-http"]},
+        "url": {"pattern": r"^https?://[^\s]+$"},
+        "headers": {"type": "array", "items": HEADER},
+    },
+    "additionalProperties": False,
+}
+SERVER = {
+    "type": "object",
+    "required": ["name", "description", "version"],
+    "properties": {
+        "$schema": {"pattern": r"/schemas/2025-12-11/server\.schema\.json$"},
+        "name": {"pattern": "^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$", "minLength": 3, "maxLength": 200},
+        "title": TEXT,
+        "description": TEXT,
+        "version": {"type": "string", "maxLength": 255, "not": {"const": "latest"}},
+        "websiteUrl": {"type": "string"},
+        "remotes": {"type": "array", "items": REMOTE},
+    },
+    "additionalProperties": False,
+}
+
+
+def test_the_file_for_the_registry_describes_the_endpoint(settings, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    info = {"description": "Orders. " * 30, "websiteUrl": "https://shop.example/"}
+    settings.DRF_MCP = {**settings.DRF_MCP, "SERVER_INFO": info}
+    words = ["registry", "--url", "https://shop.example/mcp"]
+    printed = json.loads(run(*words)[0])
+    jsonschema.validate(printed, SERVER)
+    assert printed["name"] == "example.shop/shop"
+    (remote,) = printed["remotes"]
+    assert remote["url"] == "https://shop.example/mcp"
+    assert remote["headers"][0]["isSecret"]
+    run(*words, "--write")
+    assert json.loads(Path("server.json").read_text()) == printed
+    for refused, fault in ((["--write"], "exists"), (["--url", "http://x.example/mcp"], "--url")):
+        with pytest.raises(CommandError, match=fault):
+            run(*words, *refused)
+
+
+def test_the_registry_is_told_of_no_header_where_clients_sign_in(settings):
+    settings.DRF_MCP = {"AUTHORIZATION_SERVERS": ["https://login.shop.example"]}
+    printed = json.loads(run("registry", "--url", "https://shop.example/mcp")[0])
+    assert "headers" not in printed["remotes"][0]

@@ -4,13 +4,29 @@ import json
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 from drf_mcp.management.client_command import ClientCommand
 from drf_mcp.management.screen import UsageError
-from drf_mcp.transports.client_configs import CLIENTS, ClientConfig
+from drf_mcp.transports.client_configs import (
+    CLIENTS,
+    ClientConfig,
+    find_challenge,
+    find_issuers,
+)
+from drf_mcp.transports.server_card import ServerCard
 
-ALL = "all"
-SIGNS_IN = "The client opens a browser to sign in (OAuth). With --token it sends a token instead."
+ALL, REGISTRY = "all", "registry"
+REGISTRY_FILE = "server.json"
+PUBLISHED = f"{REGISTRY_FILE}, which mcp-publisher publishes to the MCP Registry"
+NOT_PUBLIC = "The registry lists servers on the internet: give --url https://HOST/PATH."
+SIGNS_IN = (
+    "The client opens a browser to sign in at %s (OAuth). With --token it sends a token instead."
+)
+FROM_ISSUER = (
+    "The endpoint takes access tokens of %(issuer)s. Its token endpoint is named at "
+    "%(issuer)s/.well-known/openid-configuration."
+)
 KEEP_OUT = "The file may hold a token: keep it out of version control."
 
 
@@ -21,7 +37,10 @@ class Command(ClientCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
-        add("client", help=f"the client: {', '.join(CLIENTS)}, or {ALL}")
+        add(
+            "client",
+            help=f"the client: {', '.join(CLIENTS)}, {ALL}, or {REGISTRY} for the MCP Registry",
+        )
         add("--name", help="the name of the server in the client; by default the endpoint's name")
         self.add_client_arguments(add)
         add("--json", action="store_true", help="print titles, places and texts as JSON")
@@ -40,9 +59,12 @@ class Command(ClientCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         client = options["client"]
-        if client not in CLIENTS and client != ALL:
-            raise UsageError.unknown("client", client, [*CLIENTS, ALL], complete=True)
+        known = [*CLIENTS, ALL, REGISTRY]
+        if client not in known:
+            raise UsageError.unknown("client", client, known, complete=True)
         self.endpoint = self.find_endpoint(options)
+        if client == REGISTRY:
+            return self._describe_for_registry(options)
         chosen = CLIENTS.values() if client == ALL else [CLIENTS[client]]
         target = self._find_target(options)
         server_name = options["name"] or self.find_server_name()
@@ -60,6 +82,23 @@ class Command(ClientCommand):
                 raise UsageError(f"Nothing was written: {fault}")
             else:
                 self.stderr.write(f"# Written. {KEEP_OUT}" if config.headers else "# Written.")
+
+    def _describe_for_registry(self, options: dict[str, Any]) -> None:
+        url, path = self.find_url(options), Path(REGISTRY_FILE)
+        if not url.startswith("https:"):
+            raise UsageError(NOT_PUBLIC)
+        signs_in = self.endpoint.authorization_servers
+        scheme = None if signs_in else find_challenge(self.endpoint.authentication_classes)
+        document = ServerCard(self.endpoint.make_server(), url, scheme).registry_file
+        text = self.format_json(document)
+        self.stderr.write(f"# {PUBLISHED}", self.style.NOTICE)
+        if not options["write"]:
+            self.stdout.write(text)
+        elif path.exists():
+            raise UsageError(f"Nothing was written: {path} exists.")
+        else:
+            path.write_text(f"{text}\n", encoding="utf-8")
+            self.stderr.write("# Written.")
 
     def _write_file(self, config: ClientConfig) -> str:
         """Add a server to a client's file in this folder; return why not, "" when written."""
@@ -93,7 +132,12 @@ class Command(ClientCommand):
             title = CLIENTS[client].title if client in CLIENTS else client
             authorization = self.issue_authorization(options["username"], title)
             return {"url": url, "authorization": authorization}
-        if self.endpoint.authorization_servers and not options["token"]:
-            self.stderr.write(f"# {SIGNS_IN}", self.style.NOTICE)
+        servers = self.endpoint.authorization_servers
+        if servers and not options["token"]:
+            issuers = " or ".join(urljoin(url, server) for server in servers)
+            self.stderr.write(f"# {SIGNS_IN % issuers}", self.style.NOTICE)
             return {"url": url}
+        if not options["token"]:
+            for issuer in find_issuers(self.endpoint.authentication_classes):
+                self.stderr.write(f"# {FROM_ISSUER % {'issuer': issuer}}", self.style.NOTICE)
         return {"url": url, "authorization": self.find_authorization(options["token"])}
