@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import django
 from django.conf import settings
+from docutils import nodes
 from pydantic import BaseModel
 from pydantic.dataclasses import is_pydantic_dataclass
+from sphinx import addnodes
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -86,6 +89,41 @@ def without_constraints(
     return None
 
 
+INCLUDE = re.compile(r"```\{include\} (\S+)\n:relative-docs: (\S+)\n```")
+TOCTREE = re.compile(r"```\{toctree\}\n.*?\n```\n*", re.DOTALL)
+
+
+def write_for_models(app: Sphinx, failure: Exception | None) -> None:
+    """Write the Markdown of each page, and ``llms.txt`` with a link to each (llmstxt.org)."""
+    if failure is not None:
+        return
+
+    def include(found: re.Match[str]) -> str:
+        text = Path(app.srcdir, found[1]).read_text(encoding="utf-8")
+        return text.replace(f"]({found[2]}", "](")
+
+    for name in app.env.found_docs:
+        written = Path(app.outdir, f"{name}.md")
+        written.parent.mkdir(parents=True, exist_ok=True)
+        text = TOCTREE.sub("", app.env.doc2path(name).read_text(encoding="utf-8"))
+        written.write_text(INCLUDE.sub(include, text), encoding="utf-8")
+    index = app.env.get_doctree(app.config.root_doc)
+    summary = " ".join(index.next_node(nodes.paragraph).astext().split())
+    lines = [f"# {project}", "", f"> {summary}"]
+    for tree in index.findall(addnodes.toctree):
+        lines += ["", f"## {tree['caption']}", ""]
+        names = [name for _title, entry in tree["entries"] for name in list_pages(app, entry)]
+        lines += [f"- [{app.env.titles[name].astext()}]({name}.md)" for name in names]
+    Path(app.outdir, "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def list_pages(app: Sphinx, name: str) -> list[str]:
+    """Return a page and the pages below it."""
+    below = app.env.toctree_includes.get(name, [])
+    return [name, *(page for each in below for page in list_pages(app, each))]
+
+
 def setup(app: Sphinx) -> None:
-    """Register what changes the pages."""
+    """Register what changes the pages, and what is written beside them."""
     app.connect("autodoc-process-signature", without_constraints)
+    app.connect("build-finished", write_for_models)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -34,8 +35,8 @@ RAISED = ["drf_mcp.exceptions.UnknownTool", "drf_mcp.contrib.operators.lock.Lock
 
 
 @pytest.fixture(scope="module")
-def documented(tmp_path_factory) -> set[str]:
-    """The names that the site documents, built without HTML, which `make docs` writes."""
+def site(tmp_path_factory) -> Path:
+    """The folder of the site, built without HTML, which `make docs` writes."""
     folder = tmp_path_factory.mktemp("site")
     # In another process, because Sphinx sets Django up with other settings.
     environment = {k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"}
@@ -50,7 +51,13 @@ def documented(tmp_path_factory) -> set[str]:
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    environment = pickle.loads((folder / "environment.pickle").read_bytes())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def documented(site) -> set[str]:
+    """The names that the site documents."""
+    environment = pickle.loads((site / "environment.pickle").read_bytes())
     objects = environment.domaindata["py"]["objects"]
     return {name for name, entry in objects.items() if entry.docname == "reference/api"}
 
@@ -62,6 +69,22 @@ def test_the_site_builds_without_a_warning_and_its_reference_has_every_public_na
     # These have a place in the package itself.
     names -= {f"drf_mcp.exposure.{name}" for name in import_module("drf_mcp").__all__}
     assert {*names, *RAISED} - {"drf_mcp.__version__"} - documented == set()
+
+
+def test_models_find_the_markdown_of_each_page(site):
+    folder = site / "nothing"
+    index = (folder / "llms.txt").read_text()
+    assert index.startswith(
+        "# drf_mcp\n\n> drf_mcp lets agents call your Django REST framework API"
+    )
+    linked = re.findall(r"^- \[.+\]\((.+\.md)\)$", index, re.M)
+    pages = {str(page.relative_to(folder)) for page in folder.rglob("*.md")}
+    assert pages - {*linked} == {"index.md"}
+    assert len(linked) == len({*linked})
+    assert not any("{toctree}" in (folder / name).read_text() for name in pages)
+    changes = (folder / "changelog.md").read_text()
+    assert "## [Unreleased]" in changes
+    assert "](page.md)" in changes
 
 
 def imported_names(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
