@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -25,9 +26,20 @@ def find_python(peer: str) -> str:
     """Return the interpreter that has a package. The first call takes a minute, and an index."""
     if peer not in REQUIREMENTS:
         return sys.executable
-    place = PLACE.absolute() / peer
+    return make_environment(peer, REQUIREMENTS[peer])
+
+
+def make_environment(name: str, requirements: Iterable[str], shared: Iterable[str] = SHARED) -> str:
+    """Return the interpreter of an environment.
+
+    Args:
+        name: the name of the environment.
+        requirements: what is installed there.
+        shared: packages in the versions of the current environment.
+    """
+    place = PLACE.absolute() / name
     python = place / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    wanted = [f"{name}=={version(name)}" for name in SHARED] + list(REQUIREMENTS[peer])
+    wanted = [*(f"{package}=={version(package)}" for package in shared), *requirements]
     marker = place / "installed"
     if not marker.exists() or marker.read_text() != "\n".join(wanted):
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], check=True)

@@ -9,6 +9,8 @@ from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.core.management import call_command
 
+from example_project.shop.models import Customer, Order
+
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
@@ -25,3 +27,14 @@ def reset_throttles() -> None:
 @pytest.fixture
 def alice(db: None) -> Any:
     return get_user_model().objects.get(username="alice")
+
+
+@pytest.fixture
+def ada(db: None) -> Any:
+    return get_user_model().objects.create_user("ada")
+
+
+@pytest.fixture
+def paid_order(ada: Any) -> Order:
+    customer = Customer.objects.create(name="Lamps", email="lamps@example.com", owner=ada)
+    return Order.objects.create(customer=customer, status="paid")

@@ -23,8 +23,21 @@ from tests.documentation.pages import DOCS, FENCE, blocks
 
 HOST = "https://shop.example"
 VERIFIER = "v" * 64
+# What `django-admin startproject` writes, and the two apps of every project of this package.
+APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_mcp",
+]
 MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -54,7 +67,7 @@ def keep_lines(fence: re.Match[str]) -> str:
 
 
 def configure(way: str) -> None:
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = {"INSTALLED_APPS": [*APPS], "MIDDLEWARE": [*MIDDLEWARE]}
     exec(shown(way, "settings.py")[0], given)
     usual: dict[str, Any] = {
         "SECRET_KEY": "x" * 50,
@@ -64,7 +77,6 @@ def configure(way: str) -> None:
         "DEFAULT_AUTO_FIELD": "django.db.models.BigAutoField",
         "ROOT_URLCONF": type("URLConf", (), {"urlpatterns": []}),
         "PASSWORD_HASHERS": ["django.contrib.auth.hashers.MD5PasswordHasher"],
-        "MIDDLEWARE": MIDDLEWARE,
         "STATIC_URL": "static/",
         "TEMPLATES": [
             {

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from tests.documentation.pages import FENCE, find_faults, pages
+from tests.documentation.pages import DOCS, FENCE, ROOT, find_faults, pages
 
 LINK = re.compile(r"\]\((?P<target>(?!\w+:)[^)\s]+)\)")
 HEADING = re.compile(r"^#{1,6} (?P<text>.+)$", re.M)
@@ -31,3 +31,9 @@ def find_lost_links(page: Path) -> list[str]:
 
 def test_links_lead_to_files_and_headings():
     assert find_faults(find_lost_links, pages()) == {}
+
+
+def test_the_tests_that_the_page_about_clients_names_exist():
+    named = re.findall(r"`(\w[\w/]*/test_\w+\.py)`", (DOCS / "clients.md").read_text())
+    assert len(named) > 15
+    assert [name for name in named if not (ROOT / "tests" / name).is_file()] == []

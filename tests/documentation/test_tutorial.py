@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from tests.documentation.tutorial import Reader
+from tests.documentation.tutorial import SECOND, Reader
 from tests.programs.interop.servers import stop
 
 
-def test_the_tutorial_works_as_written(tmp_path):
+def test_both_parts_of_the_tutorial_work_as_written(tmp_path):
     reader = Reader(tmp_path)
     try:
         reader.follow()
-        assert reader.server is not None
+        reader.follow(SECOND)
     finally:
         if reader.server is not None:
             stop(reader.server)

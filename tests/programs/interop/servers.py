@@ -54,6 +54,12 @@ COMMANDS = {
         "--no-control-socket",
     ],
     "waitress": ["-m", "waitress", f"--listen={HOST}:{{port}}", "example_project.wsgi:application"],
+    "granian": [
+        *("-m", "granian", "--interface=wsgi", f"--host={HOST}", "--port={port}"),
+        "example_project.wsgi:application",
+    ],
+    "hypercorn": ["-m", "hypercorn", f"--bind={HOST}:{{port}}", "example_project.asgi:application"],
+    "daphne": ["-m", "daphne", "--port={port}", "example_project.asgi:application"],
     "runserver": ["manage.py", "runserver", "{port}", "--noreload"],
 }
 
@@ -116,10 +122,12 @@ class RunningServer:
 
 
 @contextmanager
-def running(kind: str, shop: Shop, log: Path) -> Iterator[RunningServer]:
+def running(
+    kind: str, shop: Shop, log: Path, python: str = sys.executable
+) -> Iterator[RunningServer]:
     """Run one of `COMMANDS` on a free port until the block ends."""
     port = free_port()
-    command = [sys.executable, *(part.format(port=port) for part in COMMANDS[kind])]
+    command = [python, *(part.format(port=port) for part in COMMANDS[kind])]
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,
