@@ -51,6 +51,7 @@ def test_a_lambda_function_answers(servers_python, shop):
     authorization = f"Token {shop.tokens['alice']}"
     event = {
         "version": "2.0",
+        "rawPath": "/mcp",
         "rawQueryString": "",
         "headers": {"content-type": "application/json", "authorization": authorization},
         "requestContext": {"http": {"method": "POST", "path": "/mcp", "sourceIp": "127.0.0.1"}},
