@@ -18,10 +18,10 @@ async def langchain(url: str, headers: dict[str, str]) -> object:
 
 
 async def pydantic_ai(url: str, headers: dict[str, str]) -> object:
-    from pydantic_ai.mcp import MCPServerStreamableHTTP
+    from pydantic_ai.mcp import MCPToolset
 
-    async with MCPServerStreamableHTTP(url, headers=headers) as server:
-        return await server.direct_call_tool("quote", ARGUMENTS)
+    async with MCPToolset(url, headers=headers) as tools:
+        return await tools.direct_call_tool("quote", ARGUMENTS)
 
 
 async def openai_agents(url: str, headers: dict[str, str]) -> object:

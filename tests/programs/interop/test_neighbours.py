@@ -48,13 +48,17 @@ async def test_a_server_answers_the_sdk(kind, servers_python, shop, tmp_path):
 def test_a_lambda_function_answers(servers_python, shop):
     params = {"name": "quote", "arguments": CALL}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    authorization = f"Token {shop.tokens['alice']}"
+    request = {"method": "POST", "protocol": "HTTP/1.1", "sourceIp": "127.0.0.1"}
     event = {
         "version": "2.0",
         "rawPath": "/mcp",
         "rawQueryString": "",
-        "headers": {"content-type": "application/json", "authorization": authorization},
-        "requestContext": {"http": {"method": "POST", "path": "/mcp", "sourceIp": "127.0.0.1"}},
+        "headers": {
+            "host": "127.0.0.1",
+            "content-type": "application/json",
+            "authorization": f"Token {shop.tokens['alice']}",
+        },
+        "requestContext": {"http": request},
         "body": json.dumps(message),
         "isBase64Encoded": False,
     }
