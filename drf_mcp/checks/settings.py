@@ -162,13 +162,7 @@ def check_archive_tables(project: Project) -> Iterator[CheckMessage]:
 REPLACED = {
     "DEFAULT_FILE_STORAGE": "STORAGES",
     "STATICFILES_STORAGE": "STORAGES",
-    "USE_L10N": "",
-    "USE_DEPRECATED_PYTZ": "",
-    "CSRF_COOKIE_MASKED": "",
     "PASSWORD_RESET_TIMEOUT_DAYS": "PASSWORD_RESET_TIMEOUT",
-    "DEFAULT_HASHING_ALGORITHM": "",
-    "SECURE_BROWSER_XSS_FILTER": "",
-    "FORMS_URLFIELD_ASSUME_HTTPS": "",
 }
 
 
@@ -182,11 +176,10 @@ def check_project_settings(project: Project) -> Iterator[CheckMessage]:
         )
     gone = [name for name in REPLACED if hasattr(settings, name) and not hasattr(defaults, name)]
     if gone:
-        new = [f"{REPLACED[name]} instead of {name}" for name in gone if REPLACED[name]]
-        advice = f"Set {join_names(new)}. " if new else ""
+        new = [f"{REPLACED[name]} instead of {name}" for name in gone]
         yield Warning(
             f"Django {get_version()} does not read the settings {join_names(gone)}.",
-            hint=f"{advice}Take the old settings away.",
+            hint=f"Set {join_names(new)}.",
             id="drf_mcp.W039",
         )
 

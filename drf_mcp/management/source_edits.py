@@ -34,9 +34,15 @@ class SourceText:
                 found = node.value  # type: ignore[attr-defined]
         return found
 
-    def with_item(self, name: str, item: str) -> str | None:
-        """Return the text with one more item in a list, None where the module writes no list."""
+    def with_item(self, name: str, item: str, *, extends: bool = False) -> str | None:
+        """Return the text with one more item in a list, None where the module writes no list.
+
+        Args:
+            extends: whether a list that is computed gets the item in a line at the end.
+        """
         node = self.find_value(name)
+        if extends and node is not None and not isinstance(node, (ast.List, ast.Tuple)):
+            return f"{self.text.rstrip()}\n\n{name} += [{item}]\n"
         if not isinstance(node, ast.List):
             return None
         end = self._place(node.end_lineno, node.end_col_offset) - 1
@@ -58,7 +64,10 @@ class SourceText:
         """Return the text with names imported from a module."""
         imports = [n for n in self.tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
         own = [n for n in imports if isinstance(n, ast.ImportFrom) and n.module == module]
-        missing = names - {alias.asname or alias.name for node in own for alias in node.names}
+        # django.conf.urls has the function of django.urls.
+        root = module.partition(".")[0]
+        same = [n for n in imports if str(getattr(n, "module", "")).startswith(root)]
+        missing = names - {alias.asname or alias.name for node in same for alias in node.names}
         if not missing:
             return self.text
         lines = self.text.splitlines(keepends=True)

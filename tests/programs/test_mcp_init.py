@@ -115,4 +115,4 @@ def test_what_it_does_not_know_how_to_change_it_says(project):
     (project / "notes/urls.py").write_text(FILES["site_of/urls.py"])
     said = initialize(project)
     assert (project / "site_of/urls.py").read_text() == urls
-    assert 'urlpatterns += [path("", include("drf_mcp.urls"))]' in said
+    assert said.count('urlpatterns += [path("", include("drf_mcp.urls"))]') == 1

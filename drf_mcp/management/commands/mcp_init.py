@@ -47,6 +47,7 @@ class Command(MCPCommand):
         if "drf-mcp" in packages_distributions().get("drf_mcp", ()):
             raise UsageError(OTHER)
         self.is_dry = options["is_dry"]
+        self.left: list[str] = []
         self.root = Path(sys.argv[0]).resolve().parent
         is_new = [
             self._add_app(),
@@ -59,6 +60,8 @@ class Command(MCPCommand):
             # Another process sees what is written now.
             subprocess.run([sys.executable, sys.argv[0], "mcp_init"], check=True)  # nosec B603
             return
+        for lines in self.left:
+            self.stdout.write(lines, self.style.WARNING)
         if not self.is_dry:
             self.stdout.write("Next: python manage.py migrate, then python manage.py mcp_tools")
 
@@ -76,7 +79,7 @@ class Command(MCPCommand):
         source = SourceText(module.read_text()) if module else None
         if source is not None and source.has_text('"drf_mcp.urls"', "'drf_mcp.urls'"):
             return False
-        text = None if source is None else source.with_item("urlpatterns", INCLUDE)
+        text = None if source is None else source.with_item("urlpatterns", INCLUDE, extends=True)
         if module is None or text is None:
             return self._tell(settings.ROOT_URLCONF, f"urlpatterns += [{INCLUDE}]")
         return self._write(module, SourceText(text).with_names("django.urls", {"include", "path"}))
@@ -122,7 +125,7 @@ class Command(MCPCommand):
             self._write(module, f"{module.read_text().rstrip()}\n\n{line}\n")
 
     def _tell(self, place: str, line: str) -> bool:
-        self.stdout.write(f"{place}: add this line yourself:\n  {line}", self.style.WARNING)
+        self.left.append(f"{place}: add this line yourself:\n  {line}")
         return False
 
     def _write(self, file: Path, text: str) -> bool:
