@@ -41,8 +41,14 @@ class ArchivedContentAdmin(ReadOnlyAdmin):
     ordering = ("-created",)
     date_hierarchy = "created"
     fields = (
-        *("archive_id", "tool", "owner", "created", "expires", "content_hash", "size"),
-        *("shown_content",),
+        "archive_id",
+        "tool",
+        "owner",
+        "created",
+        "expires",
+        "content_hash",
+        "size",
+        "shown_content",
     )
     readonly_fields = fields
 

@@ -284,9 +284,19 @@ ENDPOINT_KINDS: Mapping[str, Kind] = {
     **{
         name.lower(): SETTINGS[name].kind.or_none()
         for name in (
-            *("ENVELOPE_CLASS", "AUTHENTICATION_CLASSES", "PERMISSION_CLASSES", "TOOLSETS"),
-            *("SERVER_NAME", "SERVER_TITLE", "SERVER_VERSION", "INSTRUCTIONS", "BROWSABLE_PAGE"),
-            *("THROTTLE_CLASSES", "AUTHORIZATION_SERVERS", "SCOPES", "RESOURCE"),
+            "ENVELOPE_CLASS",
+            "AUTHENTICATION_CLASSES",
+            "PERMISSION_CLASSES",
+            "TOOLSETS",
+            "SERVER_NAME",
+            "SERVER_TITLE",
+            "SERVER_VERSION",
+            "INSTRUCTIONS",
+            "BROWSABLE_PAGE",
+            "THROTTLE_CLASSES",
+            "AUTHORIZATION_SERVERS",
+            "SCOPES",
+            "RESOURCE",
         )
     },
 }

@@ -51,8 +51,13 @@ from drf_mcp.settings import mcp_settings
 
 # The methods of a view that run before its permissions.
 AUTHENTICATION_STEPS = (
-    *("setup", "dispatch", "initial", "perform_content_negotiation", "determine_version"),
-    *("perform_authentication", "get_authenticators"),
+    "setup",
+    "dispatch",
+    "initial",
+    "perform_content_negotiation",
+    "determine_version",
+    "perform_authentication",
+    "get_authenticators",
 )
 INITIALIZERS = (APIView.initialize_request, ViewSetMixin.initialize_request)
 

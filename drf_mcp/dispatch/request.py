@@ -56,8 +56,16 @@ OUTER_ONLY = frozenset(
 OUTER_HEADERS = frozenset(
     f"HTTP_{name.replace('-', '_').upper()}"
     for name in (
-        *("Accept-Encoding", "Idempotency-Key", "If-Match", "If-None-Match", "If-Modified-Since"),
-        *("If-Unmodified-Since", "If-Range", "Range", "Transfer-Encoding", "Content-Encoding"),
+        "Accept-Encoding",
+        "Idempotency-Key",
+        "If-Match",
+        "If-None-Match",
+        "If-Modified-Since",
+        "If-Unmodified-Since",
+        "If-Range",
+        "Range",
+        "Transfer-Encoding",
+        "Content-Encoding",
         "Content-Disposition",
     )
 ) | {"REQUEST_URI", "RAW_URI"}

@@ -32,8 +32,14 @@ HANDLERS = frozenset(
 )
 # The members of a view that run around its filtered queryset.
 STEPS = (
-    *("dispatch", "initialize_request", "list", "paginator", "paginate_queryset"),
-    *("get_serializer", "get_paginated_response", "finalize_response"),
+    "dispatch",
+    "initialize_request",
+    "list",
+    "paginator",
+    "paginate_queryset",
+    "get_serializer",
+    "get_paginated_response",
+    "finalize_response",
 )
 # Members of a paginator that only describe it.
 DESCRIBING = frozenset(

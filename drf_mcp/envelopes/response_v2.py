@@ -53,8 +53,16 @@ STANDARD_META = frozenset({"version", "soft"})
 # Members of a problem; ``details`` may have others.
 PROBLEM_MEMBERS = frozenset(
     {
-        *("field", "pointer", "constraint", "code", "message"),
-        *("received", "accepted", "remediation", "context", "problems"),
+        "field",
+        "pointer",
+        "constraint",
+        "code",
+        "message",
+        "received",
+        "accepted",
+        "remediation",
+        "context",
+        "problems",
     }
 )
 TEXTS = frozenset({"field", "constraint"})

@@ -16,8 +16,10 @@ MIN_PREFIX, SIMILAR, VERY_SIMILAR = 3, 0.6, 0.85
 SYNONYM = 4
 # Names of paging arguments. These are suggested only for synonyms, not for similar spellings.
 PAGING = (
-    *("page pagenumber pageno", "pagesize perpage limit maxresults maxrows", "offset skip"),
-    *("cursor pagetoken nextpagetoken nextcursor",),
+    "page pagenumber pageno",
+    "pagesize perpage limit maxresults maxrows",
+    "offset skip",
+    "cursor pagetoken nextpagetoken nextcursor",
 )
 # Argument names that mean the same, in lower case and without underscores.
 SYNONYMS = (

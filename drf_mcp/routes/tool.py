@@ -36,8 +36,14 @@ MAX_NAME_LENGTH = 64
 DESCRIBING = threading.RLock()
 # The cached properties that are made of the description of the view.
 DESCRIBED = (
-    *("view_schema", "schema", "arguments", "input_schema", "header_parameters", "hints"),
-    *("description", "definitions"),
+    "view_schema",
+    "schema",
+    "arguments",
+    "input_schema",
+    "header_parameters",
+    "hints",
+    "description",
+    "definitions",
 )
 
 

@@ -60,8 +60,11 @@ class LeadDigester(Digester):
         end = text[max(self.head, len(text) - self.tail) :]
         lines = [line for line in f"{head}\n{end}".split("\n") if line.strip()]
         readers = (
-            *(self._read_json, self._read_csv, self._read_document),
-            *(self._read_log, self._read_code),
+            self._read_json,
+            self._read_csv,
+            self._read_document,
+            self._read_log,
+            self._read_code,
         )
         points = next(filter(None, (read(text, lines) for read in readers)), None)
         if points:

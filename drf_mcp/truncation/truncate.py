@@ -42,9 +42,23 @@ SAMPLE_HASH = f"sha256:{'a0' * 32}"
 # negated keywords would turn round where a part of them is gone.
 BROKEN = frozenset(
     {
-        *("required", "dependentRequired", "minProperties", "minItems", "uniqueItems"),
-        *("contains", "minContains", "minLength", "maxLength", "pattern", "format", "not", "if"),
-        *("then", "else", "unevaluatedItems", "unevaluatedProperties"),
+        "required",
+        "dependentRequired",
+        "minProperties",
+        "minItems",
+        "uniqueItems",
+        "contains",
+        "minContains",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "format",
+        "not",
+        "if",
+        "then",
+        "else",
+        "unevaluatedItems",
+        "unevaluatedProperties",
     }
 )
 SCHEMAS_BY_NAME = frozenset(

@@ -13,13 +13,30 @@ from drf_mcp.contrib.compose.prelude import MODULES
 
 # Builtins whose parts call tools, count as Python does, or give iterators.
 BUILTINS = {
-    *("map", "filter", "sorted", "max", "min", "round", "sum", "callable", "zip", "enumerate"),
+    "map",
+    "filter",
+    "sorted",
+    "max",
+    "min",
+    "round",
+    "sum",
+    "callable",
+    "zip",
+    "enumerate",
     "reversed",
 }
 # Methods that the interpreter lacks.
 METHODS = {
-    *("isocalendar", "toordinal", "fromisocalendar", "fromordinal", "fromtimestamp"),
-    *("today", "utcnow", "is_integer", "maketrans", "translate"),
+    "isocalendar",
+    "toordinal",
+    "fromisocalendar",
+    "fromordinal",
+    "fromtimestamp",
+    "today",
+    "utcnow",
+    "is_integer",
+    "maketrans",
+    "translate",
 }
 TYPES = {each.__name__: each for each in (str, dict, list, set, tuple, int, float)}
 # Methods of types that make a value, and have no value of the type.

@@ -40,7 +40,9 @@ DURATION = Instrument(
     "Seconds from the receipt of a message to its answer.",
     (
         *("mcp.method.name", TOOL, "gen_ai.operation.name"),
-        *("error.type", "rpc.response.status_code", "drf_mcp.outcome"),
+        "error.type",
+        "rpc.response.status_code",
+        "drf_mcp.outcome",
     ),
     (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300),
 )

@@ -35,7 +35,10 @@ from drf_mcp.transports.in_process import LocalEndpoint
 # Periods of a `RateLimit`, which names them in English.
 PERIODS = (
     # Translators: of a quota, as are minute, hour and day: 10 calls per second.
-    *(gettext_noop("second"), gettext_noop("minute"), gettext_noop("hour"), gettext_noop("day")),
+    gettext_noop("second"),
+    gettext_noop("minute"),
+    gettext_noop("hour"),
+    gettext_noop("day"),
 )
 # How many rows are asked about.
 SAMPLE = 100

@@ -25,8 +25,22 @@ INFLECTIONS = ("ings", "ing", "ied", "ies", "ed", "es", "s")
 UNINFLECTED = ("eed", "ss", "us", "is")
 # Without an "e" at their end.
 DERIVATIONS = (
-    *("ation", "ment", "ability", "ity", "anc", "ion", "abl", "at", "er", "or", "al", "ly"),
-    *("ic", "iv", "ag", "y"),
+    "ation",
+    "ment",
+    "ability",
+    "ity",
+    "anc",
+    "ion",
+    "abl",
+    "at",
+    "er",
+    "or",
+    "al",
+    "ly",
+    "ic",
+    "iv",
+    "ag",
+    "y",
 )
 
 

@@ -67,8 +67,17 @@ OWNER_LENGTH, OPERATION_LENGTH = 255, 255
 MOST_ATTEMPTS = 20
 # The members of a successful outcome that are kept: not the quota that was left at that time.
 KEPT = (
-    *("tool", "status", "data", "content", "suggestions", "telemetry", "fidelity"),
-    *("meta", "source", "request_id", "pagination"),
+    "tool",
+    "status",
+    "data",
+    "content",
+    "suggestions",
+    "telemetry",
+    "fidelity",
+    "meta",
+    "source",
+    "request_id",
+    "pagination",
 )
 REPLAYED = "replayed"
 
