@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
@@ -28,7 +28,6 @@ STOCK = {
     permissions.DjangoModelPermissionsOrAnonReadOnly: True,
     permissions.DjangoObjectPermissions: True,
 }
-OPERANDS = ("op1_class", "op2_class", "op1", "op2")
 STEPS = attrgetter("check_permissions", "permission_denied")
 # The steps before the permissions, which are not run where the arguments are not known.
 EARLIER = ("dispatch", "initial", "setup")
@@ -117,15 +116,3 @@ def _reads_call(function: Any) -> bool:
         or (isinstance(node, ast.Name) and node.id == "kwargs" and id(node) not in handed_on)
         for node in source.nodes
     )
-
-
-def find_leaves(every: Iterable[Any]) -> Iterator[Any]:
-    """Yield permissions, or their classes, without the ``&``, ``|`` and ``~`` between them."""
-    for each in every:
-        operands = find_operands(each)
-        yield from find_leaves(operands) if operands else [each]
-
-
-def find_operands(permission: Any) -> list[Any]:
-    """Return both operands of a permission or its class."""
-    return [getattr(permission, name) for name in OPERANDS if hasattr(permission, name)]

@@ -14,10 +14,10 @@ from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import Caller, find_view_classes
 from drf_mcp.dispatch.probe import Identities, Probe
-from drf_mcp.dispatch.refusals import STOCK, find_leaves, is_refusal
+from drf_mcp.dispatch.refusals import STOCK, is_refusal
 from drf_mcp.exceptions import attempt, catch
 from drf_mcp.introspection.inspection import Inspection
-from drf_mcp.introspection.source.members import find_class_attribute
+from drf_mcp.introspection.source.members import find_class_attribute, find_leaves
 from drf_mcp.option_types.spelling import find_nearest
 from drf_mcp.settings import mcp_settings
 

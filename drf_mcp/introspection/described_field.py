@@ -24,8 +24,8 @@ from drf_mcp.introspection.source.members import find_package, is_drf_code
 from drf_mcp.introspection.source.overrides import (
     CONVERSIONS,
     converts_like_drf,
-    find_rules_of_field,
     find_rules_of_validator,
+    read_rules,
 )
 from drf_mcp.introspection.text import (
     clean_text,
@@ -132,9 +132,8 @@ class DescribedField:
     def _add_rules(self, schema: FieldSchema) -> FieldSchema:
         """Return a schema whose description says what the project's own validation asks."""
         field = self.field
-        rules = (
-            find_rules_of_field(type(field.parent), str(field.field_name)) if field.parent else ()
-        )
+        named = read_rules(type(field.parent)) if field.parent else {}
+        rules = named.get(str(field.field_name), ())
         for validator in filter(inspect.isfunction, field.validators):
             rules += find_rules_of_validator(validator)
         return FieldSchema.of(explain(schema, *rules)) if rules else schema

@@ -17,7 +17,12 @@ from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.forms import find_writable_fields
 from drf_mcp.introspection.serializer_fields import walk_fields
-from drf_mcp.introspection.source.members import find_flags, is_drf_code, is_framework_code
+from drf_mcp.introspection.source.members import (
+    find_flags,
+    find_leaves,
+    is_drf_code,
+    is_framework_code,
+)
 from drf_mcp.introspection.source.readings import read_class, read_function
 from drf_mcp.introspection.source.request_members import BodyReading, PartOfBody
 from drf_mcp.introspection.source.values import BODY, INITIAL_DATA, PARENT
@@ -33,7 +38,6 @@ from drf_mcp.introspection.unknown import (
 # Attributes of all fields, which say nothing of what a project's class does.
 OPTIONS = {"read_only", "write_only", "required", "allow_null", "partial"}
 CLASSES = ("permission_classes", "throttle_classes")
-OPERANDS = ("op1_class", "op2_class")
 READ = "Read by the code of the server"
 ROW = "Names a row that exists"
 
@@ -224,21 +228,15 @@ def find_taken_by_view(view: Any, reading: BodyReading) -> TakenMembers:
     view_class, readings = type(view), [reading]
     for kind in CLASSES:
         every: Iterable[Any] = attempt(partial(getattr, view, kind), ()) or ()
-        classes = find_classes(every)
-        readings += [read_class(each, view_class=view_class)[1] for each in classes]
+        leaves = filter(inspect.isclass, find_leaves(every))
+        readings += [
+            read_class(each, view_class=view_class)[1]
+            for each in leaves
+            if not is_framework_code(each)
+        ]
     taken = TakenMembers()
     for each in readings:
         # Which serializers the handler gives the whole body is read elsewhere.
         inner = {made: None for made in each.made if made[0].steps}
         taken.add(replace(each, made=inner), {BODY: (), INITIAL_DATA: (), PARENT: ()})
     return taken
-
-
-def find_classes(every: Iterable[Any]) -> Iterator[Any]:
-    """Yield classes, also within the ``&``, ``|`` and ``~`` of permissions."""
-    for each in every:
-        operands = [getattr(each, name) for name in OPERANDS if hasattr(each, name)]
-        if operands:
-            yield from find_classes(operands)
-        elif inspect.isclass(each) and not is_framework_code(each):
-            yield each

@@ -17,10 +17,10 @@ from rest_framework.views import APIView
 from drf_mcp.access.authentication import find_view_classes
 from drf_mcp.calls.results import choose_envelope_class, get_output_schema, make_envelope
 from drf_mcp.dispatch.content import encode_data
-from drf_mcp.dispatch.refusals import find_operands
 from drf_mcp.exceptions import attempt
 from drf_mcp.features import Example
 from drf_mcp.introspection.inspection import locate_view
+from drf_mcp.introspection.source.members import find_operands
 from drf_mcp.json_text import to_bytes
 from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.option_types.installed import features, find_apps

@@ -26,7 +26,12 @@ from drf_mcp.introspection.paths import find_version_parameters
 from drf_mcp.introspection.query.backends import FilterBackends
 from drf_mcp.introspection.query.pagination import find_pages
 from drf_mcp.introspection.read_members import TEXT, describe_member, find_member_info
-from drf_mcp.introspection.source.members import find_own, find_synchronous_name, is_framework_code
+from drf_mcp.introspection.source.members import (
+    find_leaves,
+    find_own,
+    find_synchronous_name,
+    is_framework_code,
+)
 from drf_mcp.introspection.source.readings import read_class, read_query_of_member
 from drf_mcp.introspection.source.request_members import MemberReading, QueryReading
 from drf_mcp.introspection.types import Parameter, Parameters
@@ -172,13 +177,8 @@ class QueryParameters:
         return reduce(QueryReading.union, parts, reading)
 
     def _find_permissions(self) -> Iterator[type]:
-        waiting: list[Any] = list(attempt(lambda: self.view.get_permissions(), ()))
-        while waiting:
-            permission = waiting.pop()
-            # Both sides of `&` and `|`, and what `~` denies.
-            waiting += [getattr(permission, n) for n in ("op1", "op2") if hasattr(permission, n)]
-            if not is_framework_code(type(permission)):
-                yield type(permission)
+        every: Iterable[Any] = attempt(lambda: self.view.get_permissions(), ())
+        return (type(p) for p in find_leaves(every) if not is_framework_code(type(p)))
 
     def _find_serializers(self) -> list[type]:
         # The view may give another class to another caller.

@@ -10,18 +10,24 @@ import inspect
 import linecache
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.forms import BaseForm
 from django.utils.functional import cached_property
 from rest_framework.serializers import BaseSerializer
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 REQUEST = frozenset({"request", "_request", "req"})
 AnyFunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
 MISSING = object()
+
+
+def cached(function: Function) -> Function:
+    """Keep the results of a function of classes, which mypy does not take for hashable."""
+    return functools.lru_cache(maxsize=16384)(function)  # type: ignore[return-value]
 
 
 class FunctionSource:
@@ -148,14 +154,9 @@ def is_drf_code(owner: type, *names: str) -> bool:
     return all(find_package(owner, name) == "rest_framework" for name in names)
 
 
+@cached
 def find_package(owner: type, name: str) -> str:
     """Return the package whose code a member of a class runs, "" for no code."""
-    return look_up_package(owner, name)
-
-
-# A cached function cannot be called with classes: mypy does not take them for hashable.
-@functools.lru_cache(maxsize=16384)
-def look_up_package(owner: type, name: str) -> str:
     attribute = inspect.getattr_static(owner, name, None)
     module = getattr(unwrap_member(attribute), "__module__", None) or ""
     return str(module).partition(".")[0]
@@ -329,3 +330,18 @@ def read_code_names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
         # No sentence, and no name of an inner function.
         keys |= {t for t in texts if isinstance(t, str) and " " not in t and "<" not in t}
     return frozenset(names), frozenset(keys)
+
+
+OPERANDS = ("op1_class", "op2_class", "op1", "op2")
+
+
+def find_leaves(every: Iterable[Any]) -> Iterator[Any]:
+    """Yield permissions, or their classes, without the ``&``, ``|`` and ``~`` between them."""
+    for each in every:
+        operands = find_operands(each)
+        yield from find_leaves(operands) if operands else [each]
+
+
+def find_operands(permission: Any) -> list[Any]:
+    """Return both operands of a permission or its class."""
+    return [getattr(permission, name) for name in OPERANDS if hasattr(permission, name)]

@@ -11,6 +11,7 @@ from typing import Any
 
 from drf_mcp.introspection.source.members import (
     FunctionSource,
+    cached,
     is_framework_code,
     is_name,
     parse_function,
@@ -111,14 +112,9 @@ TRANSLATIONS = frozenset({"_", "gettext", "gettext_lazy", "ugettext_lazy", "pget
 WHOLE = ""
 
 
-def find_rules_of_field(owner: type, name: str) -> tuple[str, ...]:
-    """Return the rules for one field of a serializer class."""
-    return read_rules(owner).get(name, ())
-
-
-# A cached function cannot be called with classes: mypy does not take them for hashable.
-@functools.lru_cache(maxsize=2048)
+@cached
 def read_rules(owner: type) -> dict[str, tuple[str, ...]]:
+    """Return the rules for the fields of a serializer class, by their names."""
     found: dict[str, dict[str, None]] = {}
     for base in owner.__mro__:
         for method, function in () if is_framework_code(base) else vars(base).items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
@@ -15,6 +14,7 @@ from drf_mcp.introspection.source.comparisons import ComparisonReader
 from drf_mcp.introspection.source.expressions import ExpressionReader
 from drf_mcp.introspection.source.members import (
     FunctionSource,
+    cached,
     find_member,
     find_own,
     is_framework_code,
@@ -90,14 +90,9 @@ class SourceReader(Reader):
     run_class = FunctionRun
 
 
+@cached
 def read_handler(owner: type, name: str) -> HandlerReading | None:
     """Return what a method, and the methods that it calls, do; None without readable source."""
-    return follow_handler(owner, name)
-
-
-# A cached function cannot be called with classes: mypy does not take them for hashable.
-@functools.lru_cache(maxsize=4096)
-def follow_handler(owner: type, name: str) -> HandlerReading | None:
     if not is_readable(owner, name):
         return None
     reading = HandlerReading()
@@ -189,13 +184,9 @@ def follow_conversion(reader: Reader, function: Any, home: Any, flow: Flow, plac
     reader.follow(function, home, reader.instance, given, flow)
 
 
-def read_query_of_member(owner: Any, name: str, action: str, method: str) -> QueryReading:
+@cached
+def read_query_of_member(owner: type, name: str, action: str, method: str) -> QueryReading:
     """Return what a method of a filter backend or a paginator reads."""
-    return follow_member(owner, name, action, method)
-
-
-@functools.lru_cache(maxsize=1024)
-def follow_member(owner: type, name: str, action: str, method: str) -> QueryReading:
     found = SharedReading.of(owner, name, lambda: SharedReading(owner).read_member(name))
     if found.reader.facts_asked:
         found = SharedReading(owner, action=action, method=method).read_member(name)
@@ -246,7 +237,7 @@ def read_class(
     return found.reading, found.body.reading
 
 
-@functools.lru_cache(maxsize=4096)
+@cached
 def follow_class(owner: type, hook: str, flags: Flags, view_class: Any) -> SharedReading:
     def read() -> SharedReading:
         return SharedReading(owner, view_class, **dict(flags)).read_class(hook)
@@ -335,8 +326,7 @@ def read_choice(members: Iterable[tuple[type, str]], facts: Mapping[str, Any]) -
     return reading
 
 
-# A cached function cannot be called with classes: mypy does not take them for hashable.
-@functools.lru_cache(maxsize=4096)
+@cached
 def follow_choice(
     owner: type, names: tuple[str, ...], facts: tuple[tuple[str, Any], ...]
 ) -> ChoiceReading:
@@ -348,7 +338,7 @@ def follow_choice(
     return reading
 
 
-@functools.cache
+@cached
 def has_own(owner: type, names: tuple[str, ...]) -> bool:
     """Return whether the project wrote code behind one of the members of a class."""
     return any(any(True for _ in find_own(owner, name)) for name in names)
