@@ -155,8 +155,8 @@ def estimate_tokens(text: str) -> int:
         data = data[:start] + data[end:]
     classes = data.translate(_CLASSES)
     words = classes.replace(b"aA", b"a A").translate(_LETTERS).split()
-    tokens += _estimate_words(_count_lengths(words), wide)
-    digits = _count_lengths(classes.translate(_DIGITS).split())
+    tokens += _estimate_words(Counter(map(len, words)), wide)
+    digits = Counter(map(len, classes.translate(_DIGITS).split()))
     tokens += sum(count * -(-length // 3) for length, count in digits.items())
     marks = b" " + classes.translate(_PUNCTUATION)
     runs = marks.count(b" !")
@@ -191,22 +191,6 @@ def _find_encoded(data: bytes) -> Iterator[tuple[int, int]]:
         if _MIXED.match(data, start):
             yield start, end
         start = keys.find(_LONG_KEY, end)
-
-
-def _count_lengths(runs: list[bytes]) -> Mapping[int, int]:
-    # How many runs have each length: without an object for each, where none is longer than a byte
-    # can say.
-    try:
-        lengths = bytes(map(len, runs))
-    except ValueError:
-        return Counter(map(len, runs))
-    counts: dict[int, int] = {}
-    left, length = len(lengths), 0
-    while left:
-        length += 1
-        counts[length] = lengths.count(length)
-        left -= counts[length]
-    return counts
 
 
 def _estimate_words(words: Mapping[int, int], wide: str) -> float:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import sys
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -35,31 +37,16 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @functools.cache
-def _find_classes(path: str) -> Mapping[str, ast.ClassDef]:
-    """Return the classes of a file by their qualified names."""
-    found: dict[str, ast.ClassDef] = {}
-
-    def add(tree: ast.AST, prefix: str) -> None:
-        for node in ast.iter_child_nodes(tree):
-            inner = prefix
-            if isinstance(node, ast.ClassDef):
-                found[f"{prefix}{node.name}"] = node
-                inner = f"{prefix}{node.name}."
-            elif isinstance(node, FUNCTIONS):
-                inner = f"{prefix}{node.name}.<locals>."
-            add(node, inner)
-
-    with suppress(OSError, SyntaxError, ValueError), open(path, "rb") as source:
-        add(ast.parse(source.read()), "")
-    return found
-
-
-@functools.cache
 def _find_own_classes(owner: type) -> Sequence[tuple[type, str, ast.ClassDef]]:
-    paths = {b: getattr(sys.modules.get(b.__module__), "__file__", None) for b in owner.__mro__}
-    own = [(base, path) for base, path in paths.items() if path and is_project_file(path)]
-    found = [(base, path, _find_classes(path).get(base.__qualname__)) for base, path in own]
-    return [(base, path, node) for base, path, node in found if node is not None]
+    found: list[tuple[type, str, Any]] = []
+    for base in owner.__mro__:
+        path = getattr(sys.modules.get(base.__module__), "__file__", None) or ""
+        if is_project_file(path):
+            with suppress(OSError, SyntaxError, TypeError):
+                lines, start = inspect.getsourcelines(base)
+                tree = ast.parse(textwrap.dedent("".join(lines)))
+                found.append((base, path, ast.increment_lineno(tree, start - 1).body[0]))
+    return found
 
 
 class SourceLine(NamedTuple):

@@ -22,7 +22,6 @@ from drf_mcp.introspection.inspection import (
     noted_queries,
 )
 from drf_mcp.introspection.source.members import (
-    asks_who_calls,
     find_class_attribute,
     find_package,
     is_drf_code,
@@ -47,15 +46,16 @@ FILTER = "drf_mcp.introspection.query.filtersets.FilterParameters"
 OTHERS = "Name the parameters of other callers with @mcp_tool(query={...})."
 NO_MODEL = "filterset_fields are fields of a model that neither queryset nor serializer names."
 # What a view overrides to give callers different filters.
-VIEW_HOOKS = (
+CHOOSING_HOOKS = (
     "filter_backends",
     "filterset_class",
     "filterset_fields",
     "get_filterset_class",
     "ordering_fields",
     "search_fields",
+    "get_filter_backends",
+    "get_filterset_kwargs",
 )
-CHOOSING_HOOKS = (*VIEW_HOOKS, "get_filter_backends", "get_filterset_kwargs")
 TERM_HOOKS = (
     "filter_queryset",
     "get_valid_fields",
@@ -74,8 +74,6 @@ class FilterBackends:
         found = list(self._find_parameters())
         if has_own(view_class, CHOOSING_HOOKS):
             found = self._add_alternatives(found)
-        if any(asks_who_calls(view_class, name) for name in VIEW_HOOKS):
-            self.inspection.add_finding("The filters are those of an anonymous caller.", OTHERS)
         return tuple(found)
 
     def _find_parameters(self) -> Parameters:
@@ -102,6 +100,8 @@ class FilterBackends:
                 values = [*read_choice(members, facts).values, ANY_VALUE]
                 answers = values[: MOST_ASKED - 1]
             places |= notes.places
+        if "caller" in places:
+            self.inspection.add_finding("The filters are those of an anonymous caller.", OTHERS)
         if not places - {"caller"}:
             return usual
         first = {parameter.name for parameter in usual}

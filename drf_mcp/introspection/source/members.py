@@ -258,10 +258,8 @@ def find_attributes_set(code: CodeType) -> frozenset[str]:
     return frozenset(found.union(*inner))
 
 
-# Parts of the names of what belongs to the caller.
-WHO = ("user", "tenant", "session", "auth")
-# Parts of the names and keys of what belongs to the request or the view.
-AROUND = ("context", "request", "view", "action", *WHO)
+# Parts of the names and keys of what belongs to the request, the view or the caller.
+AROUND = ("context", "request", "view", "action", "user", "tenant", "session", "auth")
 # The names of what a serializer is given for one call.
 GIVEN = frozenset({"data", "initial_data", "get_initial", "instance"})
 
@@ -278,15 +276,6 @@ def find_own(owner: type, name: str) -> Iterator[Any]:
 
 
 @functools.cache
-def asks_who_calls(owner: type, name: str) -> bool:
-    """Return whether the project's code behind a member has names such as ``user``."""
-    return any(
-        not inspect.isfunction(function) or has_part(find_mentioned(function), WHO)
-        for function in find_own(owner, name)
-    )
-
-
-@functools.cache
 def depends_on_request(owner: type, names: tuple[str, ...]) -> bool:
     """Return whether the project's code behind members has names such as ``request``.
 
@@ -299,17 +288,13 @@ def depends_on_request(owner: type, names: tuple[str, ...]) -> bool:
             if not inspect.isfunction(function):
                 return True
             mentioned = find_mentioned(function, keys=True)
-            if not GIVEN.isdisjoint(mentioned) or has_part(mentioned, AROUND):
+            joined = " ".join(mentioned).lower()
+            if not GIVEN.isdisjoint(mentioned) or any(part in joined for part in AROUND):
                 return True
             used = {name for name, _ in find_members_used(function.__code__)} - seen
             waiting += used
             seen |= used
     return False
-
-
-def has_part(words: Iterable[str], parts: tuple[str, ...]) -> bool:
-    joined = " ".join(words).lower()
-    return any(part in joined for part in parts)
 
 
 def find_mentioned(function: Any, *, keys: bool = False) -> frozenset[str]:
