@@ -29,7 +29,18 @@ logger = logging.getLogger("drf_mcp")
 # Signatures with a public key. With a shared secret, or without a signature, anyone who has the
 # public key could make tokens.
 ALGORITHMS = frozenset(
-    {*("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"), *("ES256", "ES384", "ES512", "EdDSA")}
+    {
+        "RS256",
+        "RS384",
+        "RS512",
+        "PS256",
+        "PS384",
+        "PS512",
+        "ES256",
+        "ES384",
+        "ES512",
+        "EdDSA",
+    }
 )
 REQUIRED_CLAIMS = ["exp", "iss", "aud"]
 
