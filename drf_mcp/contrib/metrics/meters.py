@@ -39,7 +39,9 @@ DURATION = Instrument(
     "s",
     "Seconds from the receipt of a message to its answer.",
     (
-        *("mcp.method.name", TOOL, "gen_ai.operation.name"),
+        "mcp.method.name",
+        TOOL,
+        "gen_ai.operation.name",
         "error.type",
         "rpc.response.status_code",
         "drf_mcp.outcome",
