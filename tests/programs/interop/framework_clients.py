@@ -1,7 +1,4 @@
-"""Calls a tool with the MCP client of a framework: ``python framework_clients.py NAME URL TOKEN``.
-
-Runs in the environment of the framework, which has nothing else.
-"""
+"""Calls a tool with a framework's client: ``python framework_clients.py NAME URL TOKEN``."""
 
 import asyncio
 import sys
@@ -27,7 +24,8 @@ async def pydantic_ai(url: str, headers: dict[str, str]) -> object:
 async def openai_agents(url: str, headers: dict[str, str]) -> object:
     from agents.mcp import MCPServerStreamableHttp
 
-    async with MCPServerStreamableHttp(params={"url": url, "headers": headers}) as server:
+    shop = {"url": url, "headers": headers, "timeout": 60}
+    async with MCPServerStreamableHttp(shop, client_session_timeout_seconds=60) as server:
         return await server.call_tool("quote", ARGUMENTS)
 
 

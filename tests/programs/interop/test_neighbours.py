@@ -32,20 +32,16 @@ print(json.dumps(make_lambda_handler(application)(json.load(sys.stdin), None)))
 """
 
 
-@pytest.fixture(scope="module")
-def servers_python() -> str:
-    return make_environment("servers", SERVERS)
-
-
 @pytest.mark.anyio
 @pytest.mark.parametrize("kind", ["granian", "hypercorn", "daphne"])
-async def test_a_server_answers_the_sdk(kind, servers_python, shop, tmp_path):
-    with running(kind, shop, tmp_path / "log", servers_python) as server:
+async def test_a_server_answers_the_sdk(kind, shop, tmp_path):
+    python = make_environment("servers", SERVERS)
+    with running(kind, shop, tmp_path / "log", python) as server:
         async with connected(server, shop.tokens["alice"]) as connection:
             assert (await connection.call("quote", **CALL))["data"]["total"] == TOTAL
 
 
-def test_a_lambda_function_answers(servers_python, shop):
+def test_a_lambda_function_answers(shop):
     params = {"name": "quote", "arguments": CALL}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     request = {"method": "POST", "protocol": "HTTP/1.1", "sourceIp": "127.0.0.1"}
@@ -62,7 +58,8 @@ def test_a_lambda_function_answers(servers_python, shop):
         "body": json.dumps(message),
         "isBase64Encoded": False,
     }
-    assert TOTAL in run([servers_python, "-c", LAMBDA], shop.environment, json.dumps(event))
+    python = make_environment("servers", SERVERS)
+    assert TOTAL in run([python, "-c", LAMBDA], shop.environment, json.dumps(event))
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
