@@ -111,7 +111,7 @@ def read_assertion(assertion: Any, audience: str) -> Mapping[str, Any]:
     if header.get("typ") != ASSERTION_TYPE:
         raise InvalidGrantError(f"The type of the assertion is not {ASSERTION_TYPE}.")
     if not isinstance(issuer, str) or issuer not in mcp_settings.IDENTITY_PROVIDERS:
-        raise InvalidGrantError("The issuer of the assertion is not trusted here.")
+        raise InvalidGrantError(f"No identity provider {str(issuer)[:200]!a} is trusted here.")
     attributes = dict(mcp_settings.IDENTITY_PROVIDERS[issuer])
     provider = type("IdentityProvider", (JWTAuthentication,), attributes)()
     try:
@@ -119,10 +119,9 @@ def read_assertion(assertion: Any, audience: str) -> Mapping[str, Any]:
             assertion,
             provider.get_key(assertion),
             algorithms=list(provider.algorithms),
-            audience=audience,
             issuer=issuer,
             leeway=LEEWAY,
-            options={"require": REQUIRED_CLAIMS},
+            options={"require": REQUIRED_CLAIMS, "verify_aud": False},
         )
     except PyJWKClientConnectionError as exc:
         text = "The keys of the identity provider cannot be read."
@@ -132,7 +131,7 @@ def read_assertion(assertion: Any, audience: str) -> Mapping[str, Any]:
         text = f"The assertion is not valid: {exc}".replace('"', "'")
         raise InvalidGrantError(text) from exc
     if claims["aud"] not in (audience, [audience]):
-        raise InvalidGrantError("The assertion is for other audiences too.")
+        raise InvalidGrantError(f"The audience of the assertion is not {audience} alone.")
     return claims
 
 

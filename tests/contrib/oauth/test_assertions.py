@@ -141,6 +141,13 @@ def test_an_assertion_that_is_not_for_this_grant_is_refused_and_logged(company, 
             assert "'agent'" in record.getMessage()
 
 
+@pytest.mark.parametrize(
+    ("claims", "named"), [({"aud": f"{SERVER}/"}, SERVER), ({"iss": f"{ISSUER}/"}, f"{ISSUER}/")]
+)
+def test_a_refusal_names_the_address_that_differs(company, claims, named):
+    assert named in company.send(company.sign(**claims)).json()["error_description"]
+
+
 def test_nobody_is_found_by_an_address_or_made(company):
     company.link.delete()
     User.objects.filter(pk=company.user.pk).update(email="ada@shop.example")
@@ -206,7 +213,8 @@ def test_only_a_client_of_the_project_with_a_secret_may_send_assertions(
 ):
     company.register(**{"registration_source": "manual", **changed})
     assert company.get_error(**sent) == error
-    assert not UsedAssertion.objects.exists()
+    # Strangers do not have the provider asked for keys.
+    assert company.issuer.asked == 0
 
 
 def test_an_assertion_gives_one_token_until_it_has_expired(company, monkeypatch):
