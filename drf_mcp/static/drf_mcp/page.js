@@ -165,6 +165,9 @@
     }
   }
 
+  // As in page.css.
+  const isPhone = matchMedia("(max-width: 36rem)").matches;
+  for (const part of all("details[data-wide]")) part.open = !isPhone;
   for (const code of all("[data-json]")) highlight(code, code.textContent);
   searching();
   copying();

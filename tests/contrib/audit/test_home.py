@@ -29,7 +29,7 @@ def home(configure, agent_of):
 
 
 def read_section(page: str, name: str) -> str:
-    section = page.partition(f'aria-labelledby="{name}-title"')[2].partition("</section>")[0]
+    section = re.split("</(?:section|details)>", page.partition(f'id="{name}-title"')[2])[0]
     return " ".join(re.sub(r"<[^>]+>", " ", section).split())
 
 

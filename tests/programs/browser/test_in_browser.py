@@ -469,6 +469,15 @@ def test_the_pages_fit_a_phone_and_axe_finds_no_violation(visit, axe, query):
     assert watched.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+def test_sizes_of_results_are_folded_on_a_phone(visit):
+    called = visit("admin", "?tool=stats")
+    called.call("stats")
+    called.verdict()
+    for options, is_open in (({"viewport": PHONE}, False), ({}, True)):
+        sizes = visit("admin", **options).page.locator("[data-wide]")
+        assert sizes.evaluate("details => details.open") is is_open
+
+
 @pytest.mark.nightly
 def test_axe_finds_no_violation_in_an_error_and_in_a_confirmation(visit, axe):
     watched = visit("carol", "?tool=customers_create")
