@@ -72,20 +72,18 @@ def _is_permission_class(value: Any) -> bool:
 # The last sentence of a comment says who changes the setting, and when.
 SETTINGS: dict[str, Setting] = {
     # --- Exposure -----------------------------------------------------------
-    # "explicit": what you decorate or register is a tool. "urlconf": every REST framework endpoint
-    # is, minus EXCLUDE. See docs/exposing.md. For an API that agents may use as a whole.
+    # With "explicit", what you decorate or register is a tool; with "urlconf", every REST framework
+    # endpoint minus EXCLUDE. See docs/exposing.md.
     "EXPOSE": Setting("explicit", Choice("explicit", "urlconf")),
     # Patterns for "urlconf", such as "/api/orders/*", "orders_*", "tag:internal" and "GET /api/*";
-    # an empty list includes everything. A pattern that fits a PUT and not the PATCH of the same
-    # route asks for that PUT. For a part of a large API.
+    # an empty list includes everything.
     "INCLUDE": Setting([], PATTERNS),
-    # Patterns of what is never a tool, whatever exposes it. For endpoints that no agent may use.
+    # Patterns of what is never a tool, whatever exposes it.
     "EXCLUDE": Setting([], PATTERNS),
-    # Decides which endpoints are tools: a drf_mcp.exposure.Exposure. See docs/customising.md. For a
-    # project that marks its endpoints in a way of its own.
+    # Decides which endpoints are tools. See docs/customising.md.
     "EXPOSURE_CLASS": Setting("drf_mcp.exposure.Exposure", Class("drf_mcp.exposure.Exposure")),
     # --- Access -------------------------------------------------------------
-    # Finds out who is calling. None: REST framework's DEFAULT_AUTHENTICATION_CLASSES. See
+    # They find out who is calling. None: REST framework's DEFAULT_AUTHENTICATION_CLASSES. See
     # docs/authentication.md. For agents that sign in otherwise than users of the API.
     "AUTHENTICATION_CLASSES": Setting(
         None, ListOf(Class("rest_framework.authentication.BaseAuthentication")).or_none()
@@ -99,16 +97,16 @@ SETTINGS: dict[str, Setting] = {
     # The OAuth issuers whose tokens you accept. "/o" is a server on the host of the endpoint. See
     # docs/oauth.md. For people who sign in with their browser.
     "AUTHORIZATION_SERVERS": Setting([], ListOf(_ISSUER)),
-    # The scopes that every token needs. See docs/oauth.md. For a login whose tokens have scopes.
+    # The scopes that every token needs.
     "SCOPES": Setting([], ListOf(_SCOPE)),
-    # The tools that need a further scope of a token with scopes, as patterns by scope:
-    # {"billing": ["tag:billing"]}. See docs/oauth.md. For tokens that may call some tools only.
+    # The tools that need a further scope of a token with scopes, as patterns by scope: {"billing":
+    # ["tag:billing"]}.
     "TOOL_SCOPES": Setting(
         {},
         MappingOf(PATTERNS, "a dict from scopes to lists of patterns", name=_SCOPE_NAME),
     ),
     # The address that OAuth tokens are made for, "https://shop.example/mcp". None: the address of
-    # the endpoint. See docs/oauth.md. For an issuer that knows the API by another address.
+    # the endpoint. For an issuer that knows the API by another address.
     "RESOURCE": Setting(None, _RESOURCE_URI.or_none()),
     # True leaves only the tools that read. A function, or its dotted path, decides for each
     # request. See docs/toolsets.md. For a trial, or a day of maintenance.
@@ -121,7 +119,7 @@ SETTINGS: dict[str, Setting] = {
         ),
     ),
     # Sets of tools, by name, that a URL or the header MCP-Toolsets can ask for. Each tag is a set
-    # as well. See docs/toolsets.md. For agents with different work.
+    # as well. For agents with different work.
     "TOOLSETS": Setting(
         {},
         # Names are in URLs, and in a header with commas between them.
@@ -131,36 +129,34 @@ SETTINGS: dict[str, Setting] = {
             name=r"[\w.-]+",
         ),
     ),
-    # REST framework's throttle classes, asked before each call. What a view's own throttle counts
-    # is not counted twice. See docs/limits.md. For an API whose views have no throttle.
+    # REST framework's throttle classes, asked before each call. See docs/limits.md. For an API
+    # whose views have no throttle.
     "THROTTLE_CLASSES": Setting([], ListOf(Class("rest_framework.throttling.BaseThrottle"))),
-    # Seconds after which a call is stopped, before its next statement on a database or at its next
-    # await. None: never. See docs/limits.md. For slow endpoints.
+    # Seconds after which a call is stopped. None: never. See docs/limits.md.
     "TIME_LIMIT": Setting(None, Number().or_none()),
     # Middleware that runs around each call with the path of the tool. See docs/middleware.md. For
     # tenants, languages and locks that are found by the path.
     "CALL_MIDDLEWARE": Setting(
         [], ListOf(Kind("the dotted path of middleware", callable, imports=True))
     ),
-    # Origins of web pages that may call, besides the endpoint's own: "https://app.example.com". For
-    # an agent in a web page of another host.
+    # Origins of web pages that may call, besides the endpoint's own: "https://app.example.com".
     "ALLOWED_ORIGINS": Setting([], ListOf(_ORIGIN)),
-    # Largest request body; a larger one is answered 413. DATA_UPLOAD_MAX_MEMORY_SIZE limits it
-    # too. For files among the arguments.
+    # Largest request body; a larger one is answered 413. DATA_UPLOAD_MAX_MEMORY_SIZE limits it too.
+    # For files among the arguments.
     "MAX_BODY_BYTES": Setting(2621440, Number()),
     # Whether a browser that opens the endpoint sees the tools. None: while DEBUG is on. See
     # docs/page.md. For users who connect their agents in production.
     "BROWSABLE_PAGE": Setting(None, Flag().or_none()),
     # --- What the server says of itself ---------------------------------------
     # The name of the server, which some clients put before the names of tools. None: the name of
-    # the project. For a project whose package is called otherwise than its product.
+    # the project.
     "SERVER_NAME": Setting(None, Text().or_none()),
-    # The name that people read. None: SERVER_NAME. For a name with spaces.
+    # The name that people read. None: SERVER_NAME.
     "SERVER_TITLE": Setting(None, Text(lazy=True).or_none()),
-    # The version that clients see. None: this package's version. For an API that has versions.
+    # The version that clients see. None: this package's version.
     "SERVER_VERSION": Setting(None, Text().or_none()),
     # More that hosts may show: {"description": ..., "icons": [...], "websiteUrl": ...}. See
-    # docs/naming.md. For a server that people choose from a list.
+    # docs/naming.md.
     "SERVER_INFO": Setting(
         {},
         MembersOf(
@@ -170,43 +166,40 @@ SETTINGS: dict[str, Setting] = {
         ),
     ),
     # What a model reads when its client connects. None: written from the tools that the caller
-    # sees; "" for none. See docs/naming.md. For rules that no description can say.
+    # sees; "" for none. For rules that no description can say.
     "INSTRUCTIONS": Setting(None, Text(lazy=True, empty=True).or_none()),
     # --- Tools ----------------------------------------------------------------
-    # Names, titles and describes tools: a drf_mcp.naming.Naming. See docs/customising.md. For names
-    # that agents of another server know.
+    # Names, titles and describes tools. See docs/customising.md. For names that agents of another
+    # server know.
     "NAMING_CLASS": Setting("drf_mcp.naming.Naming", Class("drf_mcp.naming.Naming")),
-    # Describes arguments and answers: a drf_mcp.describers.Describer. See docs/customising.md.
-    # For fields or views of your own that nothing else describes.
+    # Describes arguments and answers. See docs/customising.md. For views of your own that nothing
+    # else describes.
     "DESCRIBER_CLASS": Setting(
         "drf_mcp.describers.Describer", Class("drf_mcp.describers.Describer")
     ),
-    # "flat": arguments of path, query and body side by side. "grouped": {"kwargs": {...}, "query":
-    # {...}, "body": {...}}. For agents that were written for the groups.
+    # With "flat", arguments of path, query and body are side by side; with "grouped", they are
+    # {"kwargs": {...}, "query": {...}, "body": {...}}. For agents that were written for the groups.
     "ARGUMENTS": Setting("flat", Choice("flat", "grouped")),
     # True adds an open "query" argument to every tool, for parameters that views read undeclared.
-    # For an API whose code hides its parameters.
     "EXTRA_QUERY": Setting(False, Flag()),
     # True keeps schemas of arguments to what every client takes; False gives all of JSON Schema
-    # 2020-12. See docs/arguments_and_schemas.md. For clients of your own that read all of it.
+    # 2020-12. See docs/arguments_and_schemas.md.
     "PORTABLE": Setting(True, Flag()),
     # Largest file in an argument. Its base64 has to fit into MAX_BODY_BYTES as well. See
-    # docs/files.md. For scans, photographs and tables.
+    # docs/files.md.
     "MAX_UPLOAD_BYTES": Setting(1024 * 1024, Number()),
-    # Tools per page of tools/list. None: one page, which every client reads whole. For clients that
-    # page, and many tools.
+    # Tools per page of tools/list. None: one page, which every client reads whole.
     "TOOLS_PAGE_SIZE": Setting(None, Number().or_none()),
     # Seconds for which a client may keep tools/list (since 2026-07-28). 0: not at all. For
     # permissions that change by the minute, or by the year.
     "LIST_TTL": Setting(60, Number(0)),
     # --- Results --------------------------------------------------------------
     # The shape of every result: a class of drf_mcp.envelopes, or your own. See docs/envelopes.md.
-    # For agents that know one of the other shapes.
     "ENVELOPE_CLASS": Setting(
         "drf_mcp.envelopes.ResponseV2Envelope", Class("drf_mcp.envelopes.Envelope")
     ),
-    # Gives errors their code, type and advice: a drf_mcp.errors.ErrorMapper. See
-    # docs/customising.md. For exceptions of your own that need advice.
+    # Gives errors their code, type and advice. See docs/customising.md. For exceptions of a
+    # library.
     "ERROR_MAPPER_CLASS": Setting(
         "drf_mcp.errors.ErrorMapper", Class("drf_mcp.errors.ErrorMapper")
     ),
@@ -215,55 +208,52 @@ SETTINGS: dict[str, Setting] = {
     # docs/arguments_and_schemas.md. For clients that check results or make types of them.
     "OUTPUT_SCHEMA": Setting(None, Choice("envelope", "full", "data").or_none()),
     # Names of clients that show a model both text and structure: their text is a line that points
-    # at the structure (since 2026-07-28). See docs/clients.md. For hosts that read results twice.
+    # at the structure (since 2026-07-28). See docs/clients.md.
     "STRUCTURE_CLIENTS": Setting([], ListOf(Text())),
     # True gives reads an argument "fields", which selects from the answer. See
-    # docs/large_results.md. For an API that selects fields itself.
+    # docs/large_results.md. False is for an API that selects fields itself.
     "FIELDS_ARGUMENT": Setting(True, Flag()),
     # True adds to every result how long the call took and how many database queries it made, as
-    # DEBUG does. See docs/observing.md. For a slow tool in production.
+    # DEBUG does. See docs/observing.md.
     "TELEMETRY": Setting(False, Flag()),
     # True adds the arguments of a call to its log record and span, secrets masked. See
     # docs/observing.md. For a mistake of an agent that you cannot repeat.
     "LOG_ARGUMENTS": Setting(False, Flag()),
     # Largest file or stream in a result. A longer text is cut; anything else becomes a link. See
-    # docs/files_as_answers.md. For large downloads.
+    # docs/files_as_answers.md.
     "MAX_CONTENT_BYTES": Setting(1024 * 1024, Number()),
-    # Longest success, in estimated tokens of at most four characters each. What is longer is
-    # shortened. None: any length. See docs/large_results.md. For models with more or less room.
+    # Longest success, in estimated tokens. What is longer is shortened. None: any length. See
+    # docs/large_results.md.
     "MAX_RESULT_TOKENS": Setting(10000, Number(SMALLEST_BUDGET).or_none()),
     # The same for a failure. For validators with long messages.
     "MAX_ERROR_TOKENS": Setting(2000, Number(SMALLEST_BUDGET).or_none()),
-    # Decides how long a result may be: a drf_mcp.budgets.ToolBudget. For a length by client,
-    # caller or plan.
+    # Decides how long a result may be. For a length by client, caller or plan.
     "BUDGET_CLASS": Setting("drf_mcp.budgets.ToolBudget", Class("drf_mcp.budgets.ToolBudget")),
-    # Makes digests of long texts: a drf_mcp.digests.Digester. None: their beginnings instead.
-    # For texts with a structure of their own.
+    # Makes digests of long texts. None: their beginnings instead.
     "DIGESTER_CLASS": Setting(
         "drf_mcp.digests.LeadDigester", Class("drf_mcp.digests.Digester").or_none()
     ),
-    # Keeps what a result had no room for: a drf_mcp.archives.Archive. None: nothing is kept. For
+    # Keeps what a result had no room for. None: nothing is kept. See docs/retrieving.md. For
     # answers that may not be stored, or not in the database.
     "ARCHIVE_CLASS": Setting(
         "drf_mcp.archives.DatabaseArchive", Class("drf_mcp.archives.Archive").or_none()
     ),
     # The alias in CACHES that drf_mcp.archives.CacheArchive uses, not the cache of throttles and
-    # sessions. For an archive in Redis.
+    # sessions.
     "ARCHIVE_CACHE": Setting("default", _CACHE_ALIAS),
     # Seconds for which archived content can be fetched. For rights that change faster, or agents
     # that read slowly.
     "ARCHIVE_TTL": Setting(900, Number()),
-    # --- Bounds by owner --------------------------------------------------------
-    # Names in the argument `fields`. For very wide rows.
+    # --- Bounds of a caller -----------------------------------------------------
+    # Names in the argument `fields`.
     "MAX_FIELDS": Setting(200, Bound("'fields' takes at most %(most)s names.")),
-    # Objects that one call reads by `ids`. For objects that cost the database much, or little.
+    # Objects that one call reads by `ids`.
     "MAX_IDS": Setting(50, Bound("'ids' takes at most %(most)s ids.")),
-    # Long results whose rest is kept for a caller at once. For a database that is small, or a
-    # credential that many agents share.
+    # Long results whose rest is kept for a caller at once.
     "MAX_KEPT_RESULTS": Setting(
         10_000, Bound("The rest is not kept: the rests of %(most)s results of yours are.")
     ),
-    # Characters of these results together. For the same.
+    # Characters of these results together.
     "MAX_KEPT_CHARACTERS": Setting(
         100_000_000,
         Bound("The rest is not kept: the rests of your results have %(most)s characters."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pkgutil
+from collections.abc import Iterator
 
 from django.apps import AppConfig
 from django.utils.module_loading import import_string
@@ -16,15 +17,15 @@ def known_names() -> str:
     """Return the text of ``drf_mcp/contrib/settings.json``."""
     kinds = ("settings", "tool_options", "tool_reports", "view_attributes")
     found: dict[str, dict[str, str]] = {kind: {} for kind in kinds}
-    for app in pkgutil.iter_modules(contrib.__path__):
-        name = f"{contrib.__name__}.{app.name}"
-        for feature in find_features(name):
-            for kind, names in found.items():
-                names.update(dict.fromkeys(getattr(feature, kind), name))
+    for app, feature in features_of_apps():
+        for kind, names in found.items():
+            names.update(dict.fromkeys(getattr(feature, kind), f"{contrib.__name__}.{app}"))
     return json.dumps(found, indent=2, sort_keys=True) + "\n"
 
 
-def find_features(app: str) -> list[type[Feature]]:
-    """Return the features of an app of this package, installed or not."""
-    paths = getattr(AppConfig.create(app), "mcp_features", ())
-    return [import_string(path) for path in paths]
+def features_of_apps() -> Iterator[tuple[str, type[Feature]]]:
+    """Yield each app of this package, installed or not, with each of its features."""
+    for app in pkgutil.iter_modules(contrib.__path__):
+        config = AppConfig.create(f"{contrib.__name__}.{app.name}")
+        for path in getattr(config, "mcp_features", ()):
+            yield app.name, import_string(path)

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from docs.reference_pages.markdown import page, paragraph, table
+from docs.reference_pages.markdown import page, paragraph
 from drf_mcp import envelopes
 from drf_mcp.outcomes import Pagination, RateLimit
 
@@ -158,7 +158,7 @@ def meanings(**texts: str) -> Schema:
 
 META = meanings(
     version="The version of the envelope",
-    request_id="The id under which the log knows the call",
+    request_id="The id of the call in the log",
     warnings="Warnings about the answer, in sentences",
     warning_details="The warnings, with codes",
     pagination="The position of the page in its list",
@@ -311,9 +311,14 @@ def envelope_fields_page() -> str:
         own = [row for row in rows(described) if fact_of(row) not in facts]
         facts |= {fact for row in own if (fact := fact_of(row))}
         parts += [f"## {described.title}", paragraph(described.text)]
-        starred = [[name + " \\*" * bool(always), of, said] for name, of, always, said in own]
-        parts.append(table(["Field", "Type", "Meaning"], starred))
+        parts.append("\n".join(describe(*row) for row in own))
     return page("Fields of envelopes", *parts)
+
+
+def describe(name: str, of: str, always: str, meaning: str) -> str:
+    """Return the item of a field."""
+    star = " \\*" if always else ""
+    return f"- {name}{star} ({of}): {meaning}"
 
 
 def fact_of(row: list[str]) -> str:
@@ -323,8 +328,6 @@ def fact_of(row: list[str]) -> str:
 
 
 FIELDS_HEAD = """\
-For code that reads results: every field that a result can have, by [envelope](../envelopes.md).
-`PlainEnvelope` has none: it is the view's own body. A star marks a field that is always there;
-others are left out if they are empty. `[]` is each item of a list. A field below `meta`
-that is described once has the same meaning in `meta` of `OkEnvelope` and in `metadata` of
-`StatusEnvelope`."""
+For code that reads results, by [envelope](../envelopes.md). A star marks a field that is always
+there; others are left out if they are empty. `[]` is each item of a list. A field of `meta` is
+listed once: `meta` of `OkEnvelope` and `metadata` of `StatusEnvelope` may have it too."""

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-from docs.reference_pages.markdown import code, page, paragraph, table
+from docs.reference_pages.markdown import code, items, page, paragraph, table
 from drf_mcp import exceptions
 from drf_mcp.codes import (
     CAUSES,
@@ -42,7 +42,7 @@ WARNING_MEANINGS = {
     "RATE_LIMIT_APPROACHING": "A tenth of the quota or less is left.",
     "FALLBACK_USED": "The primary source was not available.",
     "ARCHIVE_UNAVAILABLE": "What was left out could not be stored, so it cannot be fetched.",
-    "ARCHIVE_FULL": "What was left out was not stored: the caller's share of the archive is full.",
+    "ARCHIVE_FULL": "What was left out was not stored, because the caller's share is full.",
     "RIGHTS_CHANGED": "The change was made earlier, with other rights than the caller has now.",
     "PAGE_SIZE_LIMITED": "A page has fewer rows than the call asked for, and more rows follow.",
     "MORE_ROWS": "More rows follow, and no argument of the tool leads to them.",
@@ -64,20 +64,16 @@ def error_codes_page() -> str:
         "## Failures",
         table(["`error_code`", "`error_type`", "From, or a code of exceptions"], failure_rows()),
         FAILURES_FOOT,
-        "## Categories",
-        table(
-            ["`error_type`", "Severity", "Recoverable"],
-            category_rows(),
-        ),
+        paragraph(recovery()),
         "## Problems",
         PROBLEMS_HEAD,
         paragraph(", ".join(map(code, PROBLEM_REMEDIES)) + "."),
         "## Warnings",
         WARNINGS_HEAD,
-        table(["`code`", "Severity", "Meaning"], warning_rows()),
+        "\n".join(warning_items()),
         "## Soft failures",
         SOFT_HEAD,
-        table(["`error_code`", "Meaning"], [(code(n), m) for n, m in SOFT_MEANINGS.items()]),
+        items(SOFT_MEANINGS),
         "## JSON-RPC errors",
         PROTOCOL_HEAD,
         table(["Code", "HTTP", "When"], protocol_rows()),
@@ -101,19 +97,24 @@ def when(error_code: str) -> str:
     return "; ".join(said + ([", ".join(causes)] if causes else []))
 
 
-def category_rows() -> Iterator[list[str]]:
-    """Yield a row for each category of failures."""
-    for category, handling in HANDLING.items():
-        recoverable = "yes" if handling.recoverable else "no"
-        yield [code(category.value), handling.severity.value, recoverable]
+def recovery() -> str:
+    """Return which failures a client can recover from, and how severe they are."""
+    final = [code(each.value) for each, known in HANDLING.items() if not known.recoverable]
+    severe = {each: known.severity.value for each, known in HANDLING.items()}
+    others = [f"of {code(each.value)} {said}" for each, said in severe.items() if said != "error"]
+    return (
+        f"A client can recover from each type but {' and '.join(final)}. "
+        f"The severity is error, {', '.join(others)}."
+    )
 
 
-def warning_rows() -> Iterator[list[str]]:
-    """Yield a row for each code that warnings of the package have."""
+def warning_items() -> Iterator[str]:
+    """Yield an item for each code that warnings of the package have."""
     severities = {**WARNING_SEVERITIES, **PLAIN_WARNINGS}
     for name, meaning in WARNING_MEANINGS.items():
         severity = severities.get(name, Severity.WARNING)
-        yield [code(name), severity.value, meaning]
+        mild = f" ({severity.value})" if severity != Severity.WARNING else ""
+        yield f"- {code(name)}{mild}: {meaning}"
 
 
 def protocol_rows() -> Iterator[list[str]]:
@@ -131,8 +132,8 @@ def first_line(documented: Any) -> str:
 
 
 CODES_HEAD = """\
-For clients and tests that react to errors: every `error_code`, `error_type`, and `code` of a
-problem or a warning. [Errors that a model can act on](../errors.md) shows how to raise them."""
+For clients and tests that react to errors. [Errors that a model can act on](../errors.md) shows how
+to raise them."""
 FAILURES_FOOT = """\
 An exception class of your own with another `default_code` gives that code in capitals, with the
 category of its status. `OkEnvelope` and `StatusEnvelope` write the codes in lower case."""
@@ -141,7 +142,7 @@ The code of a problem is REST framework's, or your validator's. An argument that
 the code `unknown`; a field that only answers have, `read_only`. For most codes the advice is to
 correct the argument. These codes have their own advice:"""
 WARNINGS_HEAD = """\
-The codes of the package's own warnings, and codes for your warnings that have a severity here.
+The severity is warning, if the list says no other.
 [`call_context(request).warn`](../envelopes.md#what-a-view-can-say) takes any other code as well."""
 SOFT_HEAD = """\
 The call worked, and the answer is no: the result has no `isError`, and `success` is false."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 NOTICE = "<!-- Rendered from the source by: python -m docs.reference_pages --write -->"
@@ -24,6 +24,11 @@ def table(heading: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
         *([cell.replace("|", "\\|") for cell in r] for r in rows),
     ]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines).replace("|  |", "| |")
+
+
+def items(described: Mapping[str, str]) -> str:
+    """Return a Markdown list of names and what each is."""
+    return "\n".join(f"- {code(name)}: {text}" for name, text in described.items())
 
 
 def page(title: str, *parts: str) -> str:

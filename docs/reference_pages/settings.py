@@ -6,16 +6,15 @@ import ast
 import inspect
 import re
 import tokenize
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from django.apps import apps
-
-from docs.reference_pages.markdown import code, page, table
+from docs.reference_pages.apps import features_of_apps
+from docs.reference_pages.markdown import code, items, page
 from drf_mcp import settings
 from drf_mcp.routes.options import ToolOptions
 
@@ -45,12 +44,11 @@ DOCUMENT = re.compile(r"(?:See )?docs/(?P<file>\w+\.md)")
 
 def settings_of_apps(name: str) -> Iterator[tuple[str, Setting]]:
     """Yield each app with each of its settings, or of its options of that kind."""
-    for app in apps.get_app_configs():
-        paths = getattr(app, "mcp_features", ())
-        for module in sorted({path.rpartition(".")[0] for path in paths}):
-            source = Path(inspect.getfile(import_module(module)))
-            for setting in settings_of_module(source, name):
-                yield app.name.rpartition(".")[2], setting
+    modules = {(app, feature.__module__): None for app, feature in features_of_apps()}
+    for app, module in modules:
+        source = Path(inspect.getfile(import_module(module)))
+        for setting in settings_of_module(source, name):
+            yield app, setting
 
 
 def settings_of_module(path: Path, name: str, group: str = "") -> Iterator[Setting]:
@@ -100,60 +98,55 @@ def title_of(file: str) -> str:
 
 def settings_page() -> str:
     """Return the page of the settings."""
-    parts, table_of = [SETTINGS_HEAD], settings.mcp_settings.table
+    parts, table_of = [SETTINGS_HEAD], dict(settings.SETTINGS)
+    for _, feature in features_of_apps():
+        table_of |= feature.settings
+
+    def describe(own: Iterable[Setting]) -> str:
+        said = {f'"{s.name}": {default_of(table_of[s.name])}': s.comment for s in own}
+        return items({name: as_markdown(comment) for name, comment in said.items()})
+
     core = Path(inspect.getfile(settings))
     for group, own in groupby(settings_of_module(core, "SETTINGS"), lambda each: each.group):
-        rows = [[code(s.name), default_of(table_of[s.name]), *halves(s.comment)] for s in own]
-        parts += [f"## {group}", table(["Setting", "Default", *COLUMNS], rows)]
-    rows = [
-        [code(s.name), code(app), default_of(table_of[s.name]), *halves(s.comment)]
-        for app, s in settings_of_apps("settings")
-    ]
-    parts += ["## Apps", APPS, table(["Setting", "App", "Default", *COLUMNS], rows)]
+        parts += [f"## {group}", describe(own)]
+    parts += ["## Apps", APPS]
+    for app, found in groupby(settings_of_apps("settings"), lambda pair: pair[0]):
+        parts += [f"### {code(app)}", describe(setting for _, setting in found)]
     return page("Settings", *parts)
 
 
 def tool_options_page() -> str:
     """Return the page of the options of tools, and of the attributes that apps add to endpoints."""
-    rows = [[code(name), *said] for name, said in attributes(ToolOptions).items()]
-    parts = [OPTIONS_HEAD, table(["Option", *COLUMNS], rows)]
+    parts = [OPTIONS_HEAD, items(attributes(ToolOptions))]
     for name, heading in OF_APPS.items():
-        found = [[code(s.name), code(app), *halves(s.comment)] for app, s in settings_of_apps(name)]
-        # The page is in a folder of its own.
-        own = table(["Option", "App", *COLUMNS], found).replace("](", "](../")
-        parts += [f"## {heading}", own]
+        parts.append(f"## {heading}")
+        for app, found in groupby(settings_of_apps(name), lambda pair: pair[0]):
+            own = items({s.name: as_markdown(s.comment) for _, s in found})
+            # The page is in a folder of its own.
+            parts += [f"Of {code(app)}:", own.replace("](", "](../")]
     return page("Options of tools", *parts)
 
 
 def default_of(known: Any) -> str:
     """Return the default as people write it."""
-    return code(repr(known.default).replace("'", '"'))
+    return repr(known.default).replace("'", '"')
 
 
-COLUMNS = ("Meaning", "For")
 APPS = "These are in apps of `drf_mcp.contrib`."
 OF_APPS = {"tool_options": "Options of apps", "view_attributes": "Attributes of `MCPView` of apps"}
 
 
-def attributes(documented: type) -> dict[str, tuple[str, str]]:
-    """Return what a docstring says of each attribute, and for whom it is."""
+def attributes(documented: type) -> dict[str, str]:
+    """Return what a docstring says of each attribute."""
     section = inspect.cleandoc(documented.__doc__ or "").split("Attributes:\n")[1]
     found = re.findall(r"^ {4}(\w+): ((?:.+\n?)(?: {8}.+\n?)*)", section, re.M)
     options = ((name, " ".join(text.split()).replace("``", "`")) for name, text in found)
-    return {name: split_option(text) for name, text in options if name != "features"}
+    return {name: write_option(text) for name, text in options if name != "features"}
 
 
-def split_option(text: str) -> tuple[str, str]:
-    meaning, whom = halves(re.sub(CONSTANT, lambda match: code(match[0]), text), str)
-    capital = meaning[:1].upper() + meaning[1:]
-    return capital if meaning.split()[0].isalpha() else meaning, whom
-
-
-def halves(comment: str, write: Callable[[str], str] = as_markdown) -> tuple[str, str]:
-    """Return what a setting is, and for whom it is."""
-    meaning, _for, whom = comment.rpartition(" For ")
-    assert meaning, f"Say for whom it is: {comment}"
-    return write(meaning).removesuffix("."), write(whom).removesuffix(".")
+def write_option(text: str) -> str:
+    text = re.sub(CONSTANT, lambda match: code(match[0]), text)
+    return text[:1].upper() + text[1:] if text.split()[0].isalpha() else text
 
 
 # Names of settings in the docstrings of options.
@@ -167,7 +160,7 @@ error that names the app. [Expose endpoints](../exposing.md#options) groups opti
 SETTINGS_HEAD = """\
 All settings are in one dict, `DRF_MCP`. [Which of this do I need](which.md) names the ten that
 matter. A key that does not exist, or a wrong value, is an error that says what would be right;
-`manage.py check` finds all such errors. Most projects leave all others as they are.
+`manage.py check` finds all such errors. The lists show each setting with its default.
 
 ```python
 # settings.py

@@ -50,65 +50,49 @@ class ToolOptions:
     """The options of one tool; None leaves one open.
 
     Attributes:
-        name: the tool's name, ``^[a-z][a-z0-9_]*$``, at most 64 characters. For a name that agents
-            know, or one that says more than the path.
-        title: the name for people. For hosts that show tools.
-        description: what the model reads. For when to use the tool, and when not.
+        name: the tool's name, ``^[a-z][a-z0-9_]*$``, at most 64 characters.
+        title: the name for people.
+        description: what the model reads.
         read_only: the call changes nothing. For a POST that only searches.
-        destructive: the call may delete or overwrite. For an action that does so.
-        idempotent: calling again with the same arguments changes nothing more. For such an action.
+        destructive: the call may delete or overwrite.
+        idempotent: calling again with the same arguments changes nothing more.
         open_world: the call reaches beyond this API. For a view that calls other services.
-        extra_query: an open ``query`` argument for undeclared query parameters. For a view whose
-            code hides them.
+        extra_query: an open ``query`` argument, for query parameters that the view reads
+            undeclared.
         query: JSON Schemas, by name, of query parameters that the view reads without declaring
-            them; ``"required": True`` in a schema makes its parameter required. For such a view,
-            or better words.
-        body: JSON Schemas, by name, of members of the body that the view reads without declaring
-            them; of all members if the body could not be described. For such a view.
-        input_schema: the ``inputSchema``, sent unchanged; names in it that are not arguments of
-            the tool go into the body. ``"x-mcp-header": "Region"`` next to a type, here and
-            in ``query`` and ``body``, lets clients repeat the argument in an HTTP header. For a
-            body that no serializer describes, or routing by a proxy.
+            them; ``"required": True`` in a schema makes its parameter required.
+        body: the same for members of the body; for all members if the body could not be described.
+        input_schema: the ``inputSchema``, sent unchanged; names in it that are not arguments of the
+            tool go into the body. For a body that no serializer describes.
         output_schema: ``"envelope"``, ``"full"``, ``"data"`` or None as for OUTPUT_SCHEMA, or the
-            JSON Schema of the data in the envelope. For a tool whose client checks results.
-        portable: False for arguments in all of JSON Schema, as PORTABLE. For an endpoint whose
-            clients read it.
-        many: True lets a tool that reads one object read several: the argument ``ids`` replaces
-            its key. The view gets a request for each object. On a whole view, for retrieving. For
-            objects that agents compare.
-        envelope_class: the envelope of this tool's results. For a tool with a contract of its own.
+            JSON Schema of the data in the envelope.
+        portable: False for arguments in all of JSON Schema, as PORTABLE.
+        many: True lets a tool that reads one object read several: the argument ``ids`` replaces its
+            key. The view gets a request for each object. On a whole view, for retrieving.
+        envelope_class: the envelope of this tool's results.
         tabular: True writes rows as ``columns`` and ``rows``, in two thirds of the tokens. For long
             lists of flat rows.
-        max_result_tokens: the longest envelope of a success, 1000 or more; 0 for any length. For a
-            tool whose answer is only useful whole.
-        max_error_tokens: the longest envelope of a failure; 0 for any length. For an import that
-            lists what is wrong in each row.
+        max_result_tokens: the longest envelope of a success, 1000 or more; 0 for any length.
+        max_error_tokens: the longest envelope of a failure; 0 for any length.
         throttle_scope: the scope under which a ScopedRateThrottle of the endpoint counts the tool;
-            by default the ``throttle_scope`` of the view. For a tool that costs more than others.
-        time_limit: seconds after which a call is stopped, as TIME_LIMIT; 0 for never. For a slow
-            report.
-        archive: False keeps nothing of what is left out of a long result. For answers that may not
-            be stored.
+            by default the ``throttle_scope`` of the view.
+        time_limit: seconds after which a call is stopped, as TIME_LIMIT; 0 for never.
+        archive: False keeps nothing of what is left out of a long result.
         hidden: values of arguments that callers neither see nor send, by name; a function gets the
             request. For a tenant, or a filter that always holds.
-        omit: the fields that no answer has, wherever they stand, with dots for fields within
-            others. For what agents must not read.
+        omit: the fields that no answer has, wherever they are, with dots for fields within others.
         condition: a function that is called when the tools are collected; the endpoint is not a
             tool while the function returns False. For a feature that a setting switches on.
-        tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``. For toolsets.
+        tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``.
         examples: arguments of calls, each a dict; commands, the page and tests use the first.
-            Without any, ``@extend_schema``'s count. For arguments that depend on each other.
-        keywords: more words by which a search finds the tool. For the words of your users.
+            Without any, ``@extend_schema``'s count.
+        keywords: more words by which a search finds the tool.
         untrusted: the fields of the answer that hold texts of others, with dots for nested fields.
-            The description and the ``_meta`` of results name these fields. For letters, comments
-            and reviews.
+            For letters, comments and reviews.
         required_capabilities: what a client has to declare, such as ``{"elicitation": {}}``;
-            without it the call is refused with -32021 (since 2026-07-28). For a view that cannot do
-            without its user's answer.
-        meta: the tool's ``_meta``, for clients; models do not see it (since 2025-06-18). For keys
-            that a host reads.
-        icons: dicts with ``src``, ``mimeType``, ``sizes`` and ``theme`` (since 2025-11-25). For
-            hosts that show tools.
+            without it the call is refused with -32021 (since 2026-07-28).
+        meta: the tool's ``_meta``, for clients; models do not see it (since 2025-06-18).
+        icons: dicts with ``src``, ``mimeType``, ``sizes`` and ``theme`` (since 2025-11-25).
         features: the options of installed apps, by name; each is an attribute as well.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import pickle
 import re
@@ -119,6 +120,14 @@ def test_the_reference_has_every_name_that_apps_take_from_public_modules(documen
     # A name is documented once, in the first of the modules that have it.
     known = {name.rpartition(".")[2] for name in documented}
     assert {f"{module}.{name}" for module, name in taken if name not in known} == set()
+
+
+def test_the_lists_have_the_settings_and_options_of_every_app():
+    brought = json.loads(kept("../drf_mcp/contrib/settings.json"))
+    kinds = ("settings", "tool_options", "view_attributes")
+    names = {name for kind in kinds for name in brought[kind]}
+    said = kept("settings.md") + kept("reference/tool_options.md")
+    assert names - {*re.findall(r'^- `"?(\w+)', said, re.M)} == set()
 
 
 def test_generated_pages_match_the_source():

@@ -47,15 +47,12 @@ SALT = "drf_mcp.contrib.asking.input_requests"
 class AskingFeature(Feature):
     settings = {
         # Seconds for which a call, and its thread, waits for the user of a client that opened with
-        # `initialize`. 0: such users are not asked. See docs/asking.md. For users who think longer,
-        # or servers with few threads.
+        # `initialize`. 0: such users are not asked. See docs/asking.md.
         "ANSWER_TIMEOUT": Setting(120, Number(0)),
         # Calls that may wait at once in a process under WSGI: fewer than it has threads, since one
-        # of them has to receive the answers. Under ASGI there is no such limit. For a server with
-        # many threads.
+        # of them has to receive the answers. Under ASGI there is no such limit.
         "WAITING_CALLS": Setting(1, Number()),
-        # Questions of one caller that are open at once in a response. For a credential that many
-        # agents share.
+        # Questions of one caller that are open at once in a response.
         "MAX_QUESTIONS": Setting(
             20, Bound("%(most)s questions of yours are open: answer one of them first.")
         ),

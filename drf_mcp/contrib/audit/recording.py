@@ -284,16 +284,14 @@ class AuditFeature(Feature):
     """Keeps a record of calls, and of callers who are not let in."""
 
     settings = {
-        # True records each call before it is made, completes the record after it, and refuses a
-        # call that cannot be recorded. False records a call that is over. See docs/audit.md. For
-        # auditors who ask for a record of every call.
+        # True records each call before it is made, and refuses a call that cannot be recorded.
+        # False records a call that is over. See docs/audit.md. For auditors who ask for a record of
+        # every call.
         "AUDIT_STRICT": Setting(False, Flag()),
-        # Days after which `manage.py mcp_expire` deletes the records of calls. None: never. For a
-        # law, or a small database.
+        # Days after which `manage.py mcp_expire` deletes the records of calls. None: never.
         "AUDIT_RETENTION": Setting(None, Number().or_none()),
         # "optional" or "required" gives each tool an argument "intent", in which the agent says why
-        # it makes the call: the audit keeps the sentence, and no view gets it. None: no such
-        # argument. For teams that want to see what agents are used for.
+        # it makes the call: the audit keeps the sentence, and no view gets it.
         "INTENT": Setting(None, Choice("optional", "required").or_none()),
     }
     tool_source = "drf_mcp.contrib.audit.intent.IntentSource"

@@ -29,31 +29,26 @@ PROGRAM_LIMITS = MembersOf(
 class ComposeFeature(Feature):
     settings = {
         # True lists the tool tools_compose, which runs a program over the tools that read; with
-        # "writes" over all tools. See docs/compose.md. For agents that call tools in a row.
+        # "writes" over all tools. See docs/compose.md.
         "COMPOSE": Setting(False, Either(Flag(), Choice("writes"))),
         # True lists no tool of the project that programs can call: agents find them by
-        # `signatures()`, or by a search. See docs/fewer_tools.md. Wise up to 80 tools. For an API
-        # whose list is long.
+        # `signatures()`, or by a search. See docs/fewer_tools.md. For an API whose list is long.
         "COMPOSE_ALONE": Setting(False, Flag()),
-        # What a program may use: calls, seconds, megabytes of memory, characters that it prints,
-        # characters that are kept of it; and what a process has: programs at once, and seconds for
-        # which one more waits. What you leave out keeps its default. For longer programs, or a
-        # smaller machine.
+        # What a program may use. What you leave out keeps its default. See docs/compose.md.
         "COMPOSE_LIMITS": Setting(LIMITS, PROGRAM_LIMITS),
-        # Programs of one caller that run at once, in a process. For a credential that many agents
-        # share.
+        # Programs of one caller that run at once, in a process.
         "MAX_PROGRAMS": Setting(
             3, Bound("%(most)s programs of yours are running: wait for one to end.")
         ),
-        # Records of programs, and results too long for an answer, of one caller. For the same.
+        # Records of programs, and results too long for an answer, of one caller.
         "MAX_KEPT_PROGRAMS": Setting(
             50, Bound("This program is not kept: %(most)s of yours are, for ten minutes each.")
         ),
     }
     view_attributes = {
-        # As COMPOSE, for one endpoint. For an endpoint whose agents write programs.
+        # As `COMPOSE`, for one endpoint.
         "compose": Setting(None, Either(Flag(), Choice("writes")).or_none()),
-        # As COMPOSE_ALONE, for one endpoint. For the same.
+        # As COMPOSE_ALONE, for one endpoint.
         "compose_alone": Setting(None, Flag().or_none()),
     }
     expires = {"kept_programs": "drf_mcp.contrib.compose.keeping.expire_programs"}

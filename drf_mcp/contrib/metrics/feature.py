@@ -44,8 +44,8 @@ MEASURED = 50_000
 
 class MetricsFeature(Feature):
     settings = {
-        # Who may read the numbers of `drf_mcp.contrib.metrics`. See docs/observing.md. For a
-        # Prometheus that signs in as no administrator.
+        # Who may read the numbers. See docs/observing.md. For a Prometheus that signs in as no
+        # administrator.
         "METRICS_PERMISSION_CLASSES": Setting(
             ["rest_framework.permissions.IsAdminUser"],
             ListOf(Kind("a permission class", callable, imports=True)),

@@ -57,7 +57,7 @@ class PagesFeature(Feature):
     tool_options = {
         # The page that hosts show with results: "table", "form" or the name of a Django template;
         # or a dict of template and of csp, permissions, domain and prefersBorder as SEP-1865 has
-        # them. For results that people look at.
+        # them. See docs/apps.md.
         "ui": Setting(None, Either(Text(), PAGE_DETAILS).or_none())
     }
     capability_classes = ("drf_mcp.contrib.pages.capability.UICapability",)

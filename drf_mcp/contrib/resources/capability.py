@@ -309,8 +309,8 @@ RESOURCE_DETAILS = MembersOf(
 class ResourcesFeature(Feature):
     tool_options = {
         # True for what the tool reads as a resource, False for none. By default tools that retrieve
-        # one object are. A dict of title, description, mimeType and annotations says more than
-        # True. For texts and files that people attach.
+        # one object are. A dict of title, description, mimeType and annotations says more. See
+        # docs/resources.md. For texts and files that people attach.
         "resource": Setting(None, Either(Flag(), RESOURCE_DETAILS).or_none())
     }
     capability_classes = ("drf_mcp.contrib.resources.capability.ResourcesCapability",)

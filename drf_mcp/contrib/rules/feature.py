@@ -33,7 +33,7 @@ class RulesFeature(Feature):
     """Refuses calls by rules in Python and in a table, and has people approve others."""
 
     settings = {
-        # Calls of a caller that wait for an approval at once. For teams with many approvals.
+        # Calls of a caller that wait for an approval at once.
         "MAX_PROPOSALS": Setting(
             100, Bound("%(most)s calls of yours wait for an approval. Withdraw one first.")
         )

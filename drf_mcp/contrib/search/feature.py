@@ -9,21 +9,20 @@ from drf_mcp.option_types.kinds import PATTERNS
 class SearchFeature(Feature):
     settings = {
         # True lists pinned tools and three more: tools_search finds the other tools, tools_read and
-        # tools_write run them. Wise above 60 tools. See docs/large_apis.md. For clients that send
-        # all tools to the model.
+        # tools_write run them. See docs/large_apis.md. For more than 60 tools, and clients that
+        # send all tools to the model.
         "TOOL_SEARCH": Setting(False, Flag()),
-        # Patterns of tools that stay in the list, besides those with the option `pinned=True`. See
-        # docs/large_apis.md. For the tools of every day.
+        # Patterns of tools that stay in the list, besides those with the option `pinned`.
         "PINNED_TOOLS": Setting([], PATTERNS),
     }
     tool_options = {
-        # True keeps the tool in the list if TOOL_SEARCH leaves others out. For a tool of every day.
+        # True keeps the tool in the list if TOOL_SEARCH leaves others out.
         "pinned": Setting(None, Flag().or_none())
     }
     view_attributes = {
-        # As TOOL_SEARCH, for one endpoint. For one endpoint with many tools.
+        # As TOOL_SEARCH, for one endpoint.
         "tool_search": Setting(None, Flag().or_none()),
-        # As PINNED_TOOLS, for one endpoint. For one endpoint's tools of every day.
+        # As PINNED_TOOLS, for one endpoint.
         "pinned": Setting(None, PATTERNS.or_none()),
     }
     tool_source = "drf_mcp.contrib.search.tool_search.SearchSource"

@@ -375,19 +375,17 @@ def _read_subjects(wanted: Mapping[str, Any], member: str) -> list[str]:
 
 class SubscriptionsFeature(Feature):
     settings = {
-        # Streams that a caller keeps open in one process. For clients that open a stream for each
-        # window.
+        # Streams that a caller keeps open in one process.
         "MAX_STREAMS": Setting(
             20,
             Bound("%(most)s streams of yours are open. End one of them, then listen again.", 0),
         ),
-        # Resources, and tasks, that one stream listens for. For clients that watch long lists.
+        # Resources, and tasks, that one stream listens for.
         "MAX_SUBJECTS": Setting(
             100, Bound("A stream listens for at most %(most)s resources and %(most)s tasks.")
         ),
         # The alias in CACHES of the cache that carries changes to all processes: one that they
-        # share, such as Redis. With a cache of one process no client can listen. See
-        # docs/subscriptions.md. For a default cache that processes do not share.
+        # share, such as Redis. See docs/subscriptions.md.
         "SUBSCRIPTION_CACHE": Setting("default", CACHE),
     }
     capability_classes = ("drf_mcp.contrib.subscriptions.capability.SubscriptionsCapability",)

@@ -51,18 +51,16 @@ TASK_MEMBERS |= {"ttlMs", "pollIntervalMs", "inputRequests", "result", "error"}
 
 class TasksFeature(Feature):
     settings = {
-        # The alias in TASKS, of Django's tasks framework, whose workers make calls of tools with
-        # the option task. None, or a backend without workers: clients wait. See docs/tasks.md. For
-        # workers of their own.
+        # The alias in `TASKS`, of Django's tasks framework, whose workers make calls of tools with
+        # the option `task`. None, or a backend without workers: clients wait. See docs/tasks.md.
         "TASKS_BACKEND": Setting("default", Text().or_none()),
-        # Seconds for which a task and its result are kept. For results that are fetched days later.
+        # Seconds for which a task and its result are kept.
         "TASK_TTL": Setting(24 * 3600, Number()),
-        # Tasks of a caller that wait or run at once. For a credential that many agents share.
+        # Tasks of a caller that wait or run at once.
         "MAX_RUNNING_TASKS": Setting(
             100, Bound("%(most)s tasks of yours have not ended. Wait for one, or cancel one.", 0)
         ),
-        # Tasks of a caller that are kept, also after their end. For the same, or a small
-        # database.
+        # Tasks of a caller that are kept, also after their end.
         "MAX_TASKS": Setting(
             10_000, Bound("%(most)s tasks of yours are kept, which is as many as there may be.")
         ),
@@ -70,10 +68,10 @@ class TasksFeature(Feature):
     tool_options = {
         # "optional" leaves calls to a worker, for clients that take a task; others wait. "required"
         # refuses others. "job" leaves nothing to a worker: the view answers 202 with the URL of a
-        # job, and the task is what that URL says. For calls that take longer than a client waits.
+        # job. See docs/tasks.md. For calls that take longer than a client waits.
         "task": Setting(None, Choice("optional", "required", "job").or_none()),
         # True lets the view say, by `call_context(request).defer()`, whether and from where on a
-        # call is left to a worker. For a view that knows only at work how long it takes.
+        # call is left to a worker.
         "defers": Setting(None, Flag().or_none()),
     }
     capability_classes = ("drf_mcp.contrib.tasks.feature.TasksCapability",)

@@ -16,8 +16,7 @@ PLACE = "drf_mcp.contrib.tokens.authentication.AgentTokenAuthentication"
 
 class TokensFeature(Feature):
     settings = {
-        # The most tokens of a user, ended ones too, that the page makes. For
-        # users with many agents.
+        # The most tokens of a user, ended ones too, that the page makes.
         "MAX_TOKENS": Setting(
             500, Bound("You have %(most)s tokens, which is as many as there may be.")
         )

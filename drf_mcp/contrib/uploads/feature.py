@@ -30,18 +30,17 @@ STORAGE_ALIAS = Kind(
 class UploadsFeature(Feature):
     settings = {
         # Where uploaded files wait for a call: an alias in STORAGES that serves its files to no
-        # one. See docs/files.md. For a default storage that serves its files.
+        # one. See docs/files.md.
         "UPLOAD_STORAGE": Setting("default", STORAGE_ALIAS),
-        # Bytes of one uploaded file. For larger files.
+        # Bytes of one uploaded file.
         "UPLOAD_MAX_BYTES": Setting(100 * 1024 * 1024, Number()),
-        # Seconds for which a call may name an uploaded file. For uploads that a person makes before
-        # the call.
+        # Seconds for which a call may name an uploaded file.
         "UPLOAD_SECONDS": Setting(3600, Number()),
-        # Uploaded files of a caller that wait at once. For batches of files.
+        # Uploaded files of a caller that wait at once.
         "MAX_UPLOADS": Setting(
             100, Bound("%(most)s uploaded files of yours wait for their calls.")
         ),
-        # Bytes of these files together. For the same, or a small disk.
+        # Bytes of these files together.
         "MAX_UPLOADS_BYTES": Setting(
             500 * 1024 * 1024, Bound("Your uploaded files may have %(most)s bytes together.")
         ),
