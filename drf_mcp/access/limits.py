@@ -1,6 +1,6 @@
 """What one caller may ask for or hold: every bound is a setting whose kind is `Bound`.
 
-docs/limits.md has the table. A bound of a list in the arguments refuses the call before anything
+docs/settings.md has the bounds. A bound of a list in the arguments refuses the call before anything
 in the list is looked up. A bound of what is kept counts the rows of their holder (`find_holder`):
 make the row, then count (`refuse_beyond`), and delete the row where it is one too many, so that
 calls at the same time do not pass the bound together. `held` counts what this process holds.

@@ -18,8 +18,7 @@ import signal
 import sys
 import tempfile
 import traceback
-from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +52,6 @@ class Trial:
         self.page = page
         self.folder = folder
         self.namespace: dict[str, Any] = {}
-        self.settings: list[tuple[int, dict[str, Any]]] = []
         self.failures: list[tuple[int, str]] = []
 
     def run(self) -> None:
@@ -65,9 +63,9 @@ class Trial:
         for snippet in snippets:
             self.attempt(snippet.line, lambda snippet=snippet: self.execute(snippet))
         self.attempt(0, lambda: serve({n for n in packages if (folder / n / "urls.py").exists()}))
+        # Commands run as in the demo: without the settings that the page shows.
+        reconfigure(project)
         for command in commands(self.page):
-            above = [said for line, said in self.settings if line < command.line]
-            reconfigure(ChainMap(*reversed(above), project))
             self.attempt(command.line, lambda command=command: execute(command))
 
     def attempt(self, line: int, action: Any) -> None:
@@ -95,9 +93,7 @@ class Trial:
             return
         exec(compile(snippet.text, f"{self.page.name}:{snippet.line}", "exec"), self.namespace)
         install(set(self.namespace["INSTALLED_APPS"]))
-        given = self.namespace.pop("DRF_MCP", {})
-        check_settings(given)
-        self.settings.append((snippet.line, given))
+        check_settings(self.namespace.pop("DRF_MCP", {}))
 
 
 def is_app(package: Path) -> bool:
@@ -144,13 +140,12 @@ def serve(packages: set[str]) -> None:
     registry.reload()
 
 
-def reconfigure(project: Mapping[str, Any]) -> None:
+def reconfigure(project: dict[str, Any]) -> None:
     from django.conf import settings
     from django.core.signals import setting_changed
 
-    if dict(project) != settings.DRF_MCP:
-        settings.DRF_MCP = dict(project)
-        setting_changed.send(None, setting="DRF_MCP", value=settings.DRF_MCP, enter=True)
+    settings.DRF_MCP = project
+    setting_changed.send(None, setting="DRF_MCP", value=settings.DRF_MCP, enter=True)
 
 
 def execute(command: Command) -> None:
