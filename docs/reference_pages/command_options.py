@@ -76,6 +76,6 @@ def plain(text: str | None) -> str:
 
 
 COMMANDS_HEAD = """\
-The options that `manage.py COMMAND --help` prints. [Commands](../commands.md) shows what the
-commands are for. Every command that prints data takes `--json`, every command about tools takes
-`--endpoint PATH`, such as `/mcp/readonly`. Name users by `USERNAME_FIELD`; `--user` is `--as`."""
+`manage.py COMMAND --help` prints them too. [Commands](../commands.md) shows what the commands are
+for. Every command that prints data takes `--json`, every command about tools takes `--endpoint
+PATH`, such as `/mcp/readonly`. Name users by `USERNAME_FIELD`; `--user` is `--as`."""

@@ -152,11 +152,10 @@ def write_option(text: str) -> str:
 # Names of settings in the docstrings of options.
 CONSTANT = re.compile(r"(?<![`:\w])(?:[A-Z]+_[A-Z_]+|INCLUDE|EXCLUDE|PORTABLE)\b")
 OPTIONS_HEAD = """\
-Every option of a tool. `@mcp_tool` sets options of one tool, `@mcp_viewset` and
-`registry.register` of every tool of a view, `MCPView.as_view(tool_options={...})` of every tool of
-an endpoint. The last does not take the options that decide what is a tool: `name`, `condition`,
-`many`, `aggregate`. The most specific place wins. An option of an app that is not installed is an
-error that names the app. [Expose endpoints](../exposing.md#options) groups options by purpose."""
+`@mcp_tool` sets options of one tool, `@mcp_viewset` and `registry.register` of every tool of a
+view, `MCPView.as_view(tool_options={...})` of every tool of an endpoint. The last does not take the
+options that decide what is a tool: `name`, `condition`, `many`, `aggregate`. The most specific place
+[wins](../exposing.md#options)."""
 SETTINGS_HEAD = """\
 All settings are in one dict, `DRF_MCP`. [Which of this do I need](which.md) names the ten that
 matter. A key that does not exist, or a wrong value, is an error that says what would be right;
