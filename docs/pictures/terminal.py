@@ -23,7 +23,7 @@ PROMPT = "$ "
 # Commands of the tutorial, in the order in which they are shown.
 SHOWN = (
     "python manage.py mcp_tools",
-    "python manage.py mcp_tools show tasks_finish",
+    "python manage.py mcp_tools show tasks_create",
     'python manage.py mcp_call tasks_create title="Order a new lamp" priority=high --as ada',
     'python manage.py mcp_call tasks_create title="Order a new lamp" priority=urgent --as ada',
 )

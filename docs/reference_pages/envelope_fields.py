@@ -23,7 +23,7 @@ HIDDEN = {"more", "own"}
 
 @dataclass(frozen=True)
 class Described:
-    """An envelope or a payload, and where its fields are told of.
+    """An envelope or a payload, and what describes its fields.
 
     Attributes:
         title: its heading.
@@ -41,10 +41,10 @@ class Described:
 
 
 def attributes(documented: type) -> Schema:
-    """Return a schema of the attributes that a docstring tells of."""
+    """Return a schema of the attributes in a docstring."""
     section = inspect.cleandoc(documented.__doc__ or "").split("Attributes:\n")[1]
-    told = re.findall(r"^ {4}(\w+): ((?:.+\n?)(?: {8}.+\n?)*)", section, re.M)
-    shown = {name: present(text) for name, text in told if name not in HIDDEN}
+    found = re.findall(r"^ {4}(\w+): ((?:.+\n?)(?: {8}.+\n?)*)", section, re.M)
+    shown = {name: present(text) for name, text in found if name not in HIDDEN}
     return {"properties": {name: {"description": text} for name, text in shown.items()}}
 
 
@@ -65,7 +65,7 @@ def model_schema(model: Any) -> Schema:
             return node
         if "$ref" in node:
             node = {**definitions[node["$ref"].rpartition("/")[2]], **node}
-        # What may be null is told of by its other type.
+        # What may be null is described by its other type.
         for option in node.get("anyOf", []):
             node = node if option.get("type") == "null" else {**option, **node}
         return {key: resolved(value) for key, value in node.items() if key not in SEEN}
@@ -203,14 +203,14 @@ OK_ERROR = meanings(
     fix_hint="Short instruction for a human or agent",
 )
 OK_META = meanings(
-    content_hash="Hash of that version, the same for every read of it; of the answer, where "
-    "nobody said a version",
+    content_hash="Hash of that version, the same for every read of it; of the answer, if the view "
+    "names no version",
     version="Canonical version of what was read",
     next_cursor="Null on the final page",
     warnings="Non-blocking issues",
 )
 
-# What the envelopes tell of a call in members of the same names.
+# What the envelopes say of a call in members of the same names.
 FACTS = merged(
     merged(model_schema(envelopes.ResponseMeta), META),
     {"properties": {"pagination": attributes(Pagination), "rate_limit": attributes(RateLimit)}},
@@ -218,7 +218,7 @@ FACTS = merged(
 
 
 def shared(*more: str) -> Schema:
-    """Return what is known of the facts that every envelope tells, and of these."""
+    """Return what is known of the facts that every envelope has, and of these."""
     names = [
         "request_id",
         "pagination",

@@ -23,7 +23,7 @@ DOCS = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class Setting:
-    """One key of SETTINGS as its source tells of it."""
+    """One key of SETTINGS and the comment on it."""
 
     group: str
     name: str
@@ -154,8 +154,8 @@ CONSTANT = re.compile(r"(?<![`:\w])(?:[A-Z]+_[A-Z_]+|INCLUDE|EXCLUDE|PORTABLE)\b
 OPTIONS_HEAD = """\
 `@mcp_tool` sets options of one tool, `@mcp_viewset` and `registry.register` of every tool of a
 view, `MCPView.as_view(tool_options={...})` of every tool of an endpoint. The last does not take the
-options that decide what is a tool: `name`, `condition`, `many`, `aggregate`. The most specific place
-[wins](../exposing.md#options)."""
+options that decide what is a tool: `name`, `condition`, `many`, `aggregate`. The most specific
+place [wins](../exposing.md#options)."""
 SETTINGS_HEAD = """\
 All settings are in one dict, `DRF_MCP`. [Which of this do I need](which.md) names the ten that
 matter. A key that does not exist, or a wrong value, is an error that says what would be right;
