@@ -16,14 +16,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.documentation.tutorial import BLOCK, PAGE, PROGRAMS, Reader, commands
+from tests.documentation.tutorial import BLOCK, FIRST, PROGRAMS, ROOT, Reader, commands
 
 COLUMNS, ROWS = 96, 28
 PROMPT = "$ "
 # Commands of the tutorial, in the order in which they are shown.
 SHOWN = (
     "python manage.py mcp_tools",
-    "python manage.py mcp_tools show tasks_create",
     'python manage.py mcp_call tasks_create title="Order a new lamp" priority=high --as ada',
     'python manage.py mcp_call tasks_create title="Order a new lamp" priority=urgent --as ada',
 )
@@ -70,7 +69,7 @@ def record() -> list[Scene]:
     outputs: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder:
         reader = Reader(Path(folder))
-        for kind, text in BLOCK.findall(PAGE):
+        for kind, text in BLOCK.findall((ROOT / "docs" / FIRST).read_text()):
             if kind == "python":
                 reader.write(text)
                 continue
