@@ -190,6 +190,7 @@ def test_keys_that_cannot_be_read_are_told_as_an_outage(company):
         ({"resource": "https://other.example/mcp"}, {}, "invalid_target"),
         ({"resource": 5}, {}, "invalid_target"),
         ({}, {"resource": "https://other.example/mcp"}, "invalid_target"),
+        ({}, {"resource": "https://["}, "invalid_target"),
         ({"resource": "https://other.example/mcp"}, {"resource": ENDPOINT}, "invalid_target"),
     ],
 )
