@@ -88,14 +88,13 @@ SETTINGS: dict[str, Setting] = {
     "AUTHENTICATION_CLASSES": Setting(
         None, ListOf(Class("rest_framework.authentication.BaseAuthentication")).or_none()
     ),
-    # Asked once per request, before the view's own permissions. For an endpoint that is open to
-    # everybody, or to some users only.
+    # Asked once per request, before the view's own permissions.
     "PERMISSION_CLASSES": Setting(
         ["rest_framework.permissions.IsAuthenticated"],
         ListOf(Kind("a permission class", _is_permission_class, imports=True)),
     ),
     # The OAuth issuers whose tokens you accept. "/o" is a server on the host of the endpoint. See
-    # docs/oauth.md. For people who sign in with their browser.
+    # docs/oauth.md.
     "AUTHORIZATION_SERVERS": Setting([], ListOf(_ISSUER)),
     # The scopes that every token needs.
     "SCOPES": Setting([], ListOf(_SCOPE)),
@@ -106,10 +105,10 @@ SETTINGS: dict[str, Setting] = {
         MappingOf(PATTERNS, "a dict from scopes to lists of patterns", name=_SCOPE_NAME),
     ),
     # The address that OAuth tokens are made for, "https://shop.example/mcp". None: the address of
-    # the endpoint. For an issuer that knows the API by another address.
+    # the endpoint.
     "RESOURCE": Setting(None, _RESOURCE_URI.or_none()),
     # True leaves only the tools that read. A function, or its dotted path, decides for each
-    # request. See docs/toolsets.md. For a trial, or a day of maintenance.
+    # request. See docs/toolsets.md.
     "READ_ONLY": Setting(
         False,
         Kind(
@@ -119,7 +118,7 @@ SETTINGS: dict[str, Setting] = {
         ),
     ),
     # Sets of tools, by name, that a URL or the header MCP-Toolsets can ask for. Each tag is a set
-    # as well. For agents with different work.
+    # as well.
     "TOOLSETS": Setting(
         {},
         # Names are in URLs, and in a header with commas between them.
@@ -129,8 +128,7 @@ SETTINGS: dict[str, Setting] = {
             name=r"[\w.-]+",
         ),
     ),
-    # REST framework's throttle classes, asked before each call. See docs/limits.md. For an API
-    # whose views have no throttle.
+    # REST framework's throttle classes, asked before each call. See docs/limits.md.
     "THROTTLE_CLASSES": Setting([], ListOf(Class("rest_framework.throttling.BaseThrottle"))),
     # Seconds after which a call is stopped. None: never. See docs/limits.md.
     "TIME_LIMIT": Setting(None, Number().or_none()),
@@ -142,10 +140,9 @@ SETTINGS: dict[str, Setting] = {
     # Origins of web pages that may call, besides the endpoint's own: "https://app.example.com".
     "ALLOWED_ORIGINS": Setting([], ListOf(_ORIGIN)),
     # Largest request body; a larger one is answered 413. DATA_UPLOAD_MAX_MEMORY_SIZE limits it too.
-    # For files among the arguments.
     "MAX_BODY_BYTES": Setting(2621440, Number()),
     # Whether a browser that opens the endpoint sees the tools. None: while DEBUG is on. See
-    # docs/page.md. For users who connect their agents in production.
+    # docs/page.md.
     "BROWSABLE_PAGE": Setting(None, Flag().or_none()),
     # --- What the server says of itself ---------------------------------------
     # The name of the server, which some clients put before the names of tools. None: the name of
@@ -166,19 +163,17 @@ SETTINGS: dict[str, Setting] = {
         ),
     ),
     # What a model reads when its client connects. None: written from the tools that the caller
-    # sees; "" for none. For rules that no description can say.
+    # sees; "" for none.
     "INSTRUCTIONS": Setting(None, Text(lazy=True, empty=True).or_none()),
     # --- Tools ----------------------------------------------------------------
-    # Names, titles and describes tools. See docs/customising.md. For names that agents of another
-    # server know.
+    # Names, titles and describes tools. See docs/customising.md.
     "NAMING_CLASS": Setting("drf_mcp.naming.Naming", Class("drf_mcp.naming.Naming")),
-    # Describes arguments and answers. See docs/customising.md. For views of your own that nothing
-    # else describes.
+    # Describes arguments and answers. See docs/customising.md.
     "DESCRIBER_CLASS": Setting(
         "drf_mcp.describers.Describer", Class("drf_mcp.describers.Describer")
     ),
     # With "flat", arguments of path, query and body are side by side; with "grouped", they are
-    # {"kwargs": {...}, "query": {...}, "body": {...}}. For agents that were written for the groups.
+    # {"kwargs": {...}, "query": {...}, "body": {...}}.
     "ARGUMENTS": Setting("flat", Choice("flat", "grouped")),
     # True adds an open "query" argument to every tool, for parameters that views read undeclared.
     "EXTRA_QUERY": Setting(False, Flag()),
@@ -190,22 +185,20 @@ SETTINGS: dict[str, Setting] = {
     "MAX_UPLOAD_BYTES": Setting(1024 * 1024, Number()),
     # Tools per page of tools/list. None: one page, which every client reads whole.
     "TOOLS_PAGE_SIZE": Setting(None, Number().or_none()),
-    # Seconds for which a client may keep tools/list (since 2026-07-28). 0: not at all. For
-    # permissions that change by the minute, or by the year.
+    # Seconds for which a client may keep tools/list (since 2026-07-28). 0: not at all.
     "LIST_TTL": Setting(60, Number(0)),
     # --- Results --------------------------------------------------------------
     # The shape of every result: a class of drf_mcp.envelopes, or your own. See docs/envelopes.md.
     "ENVELOPE_CLASS": Setting(
         "drf_mcp.envelopes.ResponseV2Envelope", Class("drf_mcp.envelopes.Envelope")
     ),
-    # Gives errors their code, type and advice. See docs/customising.md. For exceptions of a
-    # library.
+    # Gives errors their code, type and advice. See docs/customising.md.
     "ERROR_MAPPER_CLASS": Setting(
         "drf_mcp.errors.ErrorMapper", Class("drf_mcp.errors.ErrorMapper")
     ),
     # What tools/list says of results: None (nothing), "envelope" (the envelope, its data open),
     # "full" (its data as well) or "data" (its data alone, undescribed). See
-    # docs/arguments_and_schemas.md. For clients that check results or make types of them.
+    # docs/arguments_and_schemas.md.
     "OUTPUT_SCHEMA": Setting(None, Choice("envelope", "full", "data").or_none()),
     # Names of clients that show a model both text and structure: their text is a line that points
     # at the structure (since 2026-07-28). See docs/clients.md.
@@ -225,9 +218,9 @@ SETTINGS: dict[str, Setting] = {
     # Longest success, in estimated tokens. What is longer is shortened. None: any length. See
     # docs/large_results.md.
     "MAX_RESULT_TOKENS": Setting(10000, Number(SMALLEST_BUDGET).or_none()),
-    # The same for a failure. For validators with long messages.
+    # The same for a failure.
     "MAX_ERROR_TOKENS": Setting(2000, Number(SMALLEST_BUDGET).or_none()),
-    # Decides how long a result may be. For a length by client, caller or plan.
+    # Decides how long a result may be.
     "BUDGET_CLASS": Setting("drf_mcp.budgets.ToolBudget", Class("drf_mcp.budgets.ToolBudget")),
     # Makes digests of long texts. None: their beginnings instead.
     "DIGESTER_CLASS": Setting(
@@ -241,8 +234,7 @@ SETTINGS: dict[str, Setting] = {
     # The alias in CACHES that drf_mcp.archives.CacheArchive uses, not the cache of throttles and
     # sessions.
     "ARCHIVE_CACHE": Setting("default", _CACHE_ALIAS),
-    # Seconds for which archived content can be fetched. For rights that change faster, or agents
-    # that read slowly.
+    # Seconds for which archived content can be fetched.
     "ARCHIVE_TTL": Setting(900, Number()),
     # --- Bounds of a caller -----------------------------------------------------
     # Names in the argument `fields`.

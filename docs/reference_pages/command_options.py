@@ -29,15 +29,19 @@ def describe_command(name: str, app: str) -> Iterator[str]:
 
 def describe_parser(parser: ArgumentParser, shared: set[str], indent: str = "") -> Iterator[str]:
     """Yield an item for each option of a parser, then for its verbs, each with its own options."""
-    own = [action for action in parser._actions if not shared & {*action.option_strings}]
+    own = [each for each in parser._actions if not shared & {*(each.option_strings or [each.dest])}]
     for action in own:
         if item := describe_option(action):
             yield indent + item
     for verbs in (action for action in own if isinstance(action, _SubParsersAction)):
         said = shared | {option for action in own for option in action.option_strings}
         for verb in verbs._choices_actions:
-            yield f"{indent}- `{verb.dest}`: {plain(verb.help)}"
-            yield from describe_parser(verbs.choices[verb.dest], said, f"{indent}  ")
+            taken = verbs.choices[verb.dest]
+            positional = [each for each in taken._actions if not each.option_strings]
+            names = [str(each.metavar or each.dest).upper() for each in positional]
+            yield f"{indent}- {code(' '.join([verb.dest, *names]))}: {plain(verb.help)}"
+            known = said.union(each.dest for each in positional)
+            yield from describe_parser(taken, known, f"{indent}  ")
 
 
 def shared_options() -> set[str]:

@@ -16,7 +16,6 @@ from drf_mcp.codes import (
     STATUS_CODES,
     WARNING_SEVERITIES,
 )
-from drf_mcp.dispatch.error_bodies import PROBLEM_REMEDIES
 from drf_mcp.outcomes import Severity
 
 # When a failure has a standard code, where its status and cause do not say it.
@@ -67,7 +66,6 @@ def error_codes_page() -> str:
         paragraph(recovery()),
         "## Problems",
         PROBLEMS_HEAD,
-        paragraph(", ".join(map(code, PROBLEM_REMEDIES)) + "."),
         "## Warnings",
         WARNINGS_HEAD,
         "\n".join(warning_items()),
@@ -139,8 +137,7 @@ An exception class of your own with another `default_code` gives that code in ca
 category of its status. `OkEnvelope` and `StatusEnvelope` write the codes in lower case."""
 PROBLEMS_HEAD = """\
 The code of a problem is REST framework's, or your validator's. An argument that does not exist has
-the code `unknown`; a field that only answers have, `read_only`. For most codes the advice is to
-correct the argument. These codes have their own advice:"""
+the code `unknown`; a field that only answers have, `read_only`."""
 WARNINGS_HEAD = """\
 The severity is warning, if the list says no other.
 [`call_context(request).warn`](../envelopes.md#what-a-view-can-say) takes any other code as well."""

@@ -285,8 +285,7 @@ class AuditFeature(Feature):
 
     settings = {
         # True records each call before it is made, and refuses a call that cannot be recorded.
-        # False records a call that is over. See docs/audit.md. For auditors who ask for a record of
-        # every call.
+        # False records a call that is over. See docs/audit.md.
         "AUDIT_STRICT": Setting(False, Flag()),
         # Days after which `manage.py mcp_expire` deletes the records of calls. None: never.
         "AUDIT_RETENTION": Setting(None, Number().or_none()),

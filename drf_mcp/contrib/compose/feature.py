@@ -32,7 +32,7 @@ class ComposeFeature(Feature):
         # "writes" over all tools. See docs/compose.md.
         "COMPOSE": Setting(False, Either(Flag(), Choice("writes"))),
         # True lists no tool of the project that programs can call: agents find them by
-        # `signatures()`, or by a search. See docs/fewer_tools.md. For an API whose list is long.
+        # `signatures()`, or by a search. See docs/fewer_tools.md.
         "COMPOSE_ALONE": Setting(False, Flag()),
         # What a program may use. What you leave out keeps its default. See docs/compose.md.
         "COMPOSE_LIMITS": Setting(LIMITS, PROGRAM_LIMITS),

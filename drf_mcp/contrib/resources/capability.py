@@ -310,7 +310,7 @@ class ResourcesFeature(Feature):
     tool_options = {
         # True for what the tool reads as a resource, False for none. By default tools that retrieve
         # one object are. A dict of title, description, mimeType and annotations says more. See
-        # docs/resources.md. For texts and files that people attach.
+        # docs/resources.md.
         "resource": Setting(None, Either(Flag(), RESOURCE_DETAILS).or_none())
     }
     capability_classes = ("drf_mcp.contrib.resources.capability.ResourcesCapability",)

@@ -68,7 +68,7 @@ class TasksFeature(Feature):
     tool_options = {
         # "optional" leaves calls to a worker, for clients that take a task; others wait. "required"
         # refuses others. "job" leaves nothing to a worker: the view answers 202 with the URL of a
-        # job. See docs/tasks.md. For calls that take longer than a client waits.
+        # job. See docs/tasks.md.
         "task": Setting(None, Choice("optional", "required", "job").or_none()),
         # True lets the view say, by `call_context(request).defer()`, whether and from where on a
         # call is left to a worker.

@@ -23,8 +23,7 @@ class WritesFeature(Feature):
         # forms to ask their user. See docs/writes.md.
         "CONFIRM": Setting(False, Either(Flag(), Choice("person"))),
         # True gives tools that change something an argument "idempotency_key": calls with the same
-        # key make one change, and get the first answer again. For agents that repeat a call after a
-        # lost connection.
+        # key make one change, and get the first answer again.
         "IDEMPOTENCY_KEYS": Setting(False, Flag()),
         # Seconds for which a key is remembered.
         "IDEMPOTENCY_WINDOW": Setting(24 * 3600, Number(1)),
@@ -46,8 +45,7 @@ class WritesFeature(Feature):
         # `CONFIRM`.
         "confirm": Setting(None, Either(Flag(), Choice("person")).or_none()),
         # True gives a tool that writes the argument `dry_run`: the call is made, answers as usual,
-        # and is rolled back. See docs/writes.md. For a large change whose outside effects are safe
-        # to try.
+        # and is rolled back. See docs/writes.md.
         "dry_run": Setting(None, Flag().or_none()),
         # The tool takes an argument of that name, as IDEMPOTENCY_KEYS.
         "idempotency_key": Setting(None, Flag().or_none()),
