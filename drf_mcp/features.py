@@ -372,8 +372,8 @@ class Feature:
         capability_classes: dotted paths of capabilities of the protocol.
         tool_source: the dotted path of a class derived from `ToolSource`.
         expires: what `manage.py mcp_expire` deletes, in words with underscores, such as
-            ``uploaded_files``: the dotted path of a function that deletes it and returns the
-            number, None where nothing is kept.
+            ``uploaded_files``: the label of a model whose rows have a field ``expires``, or the
+            dotted path of a function that deletes and returns the number, None for nothing kept.
         gauges: what metrics count when they are read, in words with underscores, such as
             ``tasks_waiting``: the dotted path of a function that returns the number, None where it
             is not known.

@@ -58,7 +58,7 @@ class AskingFeature(Feature):
         ),
     }
     capability_classes = ("drf_mcp.contrib.asking.feature.LoggingCapability",)
-    expires = {"open_questions": "drf_mcp.contrib.asking.waiting.delete_expired_questions"}
+    expires = {"open_questions": "drf_mcp_asking.PendingQuestion"}
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
         sent, channel = call.sent, call.channel

@@ -164,10 +164,6 @@ def close(ids: Sequence[str]) -> None:
     _find_questions().filter(pk__in=ids).delete()
 
 
-def delete_expired_questions() -> int:
-    return int(_find_questions().filter(expires__lte=timezone.now()).delete()[0])
-
-
 class WaitingCalls:
     """The calls of this process that wait, by the questions that they ask.
 

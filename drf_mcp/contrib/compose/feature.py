@@ -51,7 +51,7 @@ class ComposeFeature(Feature):
         # As COMPOSE_ALONE, for one endpoint.
         "compose_alone": Setting(None, Flag().or_none()),
     }
-    expires = {"kept_programs": "drf_mcp.contrib.compose.keeping.expire_programs"}
+    expires = {"kept_programs": "drf_mcp_compose.KeptProgram"}
 
     tool_source = "drf_mcp.contrib.compose.source.ComposeSource"
 

@@ -97,7 +97,3 @@ class Keeper:
 
 def _find_kept_programs() -> Any:
     return get_rows("drf_mcp_compose.KeptProgram")
-
-
-def expire_programs() -> int:
-    return int(_find_kept_programs().filter(expires__lte=timezone.now()).delete()[0])

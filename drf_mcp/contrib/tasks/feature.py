@@ -75,7 +75,7 @@ class TasksFeature(Feature):
         "defers": Setting(None, Flag().or_none()),
     }
     capability_classes = ("drf_mcp.contrib.tasks.feature.TasksCapability",)
-    expires = {"tasks": "drf_mcp.contrib.tasks.feature.expire_tasks"}
+    expires = {"tasks": "drf_mcp_tasks.CallTask"}
     gauges = {"tasks_waiting": "drf_mcp.contrib.tasks.feature.count_waiting_tasks"}
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
@@ -87,10 +87,6 @@ class TasksFeature(Feature):
         if (tasks := call.server.find_capability(TASKS_EXTENSION)) is None:
             return ()
         return [TaskGuard(tasks), *([DeferralGuard()] if is_worked else ())]
-
-
-def expire_tasks() -> int:
-    return TaskStore().expire()
 
 
 def count_waiting_tasks() -> int:

@@ -40,9 +40,6 @@ class TaskStore:
         """Return a queryset of one row, empty where the row does not meet the conditions now."""
         return self.rows.filter(task_id=row.task_id, **conditions)
 
-    def expire(self) -> int:
-        return int(self.rows.filter(expires__lte=django_timezone.now()).delete()[0])
-
     def create(
         self,
         owner: str,

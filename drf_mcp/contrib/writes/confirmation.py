@@ -80,11 +80,6 @@ def _find_used_confirmations() -> Any:
     return get_rows("drf_mcp_writes.UsedConfirmation")
 
 
-def expire_confirmations() -> int:
-    """Delete the confirmations that can be used no more, and return their number."""
-    return int(_find_used_confirmations().filter(expires__lte=timezone.now()).delete()[0])
-
-
 def _shorten_hash(text: str) -> str:
     # 96 bits, in few tokens.
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:12]).decode()

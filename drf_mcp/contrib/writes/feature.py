@@ -60,8 +60,8 @@ class WritesFeature(Feature):
         "bulk_limit": Setting(None, Number().or_none()),
     }
     expires = {
-        "confirmations": "drf_mcp.contrib.writes.confirmation.expire_confirmations",
-        "answers_to_changes": "drf_mcp.contrib.writes.idempotency.expire_changes",
+        "confirmations": "drf_mcp_writes.UsedConfirmation",
+        "answers_to_changes": "drf_mcp_writes.IdempotencyRecord",
     }
 
     tool_source = "drf_mcp.contrib.writes.guards.WritesSource"

@@ -170,11 +170,6 @@ def find_records() -> Any:
     return get_rows("drf_mcp_writes.IdempotencyRecord")
 
 
-def expire_changes() -> int:
-    """Delete the records that have expired, and return how many there were."""
-    return int(find_records().filter(expires__lte=timezone.now()).delete()[0])
-
-
 @dataclass(frozen=True)
 class IntendedChange:
     """A change that a caller intends, by the key that names it.

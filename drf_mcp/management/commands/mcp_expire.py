@@ -3,8 +3,10 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from drf_mcp.features import get_rows
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings
@@ -28,7 +30,15 @@ class Command(MCPCommand):
             "expired_archives": archive_class and archive_class().expire()
         }
         for feature in features.installed:
-            deleted |= {name: import_string(path)() for name, path in feature.expires.items()}
+            deleted |= {name: expire(kept) for name, kept in feature.expires.items()}
         found = {name.replace("_", " "): count for name, count in deleted.items() if count}
         lines = [f"Deleted {name}: {count}" for name, count in found.items()]
         self.write_data(deleted, lines or ["Nothing has expired."], options)
+
+
+def expire(kept: str) -> int | None:
+    """Delete what has expired of a model, or by a function, and return the number."""
+    if kept.count(".") == 1:
+        return int(get_rows(kept).filter(expires__lte=timezone.now()).delete()[0])
+    deleted: int | None = import_string(kept)()
+    return deleted
