@@ -23,11 +23,12 @@ from drf_mcp.arguments.encoders import EncodedBody, FormBody, holds_upload
 from drf_mcp.arguments.errors import (
     MAX_UNKNOWN,
     ArgumentsRefused,
+    KnownNames,
+    Remarks,
     mask_secrets,
     not_an_object,
     suggest,
 )
-from drf_mcp.arguments.names import KnownNames, Remarks
 from drf_mcp.arguments.table import ArgumentTable, Places, Values
 from drf_mcp.arguments.uploads import read_files
 from drf_mcp.introspection.closed_sets import ClosedSet

@@ -10,9 +10,15 @@ from typing import Any, TypeAlias, TypeVar
 
 from drf_mcp.arguments.call import ANSWER, BODY, CONTROL, PATH, QUERY, Argument, find_possible_names
 from drf_mcp.arguments.encoders import choose_encoder
-from drf_mcp.arguments.errors import missing_argument, not_an_object, put_first, refuse_other_name
+from drf_mcp.arguments.errors import (
+    KnownNames,
+    Remarks,
+    missing_argument,
+    not_an_object,
+    put_first,
+    refuse_other_name,
+)
 from drf_mcp.arguments.fields import FieldsArgument, IdsArgument
-from drf_mcp.arguments.names import KnownNames, Remarks
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.field_selection import Omission
 from drf_mcp.introspection.names import make_portable_name

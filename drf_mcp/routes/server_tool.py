@@ -16,8 +16,13 @@ from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import copy_identity
 from drf_mcp.arguments.call import Call
-from drf_mcp.arguments.errors import MASK, ArgumentsRefused, missing_argument, not_an_object
-from drf_mcp.arguments.names import KnownNames
+from drf_mcp.arguments.errors import (
+    MASK,
+    ArgumentsRefused,
+    KnownNames,
+    missing_argument,
+    not_an_object,
+)
 from drf_mcp.json_text import OBJECTS, parse_json_text
 from drf_mcp.outcomes import Problem
 from drf_mcp.routes.endpoint import Endpoint

@@ -26,7 +26,7 @@ from rest_framework import ISO_8601, serializers
 from rest_framework.fields import empty
 from rest_framework.settings import api_settings
 
-from drf_mcp.dispatch.stock_lists import is_stock, is_stock_member, is_stock_row
+from drf_mcp.dispatch.list_probe import is_stock, is_stock_member, is_stock_row
 
 AMOUNTS = ("sum", "avg", "min", "max")
 # Sums have more digits than any of the numbers in them.

@@ -17,8 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Columns, Figures, Terms
-from drf_mcp.dispatch.list_probe import ListProbe
-from drf_mcp.dispatch.stock_lists import find_list_fault, find_obstacle
+from drf_mcp.dispatch.list_probe import ListProbe, find_list_fault, find_obstacle
 from drf_mcp.exposure import Endpoint, Route
 from drf_mcp.features import mcp_settings
 from drf_mcp.introspection.parsers import Renaming

@@ -27,7 +27,7 @@ from drf_mcp.contrib.aggregates.listing import (
     find_key_writer,
 )
 from drf_mcp.describers import ClosedSet, EndpointSchema, Finding, Inspection, Parameter, Schema
-from drf_mcp.dispatch.stock_lists import find_list_fault
+from drf_mcp.dispatch.list_probe import find_list_fault
 from drf_mcp.errors import find_nearest, join_alternatives, join_names, refuse_many
 from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import QUERY, Endpoint, Tool, ViewOptions

@@ -16,7 +16,6 @@ from rest_framework.exceptions import APIException
 from drf_mcp.archives import StoredAnswer
 from drf_mcp.contrib.compose import PROGRAM
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
-from drf_mcp.contrib.compose.lists import MORE_ROWS, ONE_PAGE, ListReader
 from drf_mcp.contrib.compose.sandbox import (
     ATTRIBUTES,
     MAX_DEPTH,
@@ -27,7 +26,13 @@ from drf_mcp.contrib.compose.sandbox import (
     find_offset,
     read_attributes,
 )
-from drf_mcp.contrib.compose.signatures import FunctionSignature, write_signatures
+from drf_mcp.contrib.compose.signatures import (
+    MORE_ROWS,
+    ONE_PAGE,
+    FunctionSignature,
+    ListReader,
+    write_signatures,
+)
 from drf_mcp.contrib.compose.tool import write_functions
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.error_bodies import UNWRITABLE
