@@ -33,6 +33,8 @@ from django.urls import include, path
 from example_project.settings import *
 urlpatterns = []
 """
+# The pages whose commands need the settings that the page shows. Others run as in the demo.
+CONFIGURED = {"sign_in_own.md"}
 # The time limit of a page.
 SECONDS = 120
 # A command ends at these words of a shell.
@@ -45,6 +47,7 @@ class Trial:
     Attributes:
         folder: the folder of its files.
         namespace: the names of the snippets that belong to no file.
+        settings: what these snippets put into ``DRF_MCP``.
         failures: the line and the message of each failure.
     """
 
@@ -52,6 +55,7 @@ class Trial:
         self.page = page
         self.folder = folder
         self.namespace: dict[str, Any] = {}
+        self.settings: dict[str, Any] = {}
         self.failures: list[tuple[int, str]] = []
 
     def run(self) -> None:
@@ -63,8 +67,8 @@ class Trial:
         for snippet in snippets:
             self.attempt(snippet.line, lambda snippet=snippet: self.execute(snippet))
         self.attempt(0, lambda: serve({n for n in packages if (folder / n / "urls.py").exists()}))
-        # Commands run as in the demo: without the settings that the page shows.
-        reconfigure(project)
+        shown = self.settings if self.page.name in CONFIGURED else {}
+        reconfigure({**project, **shown})
         for command in commands(self.page):
             self.attempt(command.line, lambda command=command: execute(command))
 
@@ -93,7 +97,9 @@ class Trial:
             return
         exec(compile(snippet.text, f"{self.page.name}:{snippet.line}", "exec"), self.namespace)
         install(set(self.namespace["INSTALLED_APPS"]))
-        check_settings(self.namespace.pop("DRF_MCP", {}))
+        given = self.namespace.pop("DRF_MCP", {})
+        check_settings(given)
+        self.settings |= given
 
 
 def is_app(package: Path) -> bool:
