@@ -63,8 +63,9 @@ MUTANTS = (
     Mutant("AgentValidator.validate_redirect_uri", never(1), "contrib/oauth/test_consent.py"),
     Mutant("AgentValidator.validate_grant_type", never(1), CLIENTS),
     Mutant(
-        "AgentValidator.validate_refresh_token", always(1, 2), "contrib/oauth/test_gone_users.py"
+        "AgentValidator.validate_refresh_token", always(3, 2), "contrib/oauth/test_gone_users.py"
     ),
+    Mutant("AgentValidator.validate_refresh_token", never(2), "contrib/oauth/test_read_only.py"),
     Mutant("Session.find", never(3), "contrib/asking/test_sessions.py"),
     Mutant("OpenQuestions.find_unanswered", drop("session"), "contrib/asking/test_handshake.py"),
     # The door.

@@ -16,20 +16,33 @@ from oauth2_provider.oauth2_backends import OAuthLibCore
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
 from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import SAFE_METHODS
 
+from drf_mcp.access import Narrowing
 from drf_mcp.access.scopes import is_gone
-from drf_mcp.contrib.oauth.audiences import find_called
+from drf_mcp.contrib.oauth.audiences import find_called, is_for_endpoint
 from drf_mcp.contrib.oauth.documents import JWT_BEARER, OWN_GRANTS
-from drf_mcp.contrib.oauth.models import LinkedIdentity
+from drf_mcp.contrib.oauth.models import THIS_CONNECTION, LinkedIdentity
 from drf_mcp.contrib.oauth.servers import OAuthServer
 from drf_mcp.features import mcp_settings
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 # What the secret of a client begins with that introduced itself.
 HASHED = "sha256$"
+# The scope, among those of a code and its tokens, of a client that the person lets only read.
+READ_ONLY = "drf_mcp:read_only"
+READS = Narrowing(THIS_CONNECTION, read_only=True)
 
 
 class ToolkitServer(OAuthServer):
+    def admit(self, request: Any, user: Any, token: Any) -> Any:
+        user = super().admit(request, user, token)
+        if READ_ONLY in token.scope.split():
+            if not is_for_endpoint(request) and request.method not in SAFE_METHODS:
+                raise AuthenticationFailed("The person lets the client only read.", "invalid_token")
+            token.narrowing = READS
+        return user
+
     def get_resources(self, token: Any) -> Sequence[str]:
         return token.resource or ()
 
@@ -110,6 +123,14 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
             return kind == (model.CLIENT_CONFIDENTIAL, model.GRANT_AUTHORIZATION_CODE)
         return bool(super().validate_grant_type(client_id, grant, client, request))
 
+    def validate_scopes(
+        self, client_id: str, scopes: Sequence[str], client: Any, request: Any
+    ) -> bool:
+        """Return whether a client may have the scopes; `READ_ONLY` only by the consent page."""
+        if getattr(request, "reads_only", None) is True:
+            scopes = [scope for scope in scopes if scope != READ_ONLY]
+        return bool(super().validate_scopes(client_id, scopes, client, request))
+
     def validate_code(self, client_id: str, code: str, client: Any, request: Any) -> bool:
         """Return whether a code is valid: once, and only while its user is active."""
         if super().validate_code(client_id, code, client, request):
@@ -128,6 +149,10 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
     def validate_refresh_token(self, refresh_token: str, client: Any, request: Any) -> bool:
         """Return whether a token can be refreshed: only while its user is active."""
         is_good = super().validate_refresh_token(refresh_token, client, request)
+        # The client names scopes that it knows: tokens that only read would get all tools by that.
+        asked = request.scope if is_good else None
+        if asked and READ_ONLY in self.get_original_scopes(refresh_token, request):
+            request.scope = f"{asked} {READ_ONLY}"
         return bool(is_good) and not is_gone(request.user)
 
     def get_linked_user(self, claims: Mapping[str, Any]) -> Any:
@@ -164,6 +189,11 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
             made.token_family = _find_family(request.code)
             made.save(update_fields=["token_family"])
         return made
+
+    def _save_bearer_token(self, token: Any, request: Any, *args: Any, **kwargs: Any) -> None:
+        super()._save_bearer_token(token, request, *args, **kwargs)
+        # Some clients refuse tokens with a scope that they did not ask for.
+        token["scope"] = " ".join(s for s in token["scope"].split() if s != READ_ONLY)
 
     def _check_secret(self, provided_secret: str, stored_secret: str) -> bool:
         if stored_secret.startswith(HASHED):

@@ -10,6 +10,8 @@ from drf_mcp.access import Narrowing
 
 # The source of the client's `Narrowing`.
 THIS_CLIENT = gettext_noop("this client")
+# The source of the `Narrowing` of a client that the person lets only read.
+THIS_CONNECTION = gettext_noop("this connection")
 
 
 class ServiceClient(models.Model):

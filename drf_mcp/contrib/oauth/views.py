@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
+from django import forms
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.db import transaction
@@ -21,10 +22,12 @@ from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.generic import TemplateView
 from oauth2_provider import views as toolkit
 from oauth2_provider.contrib.rest_framework import OAuth2Authentication
 from oauth2_provider.exceptions import OAuthToolkitError
+from oauth2_provider.forms import AllowForm
 from oauth2_provider.models import get_access_token_model as get_token_model
 from oauth2_provider.models import get_grant_model, get_refresh_token_model
 from oauth2_provider.scopes import get_scopes_backend
@@ -33,7 +36,7 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.access.resources import FoundEndpoint, PublicDocument
 from drf_mcp.contrib.oauth.audiences import find_default_resources, find_endpoints_of, is_resource
-from drf_mcp.contrib.oauth.backends import LOOPBACK
+from drf_mcp.contrib.oauth.backends import LOOPBACK, READ_ONLY
 from drf_mcp.contrib.oauth.documents import JWT_BEARER, PERSON, keep_offered_grants
 from drf_mcp.exceptions import Refused
 from drf_mcp.exposure import Tool, Visibility
@@ -68,10 +71,15 @@ class AgentPage:
         return response
 
 
+class ConsentForm(AllowForm):  # type: ignore[misc]
+    read_only = forms.BooleanField(required=False, label=gettext_lazy("Read only"))
+
+
 class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
     """Asks the person who signed in whether a client may act for them (OAuth 2.1, section 4.1)."""
 
     template_name = "drf_mcp/oauth/consent.html"
+    form_class = ConsentForm
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.user.is_authenticated:
@@ -102,6 +110,8 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
         # Fields of the form can be changed, and left out.
         credentials["resource"] = credentials.get("resource") or find_default_resources(request)
         self.check(credentials, credentials["resource"])
+        if "read_only" in request.POST:
+            scopes, credentials["reads_only"] = f"{scopes} {READ_ONLY}", True
         return super().create_authorization_response(request, scopes, credentials, allow)
 
     def check(self, credentials: dict[str, Any], resources: list[str]) -> None:
@@ -144,6 +154,8 @@ class ConnectionsView(AgentPage, LoginRequiredMixin, TemplateView):
                 # The newest token of a client is the last in its row.
                 card = cards.pop(token.application_id, None) or ClientCard(token.application)
                 card.scopes |= {name: described.get(name, name) for name in token.scope.split()}
+                card.is_read_only &= READ_ONLY in token.scope.split()
+                card.scopes.pop(READ_ONLY, None)
                 card.last_token, cards[token.application_id] = token.created, card
         return super().get_context_data(clients=[*reversed(cards.values())], **kwargs)
 
@@ -189,6 +201,8 @@ class ClientCard:
         self.is_local = self.address.hostname in LOOPBACK
         # Descriptions of the scopes of its tokens by name, and when it got the last one.
         self.scopes: dict[str, str] = {}
+        # Whether all of its tokens only read.
+        self.is_read_only = True
         self.last_token: datetime | None = None
 
     @cached_property

@@ -126,12 +126,14 @@ class Project:
         asked = {name: v for name, v in {**usual, **changed}.items() if v is not None}
         return (browser or self.browser).get("/o/authorize/", asked)
 
-    def consent(self, **changed: Any) -> dict[str, str]:
+    def consent(self, *, read_only: bool = False, **changed: Any) -> dict[str, str]:
         """Allow the request, and return the parameters of the redirect to the client."""
         page = self.authorize(**changed)
         form = page.context["form"]
-        filled = {name: form.initial.get(name) or "" for name in form.fields}
-        answer = self.browser.post(page.wsgi_request.get_full_path(), {**filled, "allow": "true"})
+        # A browser does not send a box that is not ticked.
+        filled = {n: form.initial.get(n) or "" for n in form.fields if n != "read_only"}
+        filled |= {"allow": "true", **({"read_only": "on"} if read_only else {})}
+        answer = self.browser.post(page.wsgi_request.get_full_path(), filled)
         assert answer.status_code == 302, answer.content
         return parameters_of(answer)
 
