@@ -270,6 +270,7 @@ class ServedCase:
             "TASKS_BACKEND": "background" if self.is_on("tasks") else None,
             "TIME_LIMIT": 60 if self.is_on("time limit") else None,
             "MAX_RESULT_TOKENS": {OFF: None, ON: SMALL}.get(self.case["over budget"], 10_000),
+            "INTENT": "optional" if self.is_on("intent") else None,
             "OUTPUT_SCHEMA": "full" if self.is_on("output schema") else None,
             **({"MAX_KEYS": 2, "MAX_PROPOSALS": 2} if self.is_on("bounds") else {}),
         }
@@ -416,6 +417,8 @@ class ServedCase:
         return reply
 
     def send_call(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        if self.is_on("intent"):
+            arguments = {**arguments, "intent": f"It was asked for {self.sent} times."}
         return self.send("tools/call", {"name": name, "arguments": arguments})
 
     def send(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -43,6 +43,8 @@ FEATURES: Mapping[str, Sequence[str]] = {
     "middleware": (OFF, ON),
     "tasks": (OFF, ON),
     "search": (OFF, ON),
+    # Each call says why, the same call in other words.
+    "intent": (OFF, ON),
     # Each call is made in a program.
     "program": (OFF, ON),
     # The project's exception handler writes the bodies of errors.

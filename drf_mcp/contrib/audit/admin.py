@@ -7,8 +7,10 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.timezone import is_aware, localtime
 from django.utils.translation import gettext_lazy as _
 
 from drf_mcp.admin import ReadOnlyAdmin
@@ -16,7 +18,8 @@ from drf_mcp.contrib.audit.models import AuditedCall, WantedTool
 
 COLUMNS = [field.name for field in AuditedCall._meta.concrete_fields]
 SHOWN: tuple[str, ...] = (
-    *(name for name in COLUMNS if name not in ("id", "arguments")),
+    *(name for name in COLUMNS if name not in ("id", "arguments", "is_trial")),
+    "shown_trial",
     "shown_arguments",
 )
 
@@ -25,8 +28,16 @@ SHOWN: tuple[str, ...] = (
 class AuditedCallAdmin(ReadOnlyAdmin):
     """Calls, newest first, read-only."""
 
-    # Six columns fit a screen.
-    list_display = "time", "shown_user", "shown_tool", "result", "rows_changed", "duration_ms"
+    # Six short columns fit between the apps and the filters.
+    list_display = (
+        "shown_time",
+        "shown_user",
+        "shown_tool",
+        "result",
+        "shown_rows",
+        "shown_duration",
+    )
+    empty_value_display = ""
     list_filter = ("verdict", "is_trial", "time", "tool", "code", "credential", "client_name")
     search_fields = ("user_label", "=user_pk", "=request_id", "tool", "=token_prefix", "arguments")
     search_help_text = _("User, request id, tool, prefix of a token, or a word of the arguments")
@@ -36,6 +47,11 @@ class AuditedCallAdmin(ReadOnlyAdmin):
     show_full_result_count = False
     fields = SHOWN
     readonly_fields = SHOWN
+
+    @admin.display(description=_("time"), ordering="time")
+    def shown_time(self, row: AuditedCall) -> str:
+        moment = localtime(row.time) if is_aware(row.time) else row.time
+        return date_format(moment, "SHORT_DATETIME_FORMAT")
 
     @admin.display(description=_("user"), ordering="user_label")
     def shown_user(self, row: AuditedCall) -> Any:
@@ -50,6 +66,18 @@ class AuditedCallAdmin(ReadOnlyAdmin):
         trial = _("dry run") if row.is_trial else ""
         count = f"x {row.messages}" if row.messages > 1 else ""
         return " ".join(filter(None, map(str, [row.get_verdict_display(), trial, row.code, count])))
+
+    @admin.display(description=_("rows"), ordering="rows_changed")
+    def shown_rows(self, row: AuditedCall) -> int | None:
+        return row.rows_changed
+
+    @admin.display(description="ms", ordering="duration_ms")
+    def shown_duration(self, row: AuditedCall) -> int | None:
+        return None if row.duration_ms is None else round(row.duration_ms)
+
+    @admin.display(description=_("dry run"))
+    def shown_trial(self, row: AuditedCall) -> Any:
+        return _("yes") if row.is_trial else ""
 
     @admin.display(description=_("arguments"))
     def shown_arguments(self, row: AuditedCall) -> SafeString:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 from django.apps import apps
@@ -156,8 +157,12 @@ class Audit(MessageObserver):
         def encode() -> str:
             kept = self.auditor.get_arguments(tool, arguments)
             if isinstance(kept, Mapping) and (name := find_intent_name(tool)) in kept:
-                kept, self.intent = {**kept}, f"{kept[name]}"
-                del kept[name]
+                kept = {**kept}
+                # The agent may repeat the secret of an argument.
+                intent = str(arguments.get(name, kept.pop(name)))
+                for secret in _find_masked(arguments, kept):
+                    intent = intent.replace(secret, MASK)
+                self.intent = str(self.auditor.get_arguments(tool, {name: intent})[name])
             text = json.dumps(kept, ensure_ascii=False, default=str)
             return to_bytes(text).decode()[:MAX_ARGUMENTS]
 
@@ -218,6 +223,19 @@ class Audit(MessageObserver):
             "request_id": request_id,
             "duration_ms": duration_ms,
         }
+
+
+def _find_masked(sent: Any, kept: Any) -> Iterator[str]:
+    """Yield the values of arguments that are masked where they are kept."""
+    pairs: Iterable[tuple[Any, Any]] = ()
+    if isinstance(sent, Mapping):
+        pairs = [(v, kept.get(n) if isinstance(kept, Mapping) else kept) for n, v in sent.items()]
+    elif isinstance(sent, list):
+        pairs = zip(sent, kept if isinstance(kept, list) else repeat(kept), strict=False)
+    elif kept == MASK and sent not in ("", None):
+        yield str(sent)
+    for pair in pairs:
+        yield from _find_masked(*pair)
 
 
 def _describe_failure(failure: Any) -> dict[str, str]:

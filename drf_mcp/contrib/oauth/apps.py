@@ -10,7 +10,7 @@ class OAuthConfig(AppConfig):
 
     name = "drf_mcp.contrib.oauth"
     label = "drf_mcp_oauth"
-    verbose_name = _("Connected agents")
+    verbose_name = _("MCP connections")
     default_auto_field = "django.db.models.BigAutoField"
     mcp_features = ("drf_mcp.contrib.oauth.feature.OAuthFeature",)
     mcp_checks = "drf_mcp.contrib.oauth.checks"

@@ -20,7 +20,7 @@ TOKENS = ["rest_framework.authentication.TokenAuthentication"]
 WHY = "The customer asked for a group."
 
 
-@mcp_tool(body={"intent": {"type": "string"}})
+@mcp_tool(body={"intent": {"type": "string"}, "note": {"type": "string"}})
 @api_view(["POST"])
 def plan(request):
     return Response({"data": request.data, "query": request.query_params})
@@ -52,6 +52,15 @@ def test_a_long_intent_is_cut(asking, row):
     asking("optional").call("plan", intent_mcp="why " * 1000)
     assert len(row().intent) <= 500
     assert row().intent.startswith("why why")
+
+
+def test_the_values_of_masked_arguments_are_masked_in_the_intent(asking, row):
+    sent = {"password": "hunter22", "codes": [{"token": 4711}], "note": "hunt"}
+    why = "To log in with hunter22 and 4711, as the note says: hunt."
+    asking("optional").call("plan", intent_mcp=why, **sent)
+    masked = "To log in with ******** and ********, as the note says: hunt."
+    assert row().intent == masked
+    assert "hunter22" not in row().arguments
 
 
 def test_a_call_without_a_required_intent_is_refused(asking):
