@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from drf_mcp.archives import StoredAnswer
 from drf_mcp.checks.project import Project, register_check
+from drf_mcp.contrib.rules.mail import tell_approvers
 from drf_mcp.contrib.rules.proposal_store import DONE, ProposalStore
 from drf_mcp.contrib.rules.proposing import (
     RETRIEVE,
@@ -23,10 +24,13 @@ from drf_mcp.contrib.rules.proposing import (
     show_proposal,
 )
 from drf_mcp.contrib.rules.ruling import RULES, PythonRule, find_rules, refuses_always
+from drf_mcp.contrib.rules.signals import proposal_made
 from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import ServerTool, ServerToolView
 from drf_mcp.features import Bound, CallState, Feature, Guard, Setting, ToolSource
 from drf_mcp.interaction.exchange import find_call
+
+proposal_made.connect(tell_approvers, dispatch_uid="drf_mcp.contrib.rules")
 
 
 class RulesFeature(Feature):

@@ -161,8 +161,8 @@ class Proposal(models.Model):
     class Status(models.TextChoices):
         WAITING = "waiting", _("waiting")
         APPROVED = "approved", _("approved")
-        RUNNING = "running", _("being made")
-        DONE = "done", _("made")
+        RUNNING = "running", _("running")
+        DONE = "done", _("done")
         FAILED = "failed", _("failed")
         DECLINED = "declined", _("declined")
         WITHDRAWN = "withdrawn", _("withdrawn")

@@ -12,8 +12,6 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, ClassVar
 
-from django.contrib.auth import get_user_model
-from django.core.mail import EmailMessage
 from django.db import transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -29,7 +27,6 @@ from drf_mcp.features import LimitReached, get_rows, mcp_settings, refuse_beyond
 logger = logging.getLogger("drf_mcp")
 
 PERMISSION = "drf_mcp_rules.approve_proposal"
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 # The code of a task whose call was not made.
 GONE = 410
 WAITING, APPROVED, RUNNING = "waiting", "approved", "running"
@@ -236,29 +233,8 @@ class ProposalStore:
             tasks.TaskStore().finish(task, status, answer, row.terms)
 
     def _send_made(self, row: Any) -> None:
-        """Send the signal of a proposal that waits, and an e-mail to its approvers."""
-
-        def send_mail() -> None:
-            # Only the project knows the tenant of a user, and its user model may lack `with_perm`.
-            users: Any = get_user_model()._default_manager
-            if row.tenant or not hasattr(users, "with_perm"):
-                return
-            subject = f"To be approved: {row.title}, for {row.user_label}"
-            text = f"{row.user_label} asks for a call: {row.title}. {row.reason}"
-            addresses = []
-            for user in users.with_perm(PERMISSION, backend=BACKEND).exclude(email=""):
-                with suppress(PermissionDenied):
-                    self.check_approver(row, user)
-                    addresses.append(user.email)
-            if addresses:
-                EmailMessage(subject, f"{text}\n\n{row.link or row.pk}", bcc=addresses).send()
-
-        def send() -> None:
-            proposal_made.send_robust(type(row), proposal=row)
-            attempt(
-                send_mail, otherwise=partial(log, "Approvers could not be notified of a proposal")
-            )
-
+        """Send the signal of a proposal that waits, by which its approvers get an e-mail."""
+        send = partial(proposal_made.send_robust, type(row), proposal=row)
         transaction.on_commit(send, using=row._state.db)
 
     # --- Ends -----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.core import mail
 from django.test import Client
 from django.urls import include, path
 from django_tasks_db.models import DBTaskResult
@@ -45,6 +46,20 @@ def agent(expose, settings, db) -> Agent:
 def work() -> None:
     for job in DBTaskResult.objects.ready():
         job.task.call(*job.task_result.args, **job.task_result.kwargs)
+
+
+def test_a_worker_sends_the_mail_to_approvers(agent, django_capture_on_commit_callbacks):
+    rule("groups_destroy")(lambda call: Ruling.ask("People look at it."))
+    User.objects.create_superuser("dora", "dora@shop.example.com")
+    group = Group.objects.create(name="a group")
+    with django_capture_on_commit_callbacks(execute=True):
+        agent.result("tools/call", name="groups_destroy", arguments={"pk": group.pk}, _meta=META)
+    if not Proposal.objects.exists():
+        work()
+    assert Proposal.objects.exists()
+    assert mail.outbox == []
+    work()
+    assert "dora@shop.example.com" in mail.outbox[0].bcc
 
 
 @pytest.mark.parametrize("name", ["kept", "spare"])

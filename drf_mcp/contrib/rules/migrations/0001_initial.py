@@ -143,8 +143,8 @@ class Migration(migrations.Migration):
                         choices=[
                             ("waiting", "waiting"),
                             ("approved", "approved"),
-                            ("running", "being made"),
-                            ("done", "made"),
+                            ("running", "running"),
+                            ("done", "done"),
                             ("failed", "failed"),
                             ("declined", "declined"),
                             ("withdrawn", "withdrawn"),
