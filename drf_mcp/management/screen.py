@@ -20,6 +20,7 @@ UNKNOWN: Mapping[str, str] = {
     "client": "There is no client %(name)r.",
     "envelope": "There is no envelope %(name)r.",
     "token": "There is no token %(name)r.",
+    "rule": "There is no rule %(name)r.",
 }
 
 

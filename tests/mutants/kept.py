@@ -120,7 +120,7 @@ MUTANTS = (
     Mutant("RecordGuard.__call__", drop_call("CallRefused"), "contrib/audit/test_strict.py"),
     # Rules and approvals.
     Mutant("CallRule.decide", never(2, 2), "contrib/rules/test_rules.py"),
-    Mutant("decide_call", rename("max", "min"), "contrib/rules/test_crossings.py"),
+    Mutant("decide_requests", rename("max", "min"), "contrib/rules/test_crossings.py"),
     Mutant("FollowsRules.has_permission", never(4), "contrib/rules/test_http.py"),
     Mutant("RulesGuard.refuse", never(2), "contrib/rules/test_rules.py"),
     Mutant("CallToApprove.make_outcome", never(4), PROPOSALS),

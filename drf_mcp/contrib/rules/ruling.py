@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
@@ -115,6 +115,9 @@ class RuledRequest:
             raise ViewRefused(found)
         return found
 
+    def make_rule_call(self) -> RuleCall:
+        return LazyRuleCall(self)
+
 
 class RuleCall:
     """A call as a rule in Python gets it.
@@ -206,7 +209,7 @@ class PythonRule:
 
     def decide(self, request: RuledRequest) -> Ruling | None:
         """Return what the rule decides about a request, None for nothing."""
-        ruling = self.function(LazyRuleCall(request))
+        ruling = self.function(request.make_rule_call())
         if ruling is not None and not isinstance(ruling, Ruling):
             raise TypeError(f"The rule {self.name} has to return a Ruling or None.")
         return ruling
@@ -238,11 +241,12 @@ def rule(*patterns: str, order: int = 100) -> Callable[[Decide], Decide]:
 # --- The rule that decides -----------------------------------------------------------------------
 
 
-def find_rules(tool: Any = None) -> list[Any]:
+def find_rules(tool: Any = None, *, only_active: bool = True) -> list[Any]:
     """Return the active rules about a tool in their order, those about any tool by default."""
     model: Any = apps.get_model("drf_mcp_rules.CallRule")
     # Rules are read for each call: a tenant may have tables of its own.
-    rows = model._default_manager.using(router.db_for_read(model)).filter(is_active=True)
+    rows = model._default_manager.using(router.db_for_read(model))
+    rows = rows.filter(is_active=True) if only_active else rows
     # Among rules of the same order, rules in Python come first.
     every = sorted([*RULES, *rows], key=attrgetter("order"))
     return [each for each in every if tool is None or tool.matches(each.patterns)]
@@ -304,8 +308,12 @@ def make_problem(request: RuledRequest, name: str) -> Problem:
 
 def decide_call(rules: Iterable[Any], call: CallState) -> Decision:
     """Return the strictest decision about the requests of a call; raises as `decide` does."""
-    rules = list(rules)
     requests = [RuledRequest(call.of_item(each)) for each in call.bound.requests]
+    return decide_requests(list(rules), requests)
+
+
+def decide_requests(rules: Sequence[Any], requests: Iterable[RuledRequest]) -> Decision:
+    """Return the strictest decision about the requests of a call; raises as `decide` does."""
     decisions = [decide(rules, each, place) for place, each in enumerate(requests)]
     strictest = max(decisions, key=lambda each: each.ruling.strictness, default=Decision())
     if strictest.ruling.verdict != APPROVE:
