@@ -385,6 +385,9 @@ class ServedCase:
         return properties
 
     def call_tool(self, name: str, arguments: Mapping[str, Any], *, reads: bool) -> Reply:
+        # The tools of the package have no intent, and neither have calls of programs.
+        if self.is_on("intent") and not self.is_on("program") and name != "content_retrieve":
+            arguments = {**arguments, "intent": f"It was asked for {self.sent} times."}
         if self.is_on("search"):
             arguments = {"name": name, "arguments": arguments}
             name = "tools_read" if reads else "tools_write"
@@ -417,8 +420,6 @@ class ServedCase:
         return reply
 
     def send_call(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        if self.is_on("intent"):
-            arguments = {**arguments, "intent": f"It was asked for {self.sent} times."}
         return self.send("tools/call", {"name": name, "arguments": arguments})
 
     def send(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -32,6 +32,8 @@ class IntentGuard(Guard):
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
         is_agents = call.context is not None and not call.context.is_inner
-        if is_agents and not call.bound.controls.get(INTENT.name):
-            raise ArgumentsRefused([missing_argument(f"/{find_intent_name(call.tool)}")])
+        # Some tools of the package do not have the argument.
+        name = find_intent_name(call.tool)
+        if name and is_agents and not call.bound.controls.get(INTENT.name):
+            raise ArgumentsRefused([missing_argument(f"/{name}")])
         return proceed(call)

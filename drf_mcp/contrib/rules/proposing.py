@@ -165,7 +165,8 @@ class CallToApprove:
     def __init__(self, call: CallState, rule: Any, ruling: Ruling) -> None:
         self.call, self.ruling = call, ruling
         self.store = ProposalStore()
-        self.owner, self.digest = call.caller.principal, hash_json(call.bound.arguments)
+        self.owner = call.caller.principal
+        self.digest = hash_json(call.tool.arguments.leave_controls_out(call.bound.arguments))
         self.asked = {"rule": rule.name, "reason": ruling.reason, "group": ruling.group}
         self.asked |= {"approvals_needed": ruling.approvals}
 

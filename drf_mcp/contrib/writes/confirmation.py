@@ -101,7 +101,9 @@ class Confirmation:
             self.arguments = replace_control(self.arguments, CONFIRMATION, MISSING)
         self.binding = {
             FOREIGN: _shorten_hash(call.caller.principal),
-            ARGUMENTS: _shorten_hash(hash_json(self.arguments)),
+            ARGUMENTS: _shorten_hash(
+                hash_json(call.tool.arguments.leave_controls_out(self.arguments))
+            ),
             CHANGED: _shorten_hash(state),
         }
         self.nonce = ""

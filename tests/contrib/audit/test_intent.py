@@ -31,7 +31,7 @@ def asking(expose, agent_of):
     """Serve a tool whose view has an intent of its own, at an endpoint with a search."""
 
     def serve(intent: str | None):
-        endpoint = path("search", MCPView.as_view(tool_search=True))
+        endpoint = path("search", MCPView.as_view(tool_search=True, compose="writes"))
         patterns = [path("plan/", plan), path("admin/", admin.site.urls), endpoint]
         expose(*patterns, INTENT=intent, AUTHENTICATION_CLASSES=TOKENS)
         return agent_of("alice")
@@ -70,6 +70,13 @@ def test_a_call_without_a_required_intent_is_refused(asking):
     assert refused.code == "MISSING_REQUIRED"
     assert refused.data["details"]["field"] == "intent_mcp"
     assert not agent.call("plan", intent="x", intent_mcp=WHY).is_error
+
+
+def test_a_tool_without_the_argument_needs_no_intent(asking, agent_of):
+    asking("required")
+    composer = agent_of("alice", path="/search")
+    assert "intent" not in composer.tools()["tools_compose"]["inputSchema"]["properties"]
+    assert composer.call("tools_compose", program="1 + 1").data["result"] == 2
 
 
 def test_no_tool_has_the_argument_by_default(asking):

@@ -133,6 +133,16 @@ def test_a_call_whose_object_or_caller_the_view_refuses_is_not_proposed(
     assert not Proposal.objects.exists()
 
 
+def test_the_same_call_with_another_intent_is_the_same_proposal(
+    require_approval, refund, approver, settings, order
+):
+    settings.DRF_MCP = {**settings.DRF_MCP, "INTENT": "optional"}
+    require_approval()
+    for intent in ("The customer asks.", "The customer insists."):
+        refund(intent=intent)
+    assert Proposal.objects.count() == 1
+
+
 def test_a_dry_run_needs_no_approval(require_approval, refund, order):
     require_approval()
     assert refund(dry_run=True).envelope["meta"]["dry_run"]

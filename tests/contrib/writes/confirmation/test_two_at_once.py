@@ -20,6 +20,9 @@ class AnyArguments:
     def replace_control(self, arguments, name, value):
         return arguments
 
+    def leave_controls_out(self, arguments):
+        return arguments
+
 
 class AnyTool:
     """The tool that is confirmed."""
