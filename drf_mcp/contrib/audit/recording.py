@@ -57,7 +57,7 @@ UNKNOWN_CALLERS = (NotAuthenticated, AuthenticationFailed)
 MAX_ARGUMENTS = 20_000
 # Bytes of a result whose tokens are counted.
 MEASURED = 4_000
-# What stands for a secret.
+# What replaces a secret.
 MASK = mask_member("password", "")
 MAX_LENGTHS: Mapping[str, int] = {
     field.name: field.max_length

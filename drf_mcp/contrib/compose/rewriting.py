@@ -172,7 +172,7 @@ class Rewriter(ast.NodeTransformer):
         return node
 
     def _find_replacement(self, node: ast.expr) -> str:
-        """Return what stands in place of a member of a module, "" if nothing does."""
+        """Return what replaces a member of a module, "" if nothing does."""
         if not isinstance(node, ast.Attribute):
             return ""
         module = self.modules.get(find_dotted_name(node.value), "")

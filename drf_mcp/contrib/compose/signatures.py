@@ -108,11 +108,11 @@ def find_rows(data: Any) -> str | None:
 
 BOUNDS = {"minimum": ">= ", "maximum": "<= ", "minItems": "at least "}
 CHOICES = re.compile(r"\^(-\?)?\(([\w|]+)\)\$")
-# What every reading tool takes, and no program needs to be told of each.
+# What every reading tool takes, which no program needs to read for each.
 FIELDS = "fields"
 # Shorter shapes of answers are not named, and longer texts end with what else there is.
 MIN_SHAPE, MAX_TEXT = 30, 20_000
-# In how many tools a comment stands, to be said once.
+# In how many tools a comment has to be, to be said once.
 COMMON = 3
 
 
