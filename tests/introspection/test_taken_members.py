@@ -500,15 +500,35 @@ class Rate(throttling.SimpleRateThrottle):
         return request.data.get("project")
 
 
+class NamedByView(permissions.BasePermission):
+    def has_permission(self, request, view):
+        return hasattr(view, "may_call") and getattr(view, "may_call")(request)  # noqa: B009
+
+
+class Owners:
+    def get_owners(self):
+        return [(Order, "project"), (Group, "project")]
+
+    def create(self, request, *args, **kwargs):
+        find_owners(request.data, self.get_owners())
+        return super().create(request, *args, **kwargs)
+
+
+def find_owners(data, owners):
+    return [kind.objects.get(pk=data.get(name)) for kind, name in owners]
+
+
 @pytest.mark.parametrize(
     "members",
     [
+        {"base": type("Base", (Owners, generics.CreateAPIView), {})},
+        {"permission_classes": [Named, NamedByView]},
         {"permission_classes": [Named]},
         {"permission_classes": [permissions.IsAuthenticated & Named]},
         {"throttle_classes": [Rate]},
     ],
 )
-def test_a_permission_or_a_throttle_reads_a_member(members):
+def test_a_permission_a_throttle_or_a_step_reads_a_member(members):
     body = body_of(**members)
     assert names_of(body) == {"name", "project"}
     assert not body.is_open

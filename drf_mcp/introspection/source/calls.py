@@ -448,6 +448,11 @@ class CallReader(RunParts):
             return self.escape_all(positional[:1], keywords)
         if function is hasattr:
             return UNKNOWN
+        if len(positional) == 2 and positional[0] == (THE_VIEW,):
+            # hasattr() asks before whether the view has it.
+            view = self.reader.get_view()
+            if view is not None and not any(hasattr(view.kind, name) for name in names):
+                return ()
         found = [self.get_attribute(each, name) for each in positional[0] for name in names]
         # What has no such attribute has the default.
         unknown = [each for each in found if ANYTHING in each or THE_REQUEST in positional[0]]

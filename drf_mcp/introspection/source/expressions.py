@@ -355,7 +355,7 @@ class ExpressionReader(RunParts):
             known = self.reader.use(value) if isinstance(value, KnownValue) else None
             if isinstance(known, CONTAINERS):
                 items = [*known][:MOST_TEXTS]
-                found += [KnownValue(each) for each in items if isinstance(each, SIMPLE)]
+                found += [KnownValue(each) for each in items if isinstance(each, (*SIMPLE, tuple))]
             elif isinstance(value, PARTS_OF_REQUEST):
                 # Of an object the names of its members are gone through.
                 name = FIELD_NAME if value.is_of_fields else NameOfMember(value)
@@ -396,7 +396,8 @@ class ExpressionReader(RunParts):
             parts = source.elts if isinstance(source, (ast.Tuple, ast.List)) else []
             for index, inner in enumerate(target.elts):
                 part = parts[index] if len(parts) == len(target.elts) else None
-                self.assign(inner, UNKNOWN if part is None else self.evaluated[id(part)], part)
+                inside = find_part(values, index) if part is None else self.evaluated[id(part)]
+                self.assign(inner, inside, part)
         else:
             self.evaluate(target)
             holder = self.evaluated.get(id(getattr(target, "value", None)), ())
@@ -426,3 +427,11 @@ def find_list(item: RequestMember) -> RequestPart | RequestMember:
     if not item.inside:
         return RequestPart(item.place)
     return RequestMember(item.place, item.name, item.inside[:-1])
+
+
+def find_part(values: Values, index: int) -> Values:
+    # for model, name in [(Order, "order"), (Customer, "customer")]
+    known = [v.value for v in values if isinstance(v, KnownValue) and isinstance(v.value, tuple)]
+    if len(known) < len(values) or any(len(each) <= index for each in known):
+        return UNKNOWN
+    return tuple(KnownValue(each[index]) for each in known)
