@@ -34,4 +34,5 @@ class OAuthFeature(Feature):
             ),
         ),
     }
+    page_parts = ("drf_mcp.contrib.oauth.views.ConnectionsPart",)
     expires = {"used_assertions": "drf_mcp.contrib.oauth.models.delete_used_assertions"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -17,7 +17,7 @@ from django.contrib.auth.mixins import LoginRequiredMixin
 from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.decorators import method_decorator
@@ -35,6 +35,7 @@ from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
 from rest_framework.exceptions import APIException
 
 from drf_mcp.access.resources import FoundEndpoint, PublicDocument
+from drf_mcp.browsable.frame import PagePart
 from drf_mcp.contrib.oauth.audiences import find_default_resources, find_endpoints_of, is_resource
 from drf_mcp.contrib.oauth.backends import LOOPBACK, READ_ONLY
 from drf_mcp.contrib.oauth.documents import JWT_BEARER, PERSON, keep_offered_grants
@@ -137,6 +138,18 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
             context |= {"client": client, "named_scopes": list(scopes), "addresses": addresses}
             context |= {"tools": tools, "kinds": sort_by_kind(tools)}
         return context
+
+
+class ConnectionsPart(PagePart):
+    """Leads to the clients that act for the user of the page."""
+
+    def get_addresses(self) -> Mapping[str, str]:
+        if not getattr(getattr(self.page.request, "user", None), "is_authenticated", False):
+            return {}
+        try:
+            return {reverse("oauth2_provider:connections"): _("Connections")}
+        except NoReverseMatch:
+            return {}
 
 
 class ConnectionsView(AgentPage, LoginRequiredMixin, TemplateView):

@@ -81,3 +81,11 @@ def test_a_refresh_token_used_by_two_requests_at_once_ends_the_connection(projec
     assert project.list_tools(other["access_token"]) == 401
     assert project.refresh(other["refresh_token"])["error"] == "invalid_grant"
     assert "No program acts for you." in page(project)
+
+
+def test_the_page_of_the_endpoint_leads_to_them(project, settings):
+    sessions = ["rest_framework.authentication.SessionAuthentication"]
+    own = {"BROWSABLE_PAGE": True, "AUTHENTICATION_CLASSES": sessions}
+    settings.DRF_MCP = {**settings.DRF_MCP, **own}
+    page = project.browser.get("/mcp", headers={"accept": "text/html"}).content.decode()
+    assert '<a href="/o/connections/">Connections</a>' in page
