@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
+from types import SimpleNamespace
 from typing import Any
 
 from rest_framework import permissions
@@ -174,7 +175,11 @@ class Visibility:
     def _ask_views(self, tools: Iterable[Any], request: Any = None) -> None:
         for tool in tools:
             if self._find_answer(tool) is None:
-                self.answers[find_group(tool)] = self._ask_view(tool, request)
+                sees = self._ask_view(tool, request)
+                if not sees and request is not None and tool.endpoint.route.kwargs:
+                    # What middleware found by the placeholders of a path says nothing of any call.
+                    sees = self._ask_view(tool, SimpleNamespace())
+                self.answers[find_group(tool)] = sees
 
     def _ask_view(self, tool: Any, request: Any) -> bool:
         probe = Probe(self.caller, tool, identities=self.identities)

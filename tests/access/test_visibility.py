@@ -263,6 +263,28 @@ def test_middleware_that_refuses_placeholders_is_asked_once_for_all_tools_with_t
         names(agent)
 
 
+class Scoped:
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        name = request.path.strip("/").partition("/")[0]
+        request.group = Group.objects.filter(name=name).first()
+        return self.get_response(request)
+
+
+class InGroup(BasePermission):
+    def has_permission(self, request, view) -> bool:
+        return request.group is not None
+
+
+def test_what_middleware_finds_by_a_placeholder_hides_no_tool(expose):
+    view = type("Word", (Word,), {"permission_classes": [InGroup]})
+    routes = [path(f"{name}/words/", view.as_view()) for name in ("<str:group>", "no-group")]
+    expose(*routes, CALL_MIDDLEWARE=[f"{__name__}.Scoped"], AUTHENTICATION_CLASSES=[TOKENS])
+    assert len(names(make_agent("anne"))) == 1
+
+
 # --- Permissions that read what only a call knows -----------------------------------------------
 
 
