@@ -439,9 +439,10 @@ class ArgumentTable:
         control = next(each for each in self.controls if each.parameter.name == name)
         return self.change(arguments, [(control, value)])
 
-    def leave_controls_out(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments that make a call the same: without those that guards read."""
-        return self.change(arguments, [(each, MISSING) for each in self.controls])
+    def leave_notes_out(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments without those that may differ between two tries of one call."""
+        notes = [each for each in self.controls if each.parameter.role == "note"]
+        return self.change(arguments, [(each, MISSING) for each in notes])
 
     def find_control_pointer(self, name: str) -> str:
         return next((a.pointer for a in self.controls if a.parameter.name == name), "")

@@ -180,7 +180,7 @@ class Parameter:
         part: how a filter reads it, where it is one of several of the filter, or a bound.
         shown_as: the name under which rows show the value of a path kwarg, "" for none.
         role: what a query parameter does: ``filter``, ``search``, ``sort``, or ``page``, which
-            chooses no rows.
+            chooses no rows; ``note`` for an argument of a guard that changes nothing of the call.
         terms: the fields that are searched, or those to sort by.
     """
 

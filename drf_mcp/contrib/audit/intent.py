@@ -11,7 +11,9 @@ from drf_mcp.errors import ArgumentsRefused, missing_argument
 from drf_mcp.features import CallState, Guard, Proceed, ToolSource, mcp_settings
 from drf_mcp.outcomes import Outcome
 
-INTENT = Parameter("intent", {"type": "string", "description": "Why, in one sentence."})
+INTENT = Parameter(
+    "intent", {"type": "string", "description": "Why, in one sentence."}, role="note"
+)
 
 
 class IntentSource(ToolSource):

@@ -166,7 +166,7 @@ class CallToApprove:
         self.call, self.ruling = call, ruling
         self.store = ProposalStore()
         self.owner = call.caller.principal
-        self.digest = hash_json(call.tool.arguments.leave_controls_out(call.bound.arguments))
+        self.digest = hash_json(call.tool.arguments.leave_notes_out(call.bound.arguments))
         self.asked = {"rule": rule.name, "reason": ruling.reason, "group": ruling.group}
         self.asked |= {"approvals_needed": ruling.approvals}
 

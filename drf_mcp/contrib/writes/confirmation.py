@@ -102,7 +102,7 @@ class Confirmation:
         self.binding = {
             FOREIGN: _shorten_hash(call.caller.principal),
             ARGUMENTS: _shorten_hash(
-                hash_json(call.tool.arguments.leave_controls_out(self.arguments))
+                hash_json(call.tool.arguments.leave_notes_out(self.arguments))
             ),
             CHANGED: _shorten_hash(state),
         }

@@ -143,6 +143,16 @@ def test_the_same_call_with_another_intent_is_the_same_proposal(
     assert Proposal.objects.count() == 1
 
 
+def test_the_same_call_with_another_key_is_another_proposal(
+    require_approval, refund, approver, settings, order
+):
+    settings.DRF_MCP = {**settings.DRF_MCP, "IDEMPOTENCY_KEYS": True}
+    require_approval()
+    for key in ("first-refund", "second-refund"):
+        refund(idempotency_key=key)
+    assert Proposal.objects.count() == 2
+
+
 def test_a_dry_run_needs_no_approval(require_approval, refund, order):
     require_approval()
     assert refund(dry_run=True).envelope["meta"]["dry_run"]

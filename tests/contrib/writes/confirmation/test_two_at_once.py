@@ -20,7 +20,7 @@ class AnyArguments:
     def replace_control(self, arguments, name, value):
         return arguments
 
-    def leave_controls_out(self, arguments):
+    def leave_notes_out(self, arguments):
         return arguments
 
 
