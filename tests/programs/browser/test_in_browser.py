@@ -474,7 +474,14 @@ def test_sizes_of_results_are_folded_on_a_phone(visit):
     called.call("stats")
     called.verdict()
     for options, is_open in (({"viewport": PHONE}, False), ({}, True)):
-        sizes = visit("admin", **options).page.locator("[data-wide]")
+        page = visit("admin", **options).page
+        sizes = page.locator("[data-wide]")
+        for _ in range(20):
+            # The audit writes calls within a second.
+            if sizes.count():
+                break
+            page.wait_for_timeout(250)
+            page.reload()
         assert sizes.evaluate("details => details.open") is is_open
 
 
