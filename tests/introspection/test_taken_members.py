@@ -534,5 +534,16 @@ def test_a_permission_a_throttle_or_a_step_reads_a_member(members):
     assert not body.is_open
 
 
+def may_call(view, request):
+    return check(**request.GET)
+
+
+@pytest.mark.parametrize(("extra", "is_open"), [({}, False), ({"may_call": may_call}, True)])
+def test_a_method_that_a_permission_asks_of_the_view_opens_the_query_where_it_is(extra, is_open):
+    members = {"permission_classes": [NamedByView], "serializer_class": Plain, **extra}
+    view = type("View", (generics.CreateAPIView,), members)
+    assert bool(described(view, "POST").query_opened_by) is is_open
+
+
 def test_a_permission_that_reads_the_body_whole():
     assert body_of(permission_classes=[permissions.IsAuthenticated | Any]).is_open

@@ -166,8 +166,9 @@ class QueryParameters:
         if reading.hooks & SERIALIZING:
             classes += self._find_serializers()
         parts = _read_serializers(classes, self._facts)
+        view_class = type(self.view)
         parts += [
-            self.read_members(each, "has_permission", "has_object_permission")
+            read_class(each, "shape", *self._facts, view_class=view_class)[0]
             for each in self._find_permissions()
         ]
         parts += self._read_filters() if self._is_filtered else []
