@@ -177,8 +177,9 @@ class Visibility:
             if self._find_answer(tool) is None:
                 sees = self._ask_view(tool, request)
                 if not sees and request is not None and tool.endpoint.route.kwargs:
-                    # What middleware found by the placeholders of a path says nothing of any call.
-                    sees = self._ask_view(tool, SimpleNamespace())
+                    # What middleware did not find by the placeholders of a path, a call may have.
+                    found = {k: v for k, v in vars(request).items() if v is not None}
+                    sees = self._ask_view(tool, SimpleNamespace(**found))
                 self.answers[find_group(tool)] = sees
 
     def _ask_view(self, tool: Any, request: Any) -> bool:

@@ -57,7 +57,7 @@ def test_the_exchanges_of_a_page_are_what_mcp_call_prints(settings, tmp_path):
         settings.DRF_MCP = {**settings.DRF_MCP, **chosen}
         shown = (DOCS / f"envelopes/{page}.md").read_text()
         true, count = EXCHANGE.subn(run, shown)
-        assert count >= 2
+        assert count
         assert count == shown.count("mcp_call")
         if shown != true:
             written = tmp_path / f"{page}.md"

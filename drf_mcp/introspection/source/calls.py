@@ -8,14 +8,12 @@ import inspect
 import json
 import logging
 import sys
-from decimal import Decimal
 from enum import Enum
 from typing import Any
 
 from asgiref.sync import async_to_sync, sync_to_async
 from django.db.models import Manager, QuerySet
 from django.shortcuts import aget_object_or_404, get_list_or_404, get_object_or_404
-from django.utils import dateparse
 from rest_framework import generics
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer, Serializer
@@ -37,6 +35,7 @@ from drf_mcp.introspection.source.values import (
     FIELD_NAME,
     HOOKS,
     INITIAL_DATA,
+    KINDS,
     NONE,
     QUERY,
     THE_CONTEXT,
@@ -82,13 +81,6 @@ LISTING = (list, tuple, sorted, reversed, iter, enumerate, set)
 LOOKING = (len, bool, isinstance, type, id, hasattr, callable, any, all, print)
 TWINS = (sync_to_async, async_to_sync)
 FINDERS = (get_object_or_404, aget_object_or_404, get_list_or_404, generics.get_object_or_404)
-KINDS = {
-    int: "integer",
-    float: "number",
-    Decimal: "number",
-    dateparse.parse_date: "date",
-    dateparse.parse_datetime: "date-time",
-}
 PARTS = (RequestPart, RequestMember, NameOfMember)
 PLAIN = frozenset({"many", "data", "partial", "instance", "context"})
 
@@ -471,9 +463,8 @@ class CallReader(RunParts):
             self.escape_parts(positional, keywords)
             data = positional[0] if positional else keywords.get("data", ())
             status = keywords.get("status", positional[1] if len(positional) > 1 else ())
-            code = (
-                status[0].value if len(status) == 1 and isinstance(status[0], KnownValue) else None
-            )
+            codes = [each.value if isinstance(each, KnownValue) else None for each in status]
+            code = codes[0] if len(codes) == 1 else None
             is_error = code >= 400 if isinstance(code, int) else (None if status else False)
             return (MadeResponse(data, is_error),)
         function, home = find_member(kind, "__init__")

@@ -6,8 +6,10 @@ import functools
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from django.utils import dateparse
 from rest_framework.generics import GenericAPIView
 
 QUERY, BODY, FILES, INITIAL_DATA, PATH = "query", "body", "files", "initial_data", "path"
@@ -18,6 +20,14 @@ ANY = "*"
 MOST_TEXTS = 100
 SIMPLE = (str, int, float, bool, type(None))
 LITERALS = (tuple, list, dict)
+# What a function makes of a value.
+KINDS = {
+    int: "integer",
+    float: "number",
+    Decimal: "number",
+    dateparse.parse_date: "date",
+    dateparse.parse_datetime: "date-time",
+}
 
 
 class Anything:
