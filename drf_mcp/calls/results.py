@@ -6,17 +6,17 @@ import functools
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from json.encoder import encode_basestring
-from typing import Any, cast
+from typing import Any
 
 from rest_framework.settings import api_settings
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.content import AnswerEncoder, encode_data
 from drf_mcp.dispatch.error_bodies import UNWRITABLE, UNWRITABLE_TRIAL
-from drf_mcp.envelopes.base import Encode, Envelope
-from drf_mcp.json_text import MAX_DEPTH, OBJECTS, NestedTooDeep, content_hash, refuse_deep, to_bytes
+from drf_mcp.envelopes import Envelope
+from drf_mcp.envelopes.tables import make_tabular
+from drf_mcp.json_text import MAX_DEPTH, NestedTooDeep, refuse_deep, to_bytes
 from drf_mcp.outcomes import MISSING, Outcome
 from drf_mcp.protocol import Encoded, Era, jsonrpc
 from drf_mcp.routes.tool import Tool
@@ -202,61 +202,3 @@ def without_words(schema: Any) -> Any:
         for name, value in schema.items()
         if name not in WORDS
     }
-
-
-TABLE: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "columns": {"type": "array", "items": {"type": "string"}},
-        "rows": {"type": "array", "items": {"type": "array"}},
-    },
-    "required": ["columns", "rows"],
-}
-
-
-class TabularEnvelope(Envelope):
-    """Writes ``[{"id": 1}, {"id": 2}]`` as ``{"columns": ["id"], "rows": [[1], [2]]}``."""
-
-    def text(self, outcome: Outcome, rendered: Any, encode: Encode) -> str:
-        return super().text(outcome, _write_table(rendered), encode)
-
-    def schema(self, data_schema: dict[str, Any]) -> dict[str, Any] | None:
-        return super().schema(_describe_table(data_schema))
-
-
-def _make_tabular(envelope_class: Any) -> type[Envelope]:
-    if not envelope_class.has_tables:
-        return cast("type[Envelope]", envelope_class)
-    bases = (TabularEnvelope, envelope_class)
-    return cast("type[Envelope]", type(envelope_class.__name__, bases, {}))
-
-
-# The class that writes tables in the same envelope; the same class where it has none.
-make_tabular: Callable[[Any], type[Envelope]] = lru_cache(maxsize=64)(_make_tabular)
-
-
-def _write_table(rendered: Any) -> Any:
-    data: Any = rendered.get("data") if isinstance(rendered, Mapping) else None
-    rows = data.get("results") if isinstance(data, OBJECTS) else data
-    # In a table a field that is missing would look like a null, so all rows have the same fields.
-    if not isinstance(rows, list) or not rows or not all(isinstance(r, OBJECTS) for r in rows):
-        return rendered
-    columns = list(rows[0])
-    if any(list(row) != columns for row in rows):
-        return rendered
-    table = {"columns": columns, "rows": [list(row.values()) for row in rows]}
-    written = table if rows is data else {**data, "results": table}
-    known = rendered.get("meta", {}).get("content_hash")
-    if known and known == content_hash(data):
-        # Clients hash the data that they get.
-        rendered = {**rendered, "meta": {**rendered["meta"], "content_hash": content_hash(written)}}
-    return {**rendered, "data": written}
-
-
-def _describe_table(data_schema: dict[str, Any]) -> dict[str, Any]:
-    # Rows with different fields, and rows that were cut to fit, stay objects.
-    properties = data_schema.get("properties", {})
-    if "results" in properties:
-        either = {"anyOf": [properties["results"], TABLE]}
-        return {**data_schema, "properties": {**properties, "results": either}}
-    return {} if "array" in str(data_schema.get("type", "")) else data_schema

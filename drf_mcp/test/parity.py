@@ -39,7 +39,6 @@ from drf_mcp.test.requests import (
     FAILED,
     WRITE,
     CapturingEnvelope,
-    EquivalentRequest,
     Observed,
     has_control,
     keep_stable_value,
@@ -48,6 +47,7 @@ from drf_mcp.test.requests import (
     sample_arguments,
     to_json_value,
 )
+from drf_mcp.transports.http_equivalent import EquivalentRequest
 
 REFUSALS = (401, 403)
 

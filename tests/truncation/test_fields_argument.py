@@ -23,7 +23,7 @@ from drf_mcp.introspection.field_selection import FieldSelection, SelectableFiel
 from drf_mcp.outcomes import Outcome
 from drf_mcp.test import MCPClient
 from drf_mcp.test.parity import assert_tool_parity
-from drf_mcp.test.requests import EquivalentRequest
+from drf_mcp.transports.http_equivalent import EquivalentRequest
 from tests.agents import REVISIONS, Agent, Result
 
 SHOP_READS = {

@@ -22,8 +22,8 @@ from drf_mcp.protocol import REVISIONS
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.protocol.eras import FORM_CAPABILITIES
 from drf_mcp.routes.tool import Tool
-from drf_mcp.test.requests import EquivalentRequest
 from drf_mcp.transports.client_configs import BASIC
+from drf_mcp.transports.http_equivalent import EquivalentRequest
 from drf_mcp.transports.in_process import InProcessClient
 
 TOOL_FAILED = 1

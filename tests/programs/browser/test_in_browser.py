@@ -17,7 +17,7 @@ import pytest
 from django.urls import set_script_prefix
 
 from drf_mcp.exposure import registry
-from drf_mcp.test.requests import EquivalentRequest
+from drf_mcp.transports.http_equivalent import EquivalentRequest
 
 PHONE = {"width": 360, "height": 740}
 PAGES = ["", "?tool=customers_list", "?tool=orders_create", "?show=clients", "?show=findings"]
