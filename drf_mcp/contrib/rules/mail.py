@@ -28,7 +28,7 @@ def tell_approvers(proposal: Any, **kwargs: Any) -> None:
     if find_backend() is None:
         send_mails(proposal.pk)
     else:
-        sending = import_string("drf_mcp.contrib.rules.work.send_mails")
+        sending = import_string("drf_mcp.contrib.rules.work.mail_approvers")
         sending.using(backend=mcp_settings.TASKS_BACKEND).enqueue(proposal.pk)
 
 

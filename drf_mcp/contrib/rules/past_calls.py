@@ -21,7 +21,7 @@ UNKNOWN = "unknown"
 MASK, MORE = mask_member("password", ""), "…"
 
 
-class NotKnown(BaseException):
+class NotInAudit(BaseException):
     """A rule reads what the audit does not keep; no `except Exception` of the rule hides it."""
 
 
@@ -36,7 +36,7 @@ class PastVerdict(NamedTuple):
 def _check_whole(name: str, value: Any) -> None:
     text = json.dumps(value, ensure_ascii=False, default=str)
     if MASK in text or MORE in text:
-        raise NotKnown(f"the audit {'masks' if MASK in text else 'cuts'} `{name}`")
+        raise NotInAudit(f"the audit {'masks' if MASK in text else 'cuts'} `{name}`")
 
 
 class PastArguments(SentArguments, Mapping[str, Any]):
@@ -56,7 +56,7 @@ class PastArguments(SentArguments, Mapping[str, Any]):
         value = self._read[name]
         _check_whole(name, self.sent[name])
         if value is UNREADABLE:
-            raise NotKnown(f"the view refuses `{name}`")
+            raise NotInAudit(f"the view refuses `{name}`")
         return value
 
     def __iter__(self) -> Iterator[str]:
@@ -79,12 +79,12 @@ class PastRequest(RuledRequest, RuleCall):
 
     @cached_property
     def auth(self) -> Any:
-        raise NotKnown("the rule reads the credential")
+        raise NotInAudit("the rule reads the credential")
 
     @cached_property
     def object(self) -> Any:
         if self.call.bound.kwargs:
-            raise NotKnown("the rule reads the object, which may have changed since")
+            raise NotInAudit("the rule reads the object, which may have changed since")
         return None
 
     def make_rule_call(self) -> RuleCall:
@@ -114,7 +114,7 @@ def judge_past_call(row: Any, tool: Any, rules: Sequence[Any], endpoint: Any) ->
             requests = [PastRequest(each) for each in _bind(row, tool, endpoint)]
             decision = decide_requests(asked, requests)
             return PastVerdict(decision.rule, decision.ruling.verdict)
-    except NotKnown as exc:
+    except NotInAudit as exc:
         return PastVerdict(asked.last or asked[0], UNKNOWN, str(exc))
     except CallCrashed as exc:
         return PastVerdict(asked.last, UNKNOWN, f"the rule fails: {exc.cause!r}")
@@ -124,11 +124,11 @@ def _bind(row: Any, tool: Any, endpoint: Any) -> Iterator[CallState]:
     """Yield the requests of a call; none where its arguments were refused before any rule."""
     arguments = row.as_data()["arguments"]
     if not isinstance(arguments, dict) or MORE in arguments:
-        raise NotKnown("the audit cuts the arguments")
+        raise NotInAudit("the audit cuts the arguments")
     users: Any = get_user_model()._base_manager
     user = users.filter(pk=row.user_pk).first() if row.user_pk else None
     if user is None and row.user_pk:
-        raise NotKnown("the user is gone")
+        raise NotInAudit("the user is gone")
     call = CallState(tool, arguments, endpoint.make_caller(user))
     try:
         requests = call.bound.requests

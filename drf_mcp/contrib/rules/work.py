@@ -15,6 +15,6 @@ def make_call(proposal_id: str) -> None:
 
 
 @find_framework().task(backend=mcp_settings.TASKS_BACKEND)  # type: ignore[untyped-decorator]
-def send_mails(proposal_id: str) -> None:
+def mail_approvers(proposal_id: str) -> None:
     """Tell the approvers of a proposal that it waits."""
     mail.send_mails(proposal_id)
