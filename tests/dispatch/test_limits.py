@@ -250,7 +250,7 @@ def test_a_call_over_its_time_limit_is_stopped(limited, quarter_seconds, tool):
     alice = limited(TIME_LIMIT=1)
     began = time.monotonic()
     result = alice.call(tool)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 15
     assert result.code == "TIME_LIMIT_EXCEEDED"
     assert "longer than 1 s" in result.envelope["error"]
 

@@ -308,7 +308,7 @@ def test_comments_keep_the_stream_alive(monkeypatch):
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + 5
+    until = time.monotonic() + 30
     while not condition():
         assert time.monotonic() < until, SEEN
         time.sleep(0.01)

@@ -34,7 +34,7 @@ def agent(configure, agent_of, transactional_db):
 
 
 def wait_until(condition) -> None:
-    until = time.monotonic() + 5
+    until = time.monotonic() + 30
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.01)

@@ -39,7 +39,7 @@ def hold(queue):
 
 
 def wait_until(condition):
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -51,7 +51,7 @@ def test_programs_without_end_of_one_owner_leave_room_for_others(queue, hold):
     wait_until(lambda: queue.running["ann"] == 2 and len(queue.tickets) == 2)
     started = time.monotonic()
     with queue.waiting("bob", LIMITS):
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 5
     assert queue.running["ann"] == 2
 
 

@@ -16,7 +16,7 @@ SALE, STOCK = ("uri", "shop://sale"), ("uri", "shop://stock")
 
 
 def wait_until(condition) -> None:
-    until = time.monotonic() + 5
+    until = time.monotonic() + 30
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.01)
