@@ -32,7 +32,7 @@ OPEN = {
     "capabilities": {"elicitation": {}},
     "clientInfo": {"name": "tests", "version": "1"},
 }
-# Nothing but the signal ends these streams, and a loaded machine is slow. Servers give 30 s of grace.
+# Nothing but the signal ends these streams, and a loaded machine is slow; servers give 30 s.
 SECONDS, SECONDS_TO_END = 10, 25
 
 
