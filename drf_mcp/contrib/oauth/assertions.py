@@ -29,7 +29,7 @@ from oauthlib.oauth2.rfc6749.grant_types import ClientCredentialsGrant
 
 from drf_mcp.access import JWTAuthentication
 from drf_mcp.access.scopes import is_gone
-from drf_mcp.contrib.oauth.audiences import is_resource, is_same
+from drf_mcp.contrib.oauth.audiences import find_resource
 from drf_mcp.contrib.oauth.models import UsedAssertion
 from drf_mcp.features import mcp_settings
 from drf_mcp.json_text import hash_json
@@ -94,7 +94,8 @@ class IdentityAssertionGrant(ClientCredentialsGrant):  # type: ignore[misc]
         if granted is None:
             granted = backend.get_default_scopes(**asked)
         available = set(granted).intersection(backend.get_available_scopes(**asked))
-        scopes = request.scopes or [scope for scope in granted if scope in available]
+        known = available if request.scopes is None else backend.get_all_scopes()
+        scopes = [scope for scope in request.scopes or granted if scope in known]
         if not scopes or not available.issuperset(scopes):
             raise InvalidScopeError("The assertion does not grant these scopes.")
         return list(scopes)
@@ -138,14 +139,12 @@ def read_assertion(assertion: Any, audience: str) -> Mapping[str, Any]:
 def choose_resources(claims: Mapping[str, Any], http_request: HttpRequest) -> list[str]:
     """Return the endpoints that the client asks for, or else all that the assertion names."""
     named = claims["resource"] if isinstance(claims["resource"], list) else [claims["resource"]]
-    named = [each for each in named if isinstance(each, str)]
-    own = [each for each in named if is_resource(http_request, each)]
-    asked = http_request.POST.getlist("resource") or named
-
-    def is_granted(asked: str) -> bool:
-        return is_resource(http_request, asked) and any(is_same(asked, each) for each in own)
-
-    if asked and all(map(is_granted, asked)):
+    found = [find_resource(http_request, each) for each in named if isinstance(each, str)]
+    # An assertion may name other servers too, a request may not.
+    own = list(filter(None, found))
+    sent = filter(None, http_request.POST.getlist("resource"))
+    asked = [find_resource(http_request, each) for each in sent] or own
+    if asked and set(asked) <= set(own):
         return asked
     text = "The assertion does not open this resource, or it is no endpoint of this server."
     raise CustomOAuth2Error("invalid_target", text)

@@ -40,12 +40,12 @@ def find_default_resources(request: HttpRequest) -> list[str]:
     return [u for u in uris if not any(is_below(u, o) and not is_below(o, u) for o in uris)]
 
 
-def is_resource(request: HttpRequest, resource: str) -> bool:
-    """Return whether a resource is an endpoint, not an address above one."""
+def find_resource(request: HttpRequest, resource: str) -> str:
+    """Return the URI of the endpoint that a resource is, "" where it is none, or above one."""
     with suppress(ValueError):
-        return any(is_same(uri, resource) for uri in find_resources(request, [resource]))
+        return next((u for u in find_resources(request, [resource]) if is_same(u, resource)), "")
     # It is no URI.
-    return False
+    return ""
 
 
 def is_same(one: str, other: str) -> bool:

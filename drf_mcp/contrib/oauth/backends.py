@@ -5,28 +5,31 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.db import router, transaction
 from django.utils.crypto import constant_time_compare
 from oauth2_provider.generators import generate_client_secret
-from oauth2_provider.models import get_application_model, get_refresh_token_model
+from oauth2_provider.models import (
+    get_application_model,
+    get_grant_model,
+    get_refresh_token_model,
+)
 from oauth2_provider.oauth2_backends import OAuthLibCore
 from oauth2_provider.oauth2_validators import OAuth2Validator
+from oauth2_provider.scopes import get_scopes_backend
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS
 
 from drf_mcp.access import Narrowing
 from drf_mcp.access.scopes import is_gone
-from drf_mcp.contrib.oauth.audiences import find_called, is_for_endpoint
-from drf_mcp.contrib.oauth.documents import JWT_BEARER, OWN_GRANTS
+from drf_mcp.contrib.oauth.audiences import find_called, find_resource, is_for_endpoint
+from drf_mcp.contrib.oauth.documents import JWT_BEARER, OWN_GRANTS, hides_code
 from drf_mcp.contrib.oauth.models import THIS_CONNECTION, LinkedIdentity
 from drf_mcp.contrib.oauth.servers import OAuthServer
 from drf_mcp.features import mcp_settings
 
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 # What the secret of a client begins with that introduced itself.
 HASHED = "sha256$"
 # The scope, among those of a code and its tokens, of a client that the person lets only read.
@@ -94,9 +97,23 @@ class EndpointCore(OAuthLibCore):  # type: ignore[misc]
                 return False, found
         return valid, found
 
+    def extract_body(self, request: Any) -> Any:
+        if "grant_type" not in request.POST:
+            # The body of a view's request.
+            return super().extract_body(request)
+        # RFC 6749, section 3.1: a parameter without a value counts as left out.
+        sent = [(name, value) for name, value in super().extract_body(request) if value]
+        # One spelling: django-oauth-toolkit compares resources letter by letter.
+        return [(n, find_resource(request, v) or v if n == "resource" else v) for n, v in sent]
+
     def create_token_response(self, request: Any) -> tuple[Any, dict[str, str], str, int]:
+        try:
+            url, headers, body, status = super().create_token_response(request)
+        except get_grant_model().DoesNotExist:
+            # Another request has spent the code meanwhile.
+            get_refresh_token_model().revoke_family(_find_family(request.POST["code"]))
+            url, headers, body, status = None, {}, InvalidGrantError().json, 400
         # Refusals of a resource have no headers; RFC 6749 wants every error as JSON.
-        url, headers, body, status = super().create_token_response(request)
         return url, {"Content-Type": "application/json", **headers}, body, status
 
 
@@ -104,14 +121,8 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
     """The rules of django-oauth-toolkit, and rules for clients that introduced themselves."""
 
     def validate_redirect_uri(self, client_id: str, redirect_uri: str, request: Any) -> bool:
-        """Return whether a code may be sent to a URI: without TLS only to the person's machine.
-
-        OAuth 2.1, section 2.3.
-        """
-        parts = urlsplit(redirect_uri)
-        if parts.scheme == "http" and parts.hostname not in LOOPBACK:
-            return False
-        return bool(super().validate_redirect_uri(client_id, redirect_uri, request))
+        is_known = super().validate_redirect_uri(client_id, redirect_uri, request)
+        return bool(is_known) and hides_code(redirect_uri)
 
     def validate_grant_type(self, client_id: str, grant: str, client: Any, request: Any) -> bool:
         """Return whether a client may use a grant: without a person, if the project added it."""
@@ -126,10 +137,13 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
     def validate_scopes(
         self, client_id: str, scopes: Sequence[str], client: Any, request: Any
     ) -> bool:
-        """Return whether a client may have the scopes; `READ_ONLY` only by the consent page."""
+        """Leave out scopes that nobody has (RFC 6749, section 3.3), and ask whether a client may
+        have the others; `READ_ONLY` only by the consent page.
+        """
+        request.scopes = asked = find_known_scopes(scopes)
         if getattr(request, "reads_only", None) is True:
-            scopes = [scope for scope in scopes if scope != READ_ONLY]
-        return bool(super().validate_scopes(client_id, scopes, client, request))
+            asked = [scope for scope in asked if scope != READ_ONLY]
+        return bool(asked) and bool(super().validate_scopes(client_id, asked, client, request))
 
     def validate_code(self, client_id: str, code: str, client: Any, request: Any) -> bool:
         """Return whether a code is valid: once, and only while its user is active."""
@@ -149,10 +163,12 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
     def validate_refresh_token(self, refresh_token: str, client: Any, request: Any) -> bool:
         """Return whether a token can be refreshed: only while its user is active."""
         is_good = super().validate_refresh_token(refresh_token, client, request)
-        # The client names scopes that it knows: tokens that only read would get all tools by that.
-        asked = request.scope if is_good else None
-        if asked and READ_ONLY in self.get_original_scopes(refresh_token, request):
-            request.scope = f"{asked} {READ_ONLY}"
+        if is_good and request.scope:
+            asked = find_known_scopes(request.scope.split())
+            # No client names it, and without it the tokens would get all tools.
+            if asked and READ_ONLY in self.get_original_scopes(refresh_token, request):
+                asked.append(READ_ONLY)
+            request.scope = " ".join(asked)
         return bool(is_good) and not is_gone(request.user)
 
     def get_linked_user(self, claims: Mapping[str, Any]) -> Any:
@@ -199,6 +215,12 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
         if stored_secret.startswith(HASHED):
             return constant_time_compare(hash_secret(provided_secret), stored_secret)
         return bool(super()._check_secret(provided_secret, stored_secret))
+
+
+def find_known_scopes(scopes: Sequence[str]) -> list[str]:
+    """Return the scopes that the project has, and `READ_ONLY`, each once."""
+    known = {READ_ONLY, *get_scopes_backend().get_all_scopes()}
+    return [scope for scope in dict.fromkeys(scopes) if scope in known]
 
 
 def _find_family(code: str) -> UUID:

@@ -7,12 +7,14 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from http.client import HTTPException, HTTPSConnection
 from typing import Any
+from urllib.parse import urlsplit
 
+from django.core.exceptions import ValidationError
 from oauth2_provider.cimd import (
     CIMDError,
     SafeMetadataFetcher,
@@ -20,6 +22,7 @@ from oauth2_provider.cimd import (
     _validate_client_id_url,
 )
 from oauth2_provider.settings import oauth2_settings
+from oauth2_provider.validators import AllowedURIValidator
 from rest_framework.throttling import SimpleRateThrottle
 
 from drf_mcp.exceptions import attempt
@@ -28,6 +31,8 @@ from drf_mcp.exceptions import attempt
 PERSON = "drf_mcp.person"
 # The grants of clients that the project did not add by hand: they need a person.
 OWN_GRANTS = ("authorization_code", "refresh_token")
+# Hosts of the person's own machine.
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 # The grant of an assertion (RFC 7523, section 2.1).
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
@@ -82,11 +87,11 @@ class BoundedFetcher(SafeMetadataFetcher):  # type: ignore[misc]
 
 
 class AgentFetcher(BoundedFetcher):
-    """Leaves out the grants that agents are not offered."""
+    """Leaves out what agents are not offered."""
 
     def fetch(self, client_id: str) -> tuple[dict[str, Any], int]:
         document, age = super().fetch(client_id)
-        return keep_offered_grants(document), age
+        return choose_offered(document, ["none"]), age
 
 
 @contextmanager
@@ -103,12 +108,41 @@ def _ending(plain: socket.socket, until: float) -> Iterator[None]:
             timer.cancel()
 
 
-def keep_offered_grants(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a client with the grants that it may use (RFC 7591, section 3.2.1).
+def choose_offered(metadata: dict[str, Any], auth_methods: Sequence[str]) -> dict[str, Any]:
+    """Return the metadata of a client without what it is not offered (RFC 7591, section 3.2.1).
 
-    django-oauth-toolkit refuses a client with several grants, and then a client without any.
+    django-oauth-toolkit refuses a client that lists more, and still one that has nothing left.
+
+    Args:
+        auth_methods: how such a client may authenticate at the token endpoint.
     """
-    grants = metadata.get("grant_types")
-    if not isinstance(grants, list):
-        return metadata
-    return {**metadata, "grant_types": [each for each in grants if each in OWN_GRANTS]}
+    # Null stands for what is left out.
+    chosen = {name: value for name, value in metadata.items() if value is not None}
+    if isinstance(grants := chosen.get("grant_types"), list):
+        chosen["grant_types"] = [each for each in grants if each in OWN_GRANTS]
+    if isinstance(addresses := chosen.get("redirect_uris"), list):
+        # Where none is left, the error names those of the client.
+        chosen["redirect_uris"] = list(filter(takes_code, addresses)) or addresses
+    preferred = chosen.get("token_endpoint_auth_method")
+    known = chosen.get("token_endpoint_auth_methods_supported")
+    if preferred and preferred not in auth_methods and isinstance(known, list):
+        both = (each for each in auth_methods if each in known)
+        chosen["token_endpoint_auth_method"] = next(both, preferred)
+    return chosen
+
+
+def takes_code(redirect_uri: Any) -> bool:
+    """Return whether a client may have a redirect URI."""
+    schemes = oauth2_settings.ALLOWED_REDIRECT_URI_SCHEMES
+    check = AllowedURIValidator(schemes, "redirect uri", allow_path=True, allow_query=True)
+    try:
+        check(redirect_uri)
+    except ValidationError:
+        return False
+    return hides_code(redirect_uri)
+
+
+def hides_code(redirect_uri: str) -> bool:
+    """Return whether only the client reads a code on its way (OAuth 2.1, section 2.3)."""
+    parts = urlsplit(redirect_uri)
+    return parts.scheme != "http" or parts.hostname in LOOPBACK

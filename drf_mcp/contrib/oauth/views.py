@@ -16,7 +16,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.db import transaction
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
@@ -31,14 +31,15 @@ from oauth2_provider.forms import AllowForm
 from oauth2_provider.models import get_access_token_model as get_token_model
 from oauth2_provider.models import get_grant_model, get_refresh_token_model
 from oauth2_provider.scopes import get_scopes_backend
+from oauth2_provider.settings import oauth2_settings
 from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
 from rest_framework.exceptions import APIException
 
 from drf_mcp.access.resources import FoundEndpoint, PublicDocument
 from drf_mcp.browsable.frame import PagePart
-from drf_mcp.contrib.oauth.audiences import find_default_resources, find_endpoints_of, is_resource
-from drf_mcp.contrib.oauth.backends import LOOPBACK, READ_ONLY
-from drf_mcp.contrib.oauth.documents import JWT_BEARER, PERSON, keep_offered_grants
+from drf_mcp.contrib.oauth.audiences import find_default_resources, find_endpoints_of, find_resource
+from drf_mcp.contrib.oauth.backends import READ_ONLY
+from drf_mcp.contrib.oauth.documents import JWT_BEARER, LOOPBACK, PERSON, choose_offered
 from drf_mcp.exceptions import Refused
 from drf_mcp.exposure import Tool, Visibility
 from drf_mcp.features import Caller, RequestContext, mcp_settings
@@ -89,14 +90,18 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
         return response
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        asked = QueryDict(mutable=True)
+        for name, values in request.GET.lists():
+            # RFC 6749, section 3.1: a parameter without a value counts as left out.
+            if sent := list(filter(None, values)):
+                asked.setlist(name, sent)
+        # The person sees the resources of the token.
+        named = [find_resource(request, each) or each for each in asked.getlist("resource")]
+        asked.setlist("resource", named or find_default_resources(request))
         # A program on the person's machine can take the name of a known client, so people are
         # always asked.
-        asked = request.GET.copy()
         asked["approval_prompt"] = "force"
-        # The person sees the resources of the token.
-        if not asked.getlist("resource"):
-            asked.setlist("resource", find_default_resources(request))
-        request.GET = asked  # type: ignore[assignment]
+        request.GET, request.META["QUERY_STRING"] = asked, asked.urlencode()  # type: ignore[assignment]
         response: HttpResponse = super().get(request, *args, **kwargs)
         return response
 
@@ -117,7 +122,7 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
 
     def check(self, credentials: dict[str, Any], resources: list[str]) -> None:
         # A client that asks for tokens of another server was misled (RFC 8707, section 2).
-        if not all(is_resource(self.request, resource) for resource in resources):
+        if not all(find_resource(self.request, resource) for resource in resources):
             text = "No tokens are given out for this resource."
             state = credentials.get("state")
             error = CustomOAuth2Error(error="invalid_target", description=text, state=state)
@@ -296,11 +301,17 @@ def sort_by_kind(tools: Iterable[Tool]) -> list[tuple[str, list[Tool]]]:
 
 
 class RegistrationView(toolkit.DynamicClientRegistrationView):  # type: ignore[misc]
-    """Registers clients without the grants that they are not offered (RFC 7591, 3.2.1)."""
+    """Registers clients without what they are not offered (RFC 7591, section 3.2.1)."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        methods = oauth2_settings.OAUTH2_TOKEN_ENDPOINT_AUTH_METHODS_SUPPORTED
         # Where the body is no object, django-oauth-toolkit refuses it.
         with suppress(ValueError, AttributeError):
-            request._body = json.dumps(keep_offered_grants(json.loads(request.body))).encode()
+            sent = choose_offered(json.loads(request.body), methods)
+            request._body = json.dumps(sent).encode()
         response: HttpResponse = super().post(request, *args, **kwargs)
+        made = json.loads(response.content)
+        if "client_secret" in made:
+            # It has to be said that the secret does not end.
+            response.content = json.dumps({**made, "client_secret_expires_at": 0}).encode()
         return response

@@ -201,4 +201,4 @@ def test_the_scopes_are_those_that_the_person_saw(project):
     assert project.sign_in()["scope"] == "shop"
     assert project.sign_in(scope="shop refunds")["scope"] == "shop refunds"
     assert project.sign_in(scope=None)["scope"] == "shop"
-    assert parameters_of(project.authorize(scope="shop unheard"))["error"] == "invalid_scope"
+    assert parameters_of(project.authorize(scope="unheard"))["error"] == "invalid_scope"
