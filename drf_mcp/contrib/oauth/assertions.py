@@ -109,7 +109,8 @@ def read_assertion(assertion: Any, audience: str) -> Mapping[str, Any]:
         issuer = jwt.decode(assertion, options={"verify_signature": False}).get("iss")
     except (PyJWTError, RecursionError) as exc:
         raise InvalidGrantError("The assertion is no JSON Web Token.") from exc
-    if header.get("typ") != ASSERTION_TYPE:
+    # RFC 7515, section 4.1.9.
+    if str(header.get("typ")).lower().removeprefix("application/") != ASSERTION_TYPE:
         raise InvalidGrantError(f"The type of the assertion is not {ASSERTION_TYPE}.")
     if not isinstance(issuer, str) or issuer not in mcp_settings.IDENTITY_PROVIDERS:
         raise InvalidGrantError(f"No identity provider {str(issuer)[:200]!a} is trusted here.")

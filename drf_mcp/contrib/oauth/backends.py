@@ -18,6 +18,7 @@ from oauth2_provider.models import (
 from oauth2_provider.oauth2_backends import OAuthLibCore
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauth2_provider.scopes import get_scopes_backend
+from oauth2_provider.settings import oauth2_settings
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS
@@ -189,7 +190,8 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
         A refresh token that another request used first was copied: its connection ends.
         """
         known, model = getattr(request, "refresh_token_instance", None), get_refresh_token_model()
-        if known is None or known.revoked is not None:
+        # With a grace period, which the project sets, it may come again within that time.
+        if known is None or oauth2_settings.REFRESH_TOKEN_GRACE_PERIOD_SECONDS:
             return super().save_bearer_token(token, request)
         with transaction.atomic(using=router.db_for_write(model)):
             # Requests at the same time have all found the token unused.

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.db import transaction
@@ -175,7 +176,12 @@ class ConnectionsView(AgentPage, LoginRequiredMixin, TemplateView):
                 card.is_read_only &= READ_ONLY in token.scope.split()
                 card.scopes.pop(READ_ONLY, None)
                 card.last_token, cards[token.application_id] = token.created, card
-        return super().get_context_data(clients=[*reversed(cards.values())], **kwargs)
+        clients, home = [*reversed(cards.values())], ""
+        has_page = mcp_settings.BROWSABLE_PAGE
+        if settings.DEBUG if has_page is None else has_page:
+            with suppress(NoReverseMatch):
+                home = reverse("drf_mcp:endpoint")
+        return super().get_context_data(clients=clients, home=home, **kwargs)
 
     def post(self, request: HttpRequest) -> HttpResponse:
         client_id = request.POST.get("client", "")

@@ -103,6 +103,17 @@ def test_a_client_may_send_its_secret_as_a_header_and_ask_for_less(company):
     assert (answer["scope"], answer["resource"]) == ("shop", [ENDPOINT])
 
 
+def test_the_type_of_an_assertion_is_a_media_type(company):
+    assert company.send(company.sign(typ="application/OAuth-ID-JAG+jwt")).status_code == 200
+
+
+def test_an_assertion_opens_what_it_names_of_this_server(company):
+    other = "https://other.example/mcp"
+    assertion = company.sign(resource=[f"{ENDPOINT}/", other], scope="shop openid")
+    answer = company.send(assertion, scope="shop offline_access").json()
+    assert (answer["resource"], answer["scope"]) == ([ENDPOINT], "shop")
+
+
 # Claims and the type of the header, with numbers in seconds from now.
 REFUSED: list[dict[str, Any]] = [
     {"iss": "https://evil.example"},

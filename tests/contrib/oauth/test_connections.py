@@ -63,24 +63,48 @@ def test_a_client_may_revoke_its_tokens(project, kind):
     assert "No program acts for you." in page(project)
 
 
-def test_a_refresh_token_used_by_two_requests_at_once_ends_the_connection(project, monkeypatch):
-    """Both were validated before either has made its tokens."""
-    first = project.sign_in()
-    validate, others = AgentValidator.validate_refresh_token, []
+@pytest.fixture
+def refresh_at_once(project, monkeypatch):
+    """Send a refresh token twice: both are validated before either has made its tokens."""
 
-    def refresh_meanwhile(self, *args, **kwargs):
-        is_good = validate(self, *args, **kwargs)
-        if not others:
-            others.append(None)
-            others[0] = project.refresh(first["refresh_token"])
-        return is_good
+    def refresh(token: str) -> list[dict[str, str]]:
+        validate, answers = AgentValidator.validate_refresh_token, []
 
-    monkeypatch.setattr(AgentValidator, "validate_refresh_token", refresh_meanwhile)
+        def refresh_meanwhile(self, *args, **kwargs):
+            is_good = validate(self, *args, **kwargs)
+            monkeypatch.setattr(AgentValidator, "validate_refresh_token", validate)
+            answers.append(project.refresh(token))
+            return is_good
+
+        monkeypatch.setattr(AgentValidator, "validate_refresh_token", refresh_meanwhile)
+        late = project.refresh(token)
+        return [*answers, late]
+
+    return refresh
+
+
+def test_a_refresh_token_used_by_two_requests_at_once_ends_the_connection(project, refresh_at_once):
+    first, late = refresh_at_once(project.sign_in()["refresh_token"])
+    assert late["error"] == "invalid_grant"
+    assert project.list_tools(first["access_token"]) == 401
     assert project.refresh(first["refresh_token"])["error"] == "invalid_grant"
-    (other,) = others
-    assert project.list_tools(other["access_token"]) == 401
-    assert project.refresh(other["refresh_token"])["error"] == "invalid_grant"
     assert "No program acts for you." in page(project)
+
+
+def test_sessions_of_one_client_share_a_refresh_token_within_a_grace_period(
+    configure, project, refresh_at_once
+):
+    """Claude Code with two windows: claude-code#85236."""
+    configure(REFRESH_TOKEN_GRACE_PERIOD_SECONDS=120, COMPLIANT_BCP_RFC9700_TOKEN_STORAGE=False)
+    token = project.sign_in()["refresh_token"]
+    for answer in [*refresh_at_once(token), project.refresh(token)]:
+        assert project.list_tools(answer["access_token"]) == 200
+
+
+@pytest.mark.parametrize("has_page", [True, False])
+def test_they_lead_back_to_the_page_of_the_endpoint(project, settings, has_page):
+    settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": has_page}
+    assert ('<a class="brand" href="/mcp">' in page(project)) == has_page
 
 
 def test_the_page_of_the_endpoint_leads_to_them(project, settings):
