@@ -106,8 +106,17 @@ def write_address(tool: str, arguments: Any) -> str:
 # a module from another host needs headers that hosts of static files seldom send.
 EVERYWHERE = ("dom.js", "page.js")
 OF_A_TOOL = (
-    *("dom.js", "finder.js", "fields.js", "form.js", "wire.js", "words.js", "values.js"),
-    *("answer.js", "trail.js", "compare.js", "page.js"),
+    "dom.js",
+    "finder.js",
+    "fields.js",
+    "form.js",
+    "wire.js",
+    "words.js",
+    "values.js",
+    "answer.js",
+    "trail.js",
+    "compare.js",
+    "page.js",
 )
 STATIC_FILES = ("drf_mcp/page.css", "drf_mcp/icon.svg", *map("drf_mcp/{}".format, OF_A_TOOL))
 Context = dict[str, Any]

@@ -228,8 +228,16 @@ class OpenCode(ClientConfig):
 CLIENTS: dict[str, type[ClientConfig]] = {
     client.name: client
     for client in (
-        *(ClaudeCode, ClaudeDesktop, Cursor, VSCode, Codex, Gemini),
-        *(Windsurf, Zed, OpenCode, ProjectFile),
+        ClaudeCode,
+        ClaudeDesktop,
+        Cursor,
+        VSCode,
+        Codex,
+        Gemini,
+        Windsurf,
+        Zed,
+        OpenCode,
+        ProjectFile,
     )
 }
 

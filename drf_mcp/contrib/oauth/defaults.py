@@ -42,7 +42,9 @@ AGENTS: dict[str, Any] = {
     "ALLOW_LOCALHOST_LOOPBACK": True,
     "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],
     "OAUTH2_GRANT_TYPES_SUPPORTED": [
-        *("authorization_code", "refresh_token", "client_credentials"),
+        "authorization_code",
+        "refresh_token",
+        "client_credentials",
     ],
     "OAUTH2_TOKEN_ENDPOINT_AUTH_METHODS_SUPPORTED": [
         "none",

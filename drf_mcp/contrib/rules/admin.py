@@ -38,8 +38,21 @@ class ProposalAdmin(ReadOnlyAdmin):
     search_fields = ("proposal_id", "tool", "user_label", "reason")
     ordering = ("-created",)
     fields = readonly_fields = (
-        *("tool", "title", "user_label", "credential", "status", "rule", "reason", "group"),
-        *("shown_approvals", "shown_arguments", "message", "link", "created", "updated", "expires"),
+        "tool",
+        "title",
+        "user_label",
+        "credential",
+        "status",
+        "rule",
+        "reason",
+        "group",
+        "shown_approvals",
+        "shown_arguments",
+        "message",
+        "link",
+        "created",
+        "updated",
+        "expires",
     )
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -18,7 +18,15 @@ from drf_mcp.management.tool_reports import find_report
 from drf_mcp.transports.in_process import LocalEndpoint
 
 DAYS = re.compile(r"(\d{1,5})d")
-COLUMNS = (*("TOKEN", "USER", "NAME", "OPENS"), *("VALID UNTIL", "LAST USED", "STATE"))
+COLUMNS = (
+    "TOKEN",
+    "USER",
+    "NAME",
+    "OPENS",
+    "VALID UNTIL",
+    "LAST USED",
+    "STATE",
+)
 OPEN, REVOKED, EXPIRED = "open", "revoked", "expired"
 
 
