@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 import traceback
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,19 +15,17 @@ from django.apps import apps
 from django.db import connections, router
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.base.features import BaseDatabaseFeatures
-from django.db.transaction import Atomic
+from django.db.transaction import Atomic, atomic
 from rest_framework.exceptions import APIException
 
 from drf_mcp.archives import CallObject, find_written_databases, undoing
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.errors import ArgumentsRefused
-from drf_mcp.exceptions import attempt, catch
+from drf_mcp.exceptions import attempt
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import TRIAL
 from drf_mcp.introspection.inspection import wrapped_queries
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Problem
-
-logger = logging.getLogger("drf_mcp")
 
 # The argument that asks what a call would change, which is also the member of ``meta``.
 DRY_RUN = "dry_run"
@@ -47,14 +44,12 @@ WRITING, CHANGING_TABLES, CONTROLLING = (
     re.compile(f"{BLANKS_OR_COMMENTS}(?:{words})", re.IGNORECASE | re.DOTALL)
     for words in (rf"{CHANGES}|{TABLES}|WITH\b.*\b{CHANGES}", TABLES, CONTROL)
 )
-COMMITS = "commits through the driver of the database"
 ENDS_TRANSACTIONS = "ends transactions itself"
 # The functions by which Django refuses what would end a transaction, and what each shows.
 REFUSALS = {
     Atomic.__enter__.__code__: "holds a durable transaction",
     BaseDatabaseWrapper.validate_no_atomic_block.__code__: ENDS_TRANSACTIONS,
 }
-KEPT = "What it committed has been kept: read what was changed."
 # Characters of a value before and after.
 MOST_SHOWN = 500
 
@@ -92,14 +87,12 @@ class Rollback:
     Attributes:
         written: the statements that wrote.
         obstacle: what the call did that no rollback takes back, "" for nothing.
-        is_undone: False where the view has committed through the driver, behind Django's back.
     """
 
     def __init__(self) -> None:
         self.aliases: Collection[str] = find_written_databases()
         self.written: set[str] = set()
         self.obstacle = ""
-        self.is_undone = True
 
     def find_obstacle(self, callback: Any) -> str:
         """Return why the writes of a callback cannot be undone, "" if they can."""
@@ -125,28 +118,12 @@ class Rollback:
         trial.
         """
         TRIAL.set(call, self)
-        savepoints = {alias: connections[alias].savepoint() for alias in self.aliases}
-        try:
-            with wrapped_queries(self):
-                return make()
-        finally:
-            for alias, savepoint in savepoints.items():
-                self.release(connections[alias], savepoint)
-
-    def release(self, connection: Any, savepoint: Any) -> None:
-        # A savepoint that does not end shows that the driver has ended the transaction.
-        is_broken, connection.needs_rollback = connection.needs_rollback, False
-        if savepoint is None:
-            return
-        with catch() as caught:
-            try:
-                end = connection.savepoint_rollback if is_broken else connection.savepoint_commit
-                return end(savepoint)  # type: ignore[no-any-return]
-            finally:
-                connection.needs_rollback = is_broken
-        text = "What a view was only to try was committed by its driver"
-        logger.error(text, exc_info=caught.exception)
-        self.obstacle, self.is_undone = COMMITS, False
+        with ExitStack() as stack:
+            # What is read after the call needs transactions that the call has not broken.
+            for alias in self.aliases:
+                stack.enter_context(atomic(using=alias))
+            stack.enter_context(wrapped_queries(self))
+            return make()
 
     def __call__(self, execute: Callable[..., Any], sql: Any, *args: Any) -> Any:
         # A wrapper for Django's ``execute_wrapper``.
@@ -215,9 +192,9 @@ def _make_plain(outcome: Outcome) -> Outcome:
     return attempt(encode, outcome)
 
 
-def _mark_trial(outcome: Outcome, note: str = NOTE, **facts: Any) -> Outcome:
+def _mark_trial(outcome: Outcome, **facts: Any) -> Outcome:
     """Return the outcome of a dry run, with what the call would change in its meta."""
-    meta = {**outcome.meta, DRY_RUN: {"note": note, **facts}}
+    meta = {**outcome.meta, DRY_RUN: {"note": NOTE, **facts}}
     return outcome.changed(is_trial=True, meta=meta)
 
 
@@ -239,8 +216,6 @@ def _make_trial(call: CallState, proceed: Proceed) -> Outcome:
         return _refuse_trial(call, obstacle, "Nothing was run.")
     with rollback.undoing():
         outcome = _run_trial(call, proceed, rollback)
-    if not rollback.is_undone:
-        return _refuse_trial(call, rollback.obstacle, KEPT, note=KEPT)
     if rollback.obstacle:
         return _refuse_trial(call, rollback.obstacle, "Nothing was changed.")
     return outcome
@@ -292,10 +267,10 @@ def shorten(value: Any, most: int) -> Any:
     return f"{text[:most]}…" if len(text) > most else value
 
 
-def _refuse_trial(call: CallState, obstacle: str, state: str, note: str = NOTE) -> Outcome:
+def _refuse_trial(call: CallState, obstacle: str, state: str) -> Outcome:
     message = f"{call.tool.name} has no dry run here: its view {obstacle}. {state}"
     advice = "Leave the argument out to make the call itself, if that is wanted."
     pointer = call.tool.arguments.find_control_pointer(DRY_RUN)
     problem = Problem("dry_run_unavailable", message, pointer, received=True, remediation=advice)
     failure = Failure("VALIDATION_ERROR", Category.VALIDATION, message, advice, problems=(problem,))
-    return _mark_trial(Outcome(call.tool.name, 400, failure=failure), note)
+    return _mark_trial(Outcome(call.tool.name, 400, failure=failure))
