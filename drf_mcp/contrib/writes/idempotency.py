@@ -10,16 +10,14 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime, timedelta
-from types import SimpleNamespace
 from typing import Any, ClassVar, TypeVar
 
-from django.apps import apps
 from django.core.exceptions import PermissionDenied
-from django.db import IntegrityError, router, transaction
-from django.db.models import Count, Min, Model, Sum
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Min, Sum
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
@@ -29,7 +27,6 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.encoders import JSONEncoder
-from rest_framework.utils.serializer_helpers import ReturnDict
 
 from drf_mcp.archives import (
     MADE,
@@ -45,7 +42,7 @@ from drf_mcp.dispatch.response import keep_serializers
 from drf_mcp.exceptions import Conflict, attempt
 from drf_mcp.features import LimitReached, get_rows, mcp_settings
 from drf_mcp.interaction.call_context import call_context
-from drf_mcp.interaction.exchange import Block, find_call
+from drf_mcp.interaction.exchange import Block
 from drf_mcp.outcomes import (
     MISSING,
     Fidelity,
@@ -375,9 +372,6 @@ class IdempotencyKeyMixin:
                 notes.telemetry.update(members["telemetry"])
                 notes.content_version, notes.content_hash = members["version"]
                 response = _read_response(members)
-                # Only calls learn how to take it back, and the version of their object.
-                if find_call(request) is not None and isinstance(response, Response):
-                    response.data = _name_object(response.data, members.get("object"))
             response["Idempotency-Replayed"] = "true"
             return response
 
@@ -433,32 +427,13 @@ def _hash_received_file(value: Any) -> Any:
     return [value.name, digest.hexdigest()]
 
 
-def _find_changed_object(data: Any) -> Model | None:
-    row = getattr(getattr(data, "serializer", None), "instance", None)
-    return row if isinstance(row, Model) else None
-
-
-def _name_object(data: Any, kept: Sequence[Any] | None) -> Any:
-    """Return data that comes again, which knows its object as the first answer's serializer did."""
-    if kept is None or not isinstance(data, dict):
-        return data
-    label, pk = kept
-    model = apps.get_model(label)
-    row = model._base_manager.using(router.db_for_write(model)).filter(pk=pk).first()
-    serializer: Any = SimpleNamespace(instance=row)
-    return ReturnDict(data, serializer=serializer)
-
-
 def _write_answer(response: Any, notes: Any) -> str:
     """Return the text of a response, and of the notes of its view."""
-    body = {"data": response.data} if isinstance(response, Response) else {}
-    row = _find_changed_object(body.get("data"))
-    if not body:
-        body = {"content": base64.b64encode(response.getvalue()).decode()}
+    is_data = isinstance(response, Response)
+    content = "" if is_data else base64.b64encode(response.getvalue()).decode()
     return KeptEncoder().encode(
         {
-            **body,
-            "object": None if row is None else [row._meta.label, row.pk],
+            **({"data": response.data} if is_data else {"content": content}),
             "status": response.status_code,
             "headers": dict(response.items()),
             "warnings": _select_warnings(notes.warnings),
