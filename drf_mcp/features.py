@@ -329,12 +329,14 @@ class AccessStep(NamedTuple):
         name: the name of what decides.
         allows: None where it depends on the call.
         says: what it decides, as the end of a sentence that begins with the name.
+        needed: what would change the decision, "" if that is not known.
     """
 
     kind: str
     name: str
     allows: bool | None
     says: str
+    needed: str = ""
 
 
 class ToolReview:

@@ -32,7 +32,7 @@ PARTLY_PUBLIC = (
     "drf_mcp.signals",
 )
 # The exceptions that public functions and methods raise.
-RAISED = ["drf_mcp.exceptions.UnknownTool", "drf_mcp.contrib.operators.lock.LockFileError"]
+RAISED = ["drf_mcp.exceptions.UnknownTool", "drf_mcp.management.screen.UsageError"]
 
 
 @pytest.fixture(scope="module")

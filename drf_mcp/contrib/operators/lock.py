@@ -55,31 +55,35 @@ def _compare_entries(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
             MODULES.sub("", ", ".join(entry["permissions"])) or "none" for entry in (old, new)
         )
         yield f"permissions {was} became {is_now}", True
-    yield from _compare_arguments(old["arguments"], new["arguments"])
-    yield from _compare_answers(old["answers"], new["answers"])
+    yield from _compare_members("argument {}", old["arguments"], new["arguments"], are_sent=True)
+    yield from _compare_members(
+        "field {} of the answer", old["answers"], new["answers"], are_sent=False
+    )
     if old["request"] != new["request"]:
         yield f"request {old['request']} became {new['request']}", False
 
 
-def _compare_arguments(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
-    for name in old:
-        if name not in new:
-            yield f"argument {name} removed", True
+def _compare_members(
+    text: str, old: Entry, new: Entry, *, are_sent: bool
+) -> Iterator[tuple[str, bool]]:
+    for name, was in old.items():
+        what, is_now = text.format(name), new.get(name)
+        if is_now is None:
+            yield f"{what} removed", True
             continue
-        was, is_now = old[name], new[name]
         if was["type"] != is_now["type"]:
-            changed = f"argument {name} changed from {was['type']} to {is_now['type']}"
-            yield changed, not _accepts(is_now["type"], was["type"])
-        yield from _compare_choices(f"argument {name}", was.get("enum"), is_now.get("enum"))
+            kinds = (is_now["type"], was["type"]) if are_sent else (was["type"], is_now["type"])
+            yield f"{what} changed from {was['type']} to {is_now['type']}", not _accepts(*kinds)
         required = is_now.get("required", False)
-        if required != was.get("required", False):
-            yield f"argument {name} became {'required' if required else 'optional'}", required
-    for name in new:
-        if name not in old:
-            # A required member of an object that is new and optional breaks no call.
-            parent = name.rpartition(".")[0].removesuffix("[]")
-            required = new[name].get("required", False) and parent in {"", *old}
-            yield f"{'required ' * required}argument {name} added", required
+        if are_sent:
+            yield from _compare_choices(what, was.get("enum"), is_now.get("enum"))
+        if are_sent and required != was.get("required", False):
+            yield f"{what} became {'required' if required else 'optional'}", required
+    for name in [each for each in new if each not in old]:
+        # A required member of an object that is new and optional breaks no call.
+        parent = name.rpartition(".")[0].removesuffix("[]")
+        breaks = are_sent and new[name].get("required", False) and parent in {"", *old}
+        yield f"{'required ' * breaks}{text.format(name)} added", breaks
 
 
 def _compare_choices(
@@ -99,18 +103,6 @@ def _compare_choices(
         yield f"{what} takes {write(added)} as well", False
 
 
-def _compare_answers(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
-    for name in old:
-        if name not in new:
-            yield f"field {name} of the answer removed", True
-        elif (was := old[name]["type"]) != (is_now := new[name]["type"]):
-            changed = f"field {name} of the answer changed from {was} to {is_now}"
-            yield changed, not _accepts(was, is_now)
-    for name in new:
-        if name not in old:
-            yield f"field {name} of the answer added", False
-
-
 def _accepts(new: str, old: str) -> bool:
     allowed, required = set(new.split(" | ")), set(old.split(" | "))
     if "number" in allowed:
@@ -119,10 +111,6 @@ def _accepts(new: str, old: str) -> bool:
 
 
 # --- The file ------------------------------------------------------------------------------------
-
-
-class LockFileError(Exception):
-    """A lock file is missing or cannot be read."""
 
 
 def list_members(schema: Any, path: str = "") -> Entry:
@@ -180,12 +168,12 @@ class LockFile:
             known = document["format"] == FORMAT and isinstance(document["tools"], dict)
         except FileNotFoundError:
             message = f"There is no {self.path}. Write the file with mcp_tools lock."
-            raise LockFileError(message) from None
+            raise UsageError(message) from None
         except (OSError, ValueError, KeyError, TypeError) as exc:
-            raise LockFileError(f"{self.path} cannot be read: {exc!r}") from exc
+            raise UsageError(f"{self.path} cannot be read: {exc!r}") from exc
         if not known:
             message = f"{self.path} has another format. Write the file again with mcp_tools lock."
-            raise LockFileError(message)
+            raise UsageError(message)
         entries: dict[str, Entry] = document["tools"]
         return entries
 
@@ -224,10 +212,7 @@ class CheckReport(LockReport):
     def run(
         self, command: Any, options: Mapping[str, Any], screen: Screen, tools: Mapping[str, Tool]
     ) -> Iterable[str]:
-        try:
-            changes = self._find_file(command, options).find_changes()
-        except LockFileError as exc:
-            raise UsageError(str(exc)) from exc
+        changes = self._find_file(command, options).find_changes()
         found, lines = [asdict(change) for change in changes], self._list_changes(changes, screen)
         if not any(change.breaking for change in changes):
             return [command.format_json(found)] if options["json"] else lines

@@ -26,14 +26,9 @@ from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import Tool
 from drf_mcp.features import Caller
 from drf_mcp.observability.records import write_record
-from drf_mcp.protocol.constants import (
-    CLIENT_CAPABILITIES_KEY,
-    CLIENT_INFO_KEY,
-    PROTOCOL_VERSION_KEY,
-    STATELESS_REVISION,
-)
+from drf_mcp.protocol.constants import CLIENT_INFO_KEY
 from drf_mcp.transports.http import read_body
-from drf_mcp.transports.in_process import LocalEndpoint
+from drf_mcp.transports.in_process import InProcessClient, LocalEndpoint
 
 # Decisions that say nothing about other people's rows.
 SHOWN_TO_ALL = frozenset({"narrowing", "endpoint", "permission", "throttle"})
@@ -81,7 +76,7 @@ class OperatorsPart(PagePart):
     def answer(self, show: str) -> HttpResponse | None:
         if show != "comparison":
             return None
-        return _compare_users(self.page.server, self.page.caller)
+        return _compare_users(self.page.caller)
 
     def get_audience(self, tool: Tool) -> str:
         if not self.page.is_staff:
@@ -108,7 +103,21 @@ def _is_comparable(tool: Tool) -> bool:
     return tool.endpoint.method == "GET" and bool(tool.annotations["readOnlyHint"])
 
 
-def _compare_users(server: Any, caller: Caller) -> HttpResponse:
+class ComparedEndpoint(LocalEndpoint):
+    """The endpoint of a superuser who compares, as other users call it."""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller.request.path_info)
+        self.caller = caller
+
+    def make_caller(self, user: Any = None, authorization: str | None = None) -> Caller:
+        other, sent = super().make_caller(user, authorization), self.caller.request.META
+        other.narrowings += self.caller.narrowings
+        other.request.META.update({key: str(sent[key]) for key in SENDER if key in sent})
+        return other
+
+
+def _compare_users(caller: Caller) -> HttpResponse:
     """Make one call as each of several users, and return the answers in the order of the users.
 
     The caller is a superuser with a session of this site and a CSRF token. The calls run at this
@@ -132,17 +141,13 @@ def _compare_users(server: Any, caller: Caller) -> HttpResponse:
         raise ValidationError(_("A comparison has a tool and its arguments."))
     if not isinstance(users, list) or not 1 <= len(users) <= MOST_USERS:
         raise ValidationError(_("A comparison has up to %(count)d users.") % {"count": MOST_USERS})
-    endpoint = LocalEndpoint(caller.request.path_info)
+    endpoint = ComparedEndpoint(caller)
     tool = endpoint.tools.get(name)
     if tool is None or not _is_comparable(tool):
         text = _("%(tool)s is no tool of this endpoint that a GET serves.")
         raise ValidationError(text % {"tool": name})
     found = [find_user(str(user)) for user in users]
-    answers = []
-    for user in found:
-        other = endpoint.make_caller(user)
-        other.narrowings += caller.narrowings
-        answers.append(_call_as(user, other, server, caller, name, arguments))
+    answers = [_call_as(user, endpoint, name, arguments) for user in found]
     response = JsonResponse({"answers": answers})
     response["Cache-Control"] = "no-store"
     return response
@@ -162,25 +167,17 @@ def find_user(username: str) -> Any:
 
 
 def _call_as(
-    user: Any, other: Caller, server: Any, caller: Caller, name: str, arguments: Mapping[str, Any]
+    user: Any, endpoint: ComparedEndpoint, name: str, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
     label = ANONYMOUS if user is None else user.get_username()
-    own = caller.user.get_username()
+    own = endpoint.caller.user.get_username()
     fields = {"tool": name, "user": label, "by": own}
     write_record(logging.WARNING, "%s called as %s by %s", (name, label, own), fields)
-    sent = caller.request.META
-    other.request.META.update({key: str(sent[key]) for key in SENDER if key in sent})
-    meta = {
-        PROTOCOL_VERSION_KEY: STATELESS_REVISION,
-        CLIENT_INFO_KEY: {"name": f"compared by {own}", "version": "1"},
-        CLIENT_CAPABILITIES_KEY: {},
-    }
+    meta = {CLIENT_INFO_KEY: {"name": f"compared by {own}", "version": "1"}}
     params = {"name": name, "arguments": arguments, "_meta": meta}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     started = time.perf_counter()
     try:
-        reply = server.handle_body(json.dumps(message).encode(), None, other)
-        body = json.loads(reply.body)
+        body = InProcessClient(user, endpoint=endpoint).send("tools/call", params)
     except APIException as exc:
         # The endpoint's own permissions refuse the other user.
         sentence = find_sentence(exc.detail)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import cached_property, partial, reduce
 from itertools import islice
 from typing import Any
@@ -53,25 +52,6 @@ JOINTS: dict[Any, str] = {permissions.AND: BOTH, permissions.OR: EITHER}
 NEGATED: Any = permissions.NOT
 
 
-@dataclass(frozen=True)
-class Step:
-    """One decision about a call of a tool, in the language of its reader."""
-
-    # What decides, in one word, such as "permission".
-    kind: str
-    name: str
-    # None where it depends on the row or cannot be asked.
-    allows: bool | None
-    says: str
-    # What would change the decision, "" if that is not known.
-    needed: str = ""
-
-    @property
-    def need(self) -> str:
-        """The sentence that names what is needed, "" if that is not known."""
-        return _("Needed: %(needed)s.") % {"needed": self.needed} if self.needed else ""
-
-
 def lets_all_in(permission: Any) -> bool:
     """Return whether a permission is `AllowAny`; a subclass may override its methods."""
     methods, stock = ("has_permission", "has_object_permission"), permissions.AllowAny
@@ -80,6 +60,10 @@ def lets_all_in(permission: Any) -> bool:
 
 def _write_name(permission: Any) -> str:
     return MODULES.sub("", name_permission(permission))
+
+
+def _write_need(step: AccessStep) -> str:
+    return _("Needed: %(needed)s.") % {"needed": step.needed} if step.needed else ""
 
 
 class AskedPermission:
@@ -91,19 +75,21 @@ class AskedPermission:
         self.view = view
         self.name = _write_name(permission)
 
-    def make_step(self, kind: str) -> Step:
+    def make_step(self, kind: str) -> AccessStep:
         with catch() as caught:
             if self.permission.has_permission(self.request, self.view):
-                return Step(kind, self.name, True, _("allows it"))
-            return Step(kind, self.name, False, _("refuses"), self._find_needs(self.permission))
+                return AccessStep(kind, self.name, True, _("allows it"))
+            return AccessStep(
+                kind, self.name, False, _("refuses"), self._find_needs(self.permission)
+            )
         exc = caught.exception
         # Permissions of some projects raise their refusal.
         if is_refusal(exc):
-            return Step(kind, self.name, False, _("refuses: %(reason)s") % {"reason": exc})
+            return AccessStep(kind, self.name, False, _("refuses: %(reason)s") % {"reason": exc})
         says = _("cannot be asked without a call: %(error)r") % {"error": exc}
-        return Step(kind, self.name, None, says)
+        return AccessStep(kind, self.name, None, says)
 
-    def make_object_step(self, rows: Any) -> Step | None:
+    def make_object_step(self, rows: Any) -> AccessStep | None:
         # None for a permission without a check of objects.
         base = permissions.BasePermission.has_object_permission
         if getattr(type(self.permission), "has_object_permission", base) is base:
@@ -118,7 +104,7 @@ class AskedPermission:
         facts = {"allowed": allowed, "count": asked, "rows": rows.model._meta.verbose_name_plural}
         name, allows = f"{self.name}.has_object_permission", True if allowed == asked else None
         needed = "" if allows else self._find_needs(self.permission)
-        return Step(
+        return AccessStep(
             "object permission", name, allows if allowed else not asked, says % facts, needed
         )
 
@@ -197,7 +183,7 @@ class PermissionTrace:
         negotiate(self.view)
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[AccessStep, ...]:
         found, unasked = [*self._find_narrowing_steps()], self.view
 
         def look(view: Any) -> None:
@@ -210,10 +196,10 @@ class PermissionTrace:
         refusal = self.ask(look)
         if isinstance(refusal, AuthenticationFailed) and self.view is unasked:
             says = _("refuses: %(reason)s") % {"reason": refusal}
-            found.append(Step("endpoint", "authentication", False, says))
+            found.append(AccessStep("endpoint", "authentication", False, says))
         elif self.view is unasked:
             says = _(UNASKABLE) % {"error": refusal}
-            found.append(Step("middleware", "CALL_MIDDLEWARE", None, says))
+            found.append(AccessStep("middleware", "CALL_MIDDLEWARE", None, says))
         return tuple(found)
 
     def ask(self, look: Callable[[Any], None], call: Call | None = None) -> Exception | None:
@@ -233,7 +219,7 @@ class PermissionTrace:
 
     def as_data(self) -> dict[str, Any]:
         """Return the decision and its steps as JSON."""
-        steps = [asdict(step) for step in self.steps]
+        steps = [step._asdict() for step in self.steps]
         return {"allows": self.allows, "verdict": self.verdict, "steps": steps}
 
     def list_lines(self, screen: Screen) -> Iterator[str]:
@@ -244,7 +230,7 @@ class PermissionTrace:
         yield ""
         for step in self.steps:
             yield f"{colours[step.allows](f'{MARKS[step.allows]:<8}')}{step.kind}: {step.name}"
-            yield from screen.wrap(f"{step.says}. {step.need}", 8)
+            yield from screen.wrap(f"{step.says}. {_write_need(step)}", 8)
 
     @property
     def verdict(self) -> str:
@@ -254,7 +240,7 @@ class PermissionTrace:
         deciding = next(step for step in self.steps if step.allows is self.allows)
         # Translators: the step says what the permission or throttle of that name does.
         reason = _("%(name)s %(says)s.") % {"name": deciding.name, "says": deciding.says}
-        facts["reason"] = f"{reason} {deciding.need}".rstrip()
+        facts["reason"] = f"{reason} {_write_need(deciding)}".rstrip()
         if self.allows is False:
             return _("%(who)s may not call %(tool)s: %(reason)s") % facts
         return _("%(who)s may call %(tool)s, within limits: %(reason)s") % facts
@@ -265,27 +251,29 @@ class PermissionTrace:
             for permission in self.view.get_permissions()
         ]
 
-    def _find_narrowing_steps(self) -> Iterator[Step]:
+    def _find_narrowing_steps(self) -> Iterator[AccessStep]:
         own: list[Narrowing] = []
         with catch() as caught:
             own += find_own_narrowings(self.request)
         if hasattr(caught, "exception"):
-            yield Step("narrowing", "READ_ONLY", None, _(UNASKABLE) % {"error": caught.exception})
+            yield AccessStep(
+                "narrowing", "READ_ONLY", None, _(UNASKABLE) % {"error": caught.exception}
+            )
         for narrowing in dict.fromkeys((*self.caller.narrowings, *self.narrowings, *own)):
             allows = narrowing.allows(self.tool)
             says = _("leaves the tool") if allows else narrowing.write_words(self.tool)
-            yield Step("narrowing", narrowing.label, allows, says)
+            yield AccessStep("narrowing", narrowing.label, allows, says)
 
-    def _find_permission_steps(self) -> Iterator[Step]:
+    def _find_permission_steps(self) -> Iterator[AccessStep]:
         for permission in self.permissions:
             yield AskedPermission(permission, self.request, self.caller.view).make_step("endpoint")
         asked: Any = attempt(self.ask_permissions, otherwise=lambda exc: exc)
         if isinstance(asked, Exception):
-            yield Step("permission", "get_permissions", None, _(UNASKABLE) % {"error": asked})
+            yield AccessStep("permission", "get_permissions", None, _(UNASKABLE) % {"error": asked})
             return
         yield from (permission.make_step("permission") for permission in asked)
 
-    def _find_feature_steps(self) -> Iterator[Step]:
+    def _find_feature_steps(self) -> Iterator[AccessStep]:
         for get_steps in features.reviews["get_access_steps"]:
             found: Any = attempt(
                 partial(get_steps, self.tool, self.caller), otherwise=lambda exc: exc
@@ -293,9 +281,9 @@ class PermissionTrace:
             if isinstance(found, Exception):
                 name, says = type(get_steps.__self__).__name__, _(UNASKABLE) % {"error": found}
                 found = [AccessStep(name, name, None, says)]
-            yield from (Step(*step) for step in found)
+            yield from found
 
-    def _find_throttle_steps(self) -> Iterator[Step]:
+    def _find_throttle_steps(self) -> Iterator[AccessStep]:
         for throttle in attempt(self.view.get_throttles, []):
             name = type(throttle).__name__
             read = partial(find_quota, throttle, self.view.request, self.view)
@@ -305,26 +293,26 @@ class PermissionTrace:
                 says %= {**vars(quota), "period": _(str(quota.period))}
                 allows = quota.remaining != 0
                 needed = "" if allows else _("to wait %(retry_after)s seconds") % vars(quota)
-                yield Step("throttle", name, allows, says, needed)
+                yield AccessStep("throttle", name, allows, says, needed)
             else:
                 says = _(
                     "does not limit the caller now, or cannot be asked without counting a call"
                 )
-                yield Step("throttle", name, True, says)
+                yield AccessStep("throttle", name, True, says)
 
-    def _find_row_steps(self) -> Iterator[Step]:
+    def _find_row_steps(self) -> Iterator[AccessStep]:
         view, kwargs = self.view, self.tool.endpoint.route.kwargs
         # A call that creates reads no rows.
         if not isinstance(view, GenericAPIView) or not (kwargs or self.request.method == "GET"):
             return
-        steps: list[Step] = []
+        steps: list[AccessStep] = []
 
         def note(name: str, rows: Any, before: int) -> None:
             left, plural = rows.count(), rows.model._meta.verbose_name_plural
             facts = {"left": left, "count": before, "rows": plural}
             if left != before or not steps:
                 says, allows = _("shows %(left)d of %(count)d %(rows)s"), left == before or None
-                steps.append(Step("rows", name, allows, says % facts))
+                steps.append(AccessStep("rows", name, allows, says % facts))
 
         with catch():
             rows: Any = view.get_queryset()
@@ -342,7 +330,7 @@ class PermissionTrace:
         says = _("depends on arguments and cannot be asked here")
         if kwargs:
             says = _("depends on %(names)s and cannot be asked here")
-        yield Step("rows", "get_queryset", None, says % {"names": ", ".join(kwargs)})
+        yield AccessStep("rows", "get_queryset", None, says % {"names": ", ".join(kwargs)})
 
 
 class WhyReport(ToolReport):

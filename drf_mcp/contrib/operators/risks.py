@@ -29,10 +29,6 @@ MARKS = {GUARDED: "yes", LACKING: "no", NEEDLESS: "-", UNKNOWN: "?"}
 class ToolRisks:
     """What guards one tool that writes.
 
-    Args:
-        tool: the tool.
-        throttles: the throttles of the endpoint.
-
     Attributes:
         guards: each guard by its name: "yes", "no", "not needed" or "not known".
         lacking: the names of the guards that the tool needs and lacks.

@@ -7,7 +7,6 @@ import functools
 import inspect
 import sys
 import textwrap
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -33,20 +32,6 @@ PATH_PARAMETER = (
 DECLARED = (
     'Describe it on the view: @mcp_tool(%s={"NAME": {"type": "string", "description": "..."}})'
 )
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-@functools.cache
-def _find_own_classes(owner: type) -> Sequence[tuple[type, str, ast.ClassDef]]:
-    found: list[tuple[type, str, Any]] = []
-    for base in owner.__mro__:
-        path = getattr(sys.modules.get(base.__module__), "__file__", None) or ""
-        if is_project_file(path):
-            with suppress(OSError, SyntaxError, TypeError):
-                lines, start = inspect.getsourcelines(base)
-                tree = ast.parse(textwrap.dedent("".join(lines)))
-                found.append((base, path, ast.increment_lineno(tree, start - 1).body[0]))
-    return found
 
 
 class SourceLine(NamedTuple):
@@ -55,32 +40,28 @@ class SourceLine(NamedTuple):
     owner: str
 
 
-class OwnClasses:
-    """The classes of an MRO that the project wrote, with their syntax trees."""
+@functools.cache
+def find_line(owner: Any, name: str = "") -> SourceLine | None:
+    """Return the line of the nearest class in an MRO that the project wrote, None for none.
 
-    def __init__(self, owner: Any) -> None:
-        self.found = _find_own_classes(owner) if isinstance(owner, type) else ()
-
-    @property
-    def line(self) -> str:
-        """The place of the nearest class, "" where the project wrote none."""
-        return next((write_line(path, node.lineno) for _base, path, node in self.found), "")
-
-    def find_member(self, name: str) -> SourceLine | None:
-        """Return the line of ``name = ...`` or of the method of that name, None for none."""
-        for base, path, node in self.found:
-            for member in node.body:
-                if name in _list_targets(member):
-                    return SourceLine(write_line(path, member.lineno), base.__name__)
-        return None
+    Args:
+        name: of a member; the line is its ``name = ...`` or the method of that name.
+    """
+    for base in getattr(owner, "__mro__", ()):
+        path = getattr(sys.modules.get(base.__module__), "__file__", None) or ""
+        if is_project_file(path):
+            with suppress(OSError, SyntaxError, TypeError):
+                lines, start = inspect.getsourcelines(base)
+                found: Any = ast.parse(textwrap.dedent("".join(lines))).body
+                for node in found[0].body if name else found:
+                    if not name or name in _list_targets(node):
+                        return SourceLine(write_line(path, start + node.lineno - 1), base.__name__)
+    return None
 
 
-def _list_targets(member: ast.stmt) -> list[str]:
-    if isinstance(member, (*FUNCTIONS, ast.ClassDef)):
-        return [member.name]
-    targets: list[ast.expr] = member.targets if isinstance(member, ast.Assign) else []
-    targets = [member.target] if isinstance(member, ast.AnnAssign) else targets
-    return [target.id for target in targets if isinstance(target, ast.Name)]
+def _list_targets(member: Any) -> list[str]:
+    targets = getattr(member, "targets", [getattr(member, "target", member)])
+    return [getattr(target, "id", getattr(target, "name", "")) for target in targets]
 
 
 class EndpointLines:
@@ -97,8 +78,9 @@ class EndpointLines:
     def view(self) -> str:
         # A function of @api_view is what its class was made of. A view of an installed package has
         # no line of the project's.
-        own = OwnClasses(self.endpoint.view_class).line
-        return own or self.function or str(self.endpoint.place)
+        view_class: Any = self.endpoint.view_class
+        own = find_line(view_class)
+        return own.place if own else self.function or str(self.endpoint.place)
 
     @property
     def function(self) -> str:
@@ -129,19 +111,20 @@ class EndpointLines:
 
 def _find_field(serializer: Any, name: str) -> dict[str, str] | None:
     """Return the line of a field: of the serializer, else of its model, else of Meta."""
-    owner = type(serializer)
-    own, model = OwnClasses(owner), getattr(getattr(owner, "Meta", None), "model", None)
-    line, field, source = own.find_member(name), serializer.fields.get(name), name
+    owner: Any = type(serializer)
+    field, source = serializer.fields.get(name), name
+    model, line = getattr(getattr(owner, "Meta", None), "model", None), find_line(owner, name)
     if line is None and model:
         source = getattr(field, "source", name)
         known = {each.name: each.model for each in model._meta.get_fields()}
-        line = OwnClasses(known.get(source)).find_member(source)
+        line = find_line(known.get(source), source)
     if line is not None:
         subject = f"{line.owner}.{source}"
         return {"place": line.place, "subject": subject, "remedy": HELP_TEXT}
-    if field is None or not own.line:
+    own = find_line(owner)
+    if field is None or own is None:
         return None
-    return {"place": own.line, "subject": f"{owner.__name__}.{name}", "remedy": EXTRA_KWARGS}
+    return {"place": own.place, "subject": f"{owner.__name__}.{name}", "remedy": EXTRA_KWARGS}
 
 
 def _find_filter(view: Any, name: str) -> dict[str, str] | None:
@@ -149,15 +132,15 @@ def _find_filter(view: Any, name: str) -> dict[str, str] | None:
     filterset = getattr(view, "filterset_class", None)
     # A range is two arguments of one filter.
     for item in filter(None, (name, name.rpartition("_")[0])):
-        if line := OwnClasses(filterset).find_member(item):
+        if line := find_line(filterset, item):
             subject = f"{line.owner}.{item}"
             return {"place": line.place, "subject": subject, "remedy": DECLARED_FILTER}
     made = {
         *getattr(filterset, "base_filters", ()),
         *(getattr(view, "filterset_fields", None) or ()),
     }
-    owner = type(view) if filterset is None else filterset
-    if not made & {name, name.partition("__")[0]}:
+    owner: Any = type(view) if filterset is None else filterset
+    own = find_line(owner)
+    if own is None or not made & {name, name.partition("__")[0]}:
         return None
-    place, subject = OwnClasses(owner).line, f"{owner.__name__}.{name}"
-    return {"place": place, "subject": subject, "remedy": MADE_FILTER}
+    return {"place": own.place, "subject": f"{owner.__name__}.{name}", "remedy": MADE_FILTER}
