@@ -67,7 +67,7 @@ MUTANTS = (
     ),
     Mutant("AgentValidator.validate_refresh_token", never(2), "contrib/oauth/test_read_only.py"),
     Mutant("Session.find", never(3), "contrib/asking/test_sessions.py"),
-    Mutant("OpenQuestions.find_unanswered", drop("session"), "contrib/asking/test_handshake.py"),
+    Mutant("Session._find_unanswered", drop("session"), "contrib/asking/test_handshake.py"),
     # The door.
     Mutant("check_origin", never(1), "server/test_origins.py"),
     Mutant("admits", always(7, 2), "server/test_origins.py"),

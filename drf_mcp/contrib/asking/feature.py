@@ -8,7 +8,7 @@ from django.core import signing
 from django.core.cache import cache
 
 from drf_mcp.codes import LOG_LEVELS
-from drf_mcp.contrib.asking.waiting import HEADER, SECONDS, OpenQuestions, Session, WaitingGuard
+from drf_mcp.contrib.asking.waiting import HEADER, SECONDS, Session, WaitingGuard
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.features import (
     Bound,
@@ -92,9 +92,9 @@ class AskingFeature(Feature):
             return
         session = Session.find(headers, caller)
         if session and isinstance(item, ClientResponse):
-            OpenQuestions(session).answer(item.id, item.result)
+            session.keep_answer(item.id, item.result)
         elif session and item.method == CANCELLED:
-            OpenQuestions(session).cancel(item.params.get("requestId"))
+            session.cancel(item.params.get("requestId"))
 
 
 class InputGuard(Guard):
@@ -118,10 +118,6 @@ class InputGuard(Guard):
 
 class InputRequests:
     """One round of a call that asks its user; the client sends each round as a new request.
-
-    Args:
-        context: the request of this round.
-        subject: what is called: the method, and the name of the tool.
 
     Attributes:
         is_retry: whether the request brings answers, or what was signed for them.

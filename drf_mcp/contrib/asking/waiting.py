@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 from django.core import signing
@@ -53,12 +54,7 @@ class Session:
 
     @classmethod
     def open(cls, declared: Any, principal: str) -> Session | None:
-        """Return the session of a client, None for one whose user cannot be asked.
-
-        Args:
-            declared: the ``capabilities`` of ``initialize``, any JSON value.
-            principal: who is calling.
-        """
+        """Return the session of a client, None for one whose user cannot be asked."""
         known = read_modes({CLIENT_CAPABILITIES_KEY: declared})
         modes = tuple(mode for mode in MODES if mode in known)
         return cls(secrets.token_urlsafe(16), hash_json(principal), modes) if modes else None
@@ -87,41 +83,12 @@ class Session:
         """Return the session id: visible ASCII, signed."""
         return signing.dumps([self.key, self.owner, self.modes], salt=SALT)
 
-
-class SessionNotFound(Refused):
-    """The session id is no session of the caller (HTTP 404): the client initializes anew."""
-
-    def __init__(self) -> None:
-        super().__init__(404, "There is no such session: initialize anew.")
-
-
-# Seconds between two looks for answers that other processes were given.
-INTERVAL = 0.5
-
-
-class OpenQuestions:
-    """The questions to one client.
-
-    Args:
-        session: the session id of the client.
-    """
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-
-    def open(self, ids: Sequence[str], call_id: Any, seconds: int, holder: str) -> bool:
-        """Let new questions be answered, unless too many are open; return whether they can be.
-
-        Args:
-            ids: the ids of the questions.
-            holder: whom the bound counts.
-            call_id: the id of the request that waits.
-            seconds: for how long they can be answered.
-        """
+    def ask(self, ids: Sequence[str], call_id: Any, seconds: int, holder: str) -> bool:
+        """Let new questions be answered, unless too many are open; return whether they can be."""
         now, rows = timezone.now(), _find_questions()
         kept = {
             "holder": holder,
-            "session": self.session.key,
+            "session": self.key,
             "call": hash_json(call_id),
             "expires": now + timedelta(seconds=seconds),
         }
@@ -132,22 +99,33 @@ class OpenQuestions:
         close(ids)
         return False
 
-    def answer(self, question_id: Any, result: Any) -> None:
+    def keep_answer(self, question_id: Any, result: Any) -> None:
         """Keep the first answer to a question of this client; all others are dropped."""
-        rows = self.find_unanswered().filter(question_id=question_id)
+        rows = self._find_unanswered().filter(question_id=question_id)
         if isinstance(question_id, str) and rows.update(answer=[result]):
             WAITING.wake(question_id)
 
     def cancel(self, call_id: Any) -> None:
-        rows = self.find_unanswered().filter(call=hash_json(call_id))
+        rows = self._find_unanswered().filter(call=hash_json(call_id))
         ids = list(rows.values_list("question_id", flat=True))
         rows.update(answer=[])
         for question_id in ids:
             WAITING.wake(question_id)
 
-    def find_unanswered(self) -> Any:
+    def _find_unanswered(self) -> Any:
         still_open = {"answer__isnull": True, "expires__gt": timezone.now()}
-        return _find_questions().filter(session=self.session.key, **still_open)
+        return _find_questions().filter(session=self.key, **still_open)
+
+
+class SessionNotFound(Refused):
+    """The session id is no session of the caller (HTTP 404): the client initializes anew."""
+
+    def __init__(self) -> None:
+        super().__init__(404, "There is no such session: initialize anew.")
+
+
+# Seconds between two looks for answers that other processes were given.
+INTERVAL = 0.5
 
 
 def _find_questions() -> Any:
@@ -239,11 +217,6 @@ def wait_for_answers(
 
     Raises:
         NoAnswer: if the server is told to stop.
-
-    Args:
-        news: wakes the call: an answer has come, or the client is gone.
-        channel: the way to the client.
-        seconds: for how long the call waits.
     """
     deadline = time.monotonic() + seconds
     while not channel.is_cancelled and (left := deadline - time.monotonic()) > 0:
@@ -271,35 +244,12 @@ class NoAnswer(Exception):
     """The user was not asked, or did not answer; the text is for the model, "" for nothing."""
 
 
-class WaitingInputRequests:
-    """The rounds of a call whose thread waits for the answers.
-
-    Args:
-        modes: what the client's user can be asked by.
-    """
-
-    def __init__(self, modes: tuple[str, ...]) -> None:
-        self.exchange = Exchange(modes)
-
-    def add(self, questions: Sequence[Question], answers: Mapping[str, Answer]) -> None:
-        known = self.exchange
-        self.exchange = Exchange(
-            known.modes,
-            {**known.answers, **answers},
-            {**known.memory, **{question.key: question.memory for question in questions}},
-            known.round + 1,
-        )
-
-
 class WaitingGuard(Guard):
     """Asks what a call asks, waits, and makes the call again with the answers.
 
     It is outside of the time limit, of transactions and of idempotency, for which each round is
     another call, with the rights that the caller has then. Throttles of the endpoint and the audit
     count one call.
-
-    Args:
-        session: the session id of the client.
     """
 
     order = 350
@@ -308,9 +258,9 @@ class WaitingGuard(Guard):
         self.session = session
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        input_requests, slots = WaitingInputRequests(self.session.modes), dict(call.slots)
+        exchange, slots = Exchange(self.session.modes), dict(call.slots)
         while True:
-            call.slots = {**slots, INPUT_REQUESTS: input_requests}
+            call.slots = {**slots, INPUT_REQUESTS: SimpleNamespace(exchange=exchange)}
             try:
                 outcome = proceed(call)
                 questions, asked = outcome.questions, None
@@ -321,12 +271,14 @@ class WaitingGuard(Guard):
             if not questions:
                 return outcome
             try:
-                input_requests.add(questions, self.ask(call, questions, input_requests.exchange))
+                answers = {**exchange.answers, **self.ask(call, questions, exchange)}
             except NoAnswer as exc:
                 if asked is None:
                     return _explain_silence(outcome, str(exc))
                 asked.failure = _say_first(str(exc), asked.failure)
                 raise asked from None
+            memory = {**exchange.memory, **{each.key: each.memory for each in questions}}
+            exchange = Exchange(exchange.modes, answers, memory, exchange.round + 1)
             self.renew(call)
 
     def renew(self, call: CallState) -> None:
@@ -361,8 +313,7 @@ class WaitingGuard(Guard):
             with WAITING.adding(ids, news, most) as is_admitted:
                 if not is_admitted:
                     raise NoAnswer()
-                opened = OpenQuestions(self.session)
-                if not opened.open(ids, context.message.id, seconds, call.caller.holder):
+                if not self.session.ask(ids, context.message.id, seconds, call.caller.holder):
                     raise NoAnswer(str(LimitReached("MAX_QUESTIONS").detail))
                 for question_id, question in zip(ids, questions, strict=True):
                     params = _make_params(question, question_id, revision)

@@ -161,11 +161,10 @@ def test_an_answer_that_another_process_received_is_found(monkeypatch):
 
 
 def test_the_first_answer_counts():
-    questions = waiting.OpenQuestions(Session.open(FORMS, "someone"))
-    question_id = "first"
-    assert questions.open([question_id], 7, 60, "holder")
-    questions.answer(question_id, {"action": "decline"})
-    questions.answer(question_id, accept(**REASON))
+    session, question_id = Session.open(FORMS, "someone"), "first"
+    assert session.ask([question_id], 7, 60, "holder")
+    session.keep_answer(question_id, {"action": "decline"})
+    session.keep_answer(question_id, accept(**REASON))
     assert waiting.read_answers([question_id]) == {question_id: [{"action": "decline"}]}
     waiting.close([question_id])
 
