@@ -44,12 +44,7 @@ class AggregateRoute(Route):
 
 @dataclass(frozen=True)
 class AggregateEndpoint(Endpoint):
-    """The endpoint of an aggregate.
-
-    Attributes:
-        fields: the declared names of serializer fields.
-        listing: the endpoint of the list.
-    """
+    """The endpoint of an aggregate."""
 
     fields: tuple[str, ...] = ()
     listing: Endpoint | None = None
@@ -92,11 +87,7 @@ class AggregateEndpoint(Endpoint):
 
 
 class AggregateList:
-    """Gives a view class a ``list`` that answers with figures of the rows that it would list.
-
-    Attributes:
-        mcp_aggregate: the fields that the project declared.
-    """
+    """Gives a view class a ``list`` that answers with figures of the rows that it would list."""
 
     mcp_aggregate: tuple[str, ...] = ()
 

@@ -71,12 +71,7 @@ class Keys(ClosedSet):
 
 
 class Declaration:
-    """The fields that a project declared, without a caller: what the tool's schema can name.
-
-    Args:
-        inspection: the inspected view of the aggregate.
-        names: the declared names of serializer fields.
-    """
+    """The fields that a project declared, without a caller: what the tool's schema can name."""
 
     def __init__(self, inspection: Inspection, names: Sequence[str]) -> None:
         self.inspection = inspection

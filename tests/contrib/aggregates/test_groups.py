@@ -73,8 +73,8 @@ def test_a_list_without_rows_has_a_total_and_no_groups(ask):
 
 
 def test_the_order_of_the_list_does_not_split_the_groups(sql_of):
-    (sql,) = sql_of(group_by=["kind"], search="Bern")
-    assert "left_at" not in sql
+    for sql in sql_of(group_by=["kind"], search="Bern"):
+        assert "left_at" not in sql
 
 
 def test_decimals_sum_up_exactly(ask):
