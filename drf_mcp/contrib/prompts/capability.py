@@ -25,14 +25,9 @@ from drf_mcp.protocol import REVISIONS
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.eras import InputRequired
 
-_OLD = frozenset({"name", "description", "arguments", "required"})
-_TITLED = _OLD | {"title", "_meta"}
+_OLD = frozenset({"name", "title", "description", "arguments", "required", "_meta"})
 # Revision -> members of a Prompt and of a PromptArgument.
-MEMBERS: Mapping[str, frozenset[str]] = {
-    "2025-06-18": _TITLED,
-    "2025-11-25": _TITLED | {"icons"},
-    "2026-07-28": _TITLED | {"icons"},
-}
+MEMBERS = dict.fromkeys(REVISIONS, _OLD | {"icons"}) | {"2025-06-18": _OLD}
 LIST = frozenset({"prompts", "nextCursor", "_meta"})
 GET = frozenset({"description", "messages", "_meta"})
 # The kinds of media that messages hold as they are; other files are embedded resources.

@@ -27,10 +27,6 @@ class ListedRows:
     """The rows of list tools, as their views show them to a caller.
 
     The throttles of a view count a message once that asks for its rows.
-
-    Args:
-        caller: the caller, who is authenticated.
-        tools: the tools that are offered to the caller, by name.
     """
 
     def __init__(self, caller: Caller, tools: Mapping[str, Tool]) -> None:

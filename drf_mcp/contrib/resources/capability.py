@@ -46,14 +46,10 @@ from drf_mcp.outcomes import Category, Outcome
 from drf_mcp.protocol import REVISIONS, jsonrpc
 from drf_mcp.protocol.constants import CACHE_MEMBERS, STATELESS_REVISION
 
-_OLD = frozenset({"uri", "uriTemplate", "name", "description", "mimeType", "annotations", "size"})
-_TITLED = _OLD | {"title", "_meta"}
+_OLD = frozenset({"uri", "uriTemplate", "name", "title", "description", "mimeType", "_meta"})
+_OLD |= {"annotations", "size"}
 # Revision -> members of a Resource and of a ResourceTemplate.
-MEMBERS: Mapping[str, frozenset[str]] = {
-    "2025-06-18": _TITLED,
-    "2025-11-25": _TITLED | {"icons"},
-    "2026-07-28": _TITLED | {"icons"},
-}
+MEMBERS = dict.fromkeys(REVISIONS, _OLD | {"icons"}) | {"2025-06-18": _OLD}
 RESULTS: Mapping[str, frozenset[str]] = {
     "resources/list": frozenset({"resources", "nextCursor", "_meta"}),
     "resources/templates/list": frozenset({"resourceTemplates", "nextCursor", "_meta"}),
@@ -187,7 +183,7 @@ class ResourcesCapability(Capability):
             content["text"] = read
         else:
             content["blob"] = base64.b64encode(read).decode("ascii")
-        if document.meta and "_meta" in MEMBERS[context.era.revision]:
+        if document.meta:
             content["_meta"] = document.meta
         outcome = Outcome(document.name, 200)
         record = {"content": content.get("text") or content.get("blob", "")}
@@ -212,11 +208,7 @@ class BodyEnvelope(PlainEnvelope):
 
 
 class Reading:
-    """One request for a resource of a route.
-
-    Args:
-        server: the `Server` that answers.
-    """
+    """One request for a resource of a route."""
 
     def __init__(
         self, resource: RouteResource, uri: str, context: RequestContext, server: Any

@@ -18,7 +18,7 @@ from django.utils.datastructures import MultiValueDict
 
 from drf_mcp.describers import DescribedField, PathKwarg
 from drf_mcp.exposure import QUERY, Tool
-from drf_mcp.features import JSON_OBJECT, Call, Kind, ListOf, Text
+from drf_mcp.features import JSON_OBJECT, Call, Choice, Kind, ListOf, MembersOf, Text
 from drf_mcp.option_types.kinds import ICON, refuse_wrong_values
 
 # Schemes that mean something else: a server with such a name gets another scheme.
@@ -30,11 +30,7 @@ VARIABLE = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class URISpace:
-    """The URIs of a server's own: its name as the scheme, then the path without the host.
-
-    Attributes:
-        name: the name of the server.
-    """
+    """The URIs of a server's own: its name as the scheme, then the path without the host."""
 
     name: str
 
@@ -51,13 +47,7 @@ class URISpace:
         return path if "://" in path else self.prefix + quote(path.strip("/"), safe=PLAIN)
 
     def write_template(self, path: str, kwargs: Mapping[str, PathKwarg], query: Any = ()) -> str:
-        """Return the URI template of a path such as ``/orders/{pk}/`` (RFC 6570).
-
-        Args:
-            path: the path, with the names of its kwargs in braces.
-            kwargs: its kwargs.
-            query: the names of its query parameters.
-        """
+        """Return the URI template of a path such as ``/orders/{pk}/`` (RFC 6570)."""
 
         def write_variable(match: re.Match[str]) -> str:
             kwarg = kwargs.get(match[1])
@@ -238,28 +228,14 @@ def _find_tool_of_one(tool: Tool) -> Tool:
     return kept
 
 
-# ISO 8601, as far as it names a moment.
-TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?")
-
-
-def _are_annotations(value: Any) -> bool:
-    if not isinstance(value, Mapping):
-        return False
-    known = {"audience": [], "priority": 0, "lastModified": "2026-07-28"}
-    given = {**known, **value}
-    roles, priority, time = (given[name] for name in known)
-    return (
-        value.keys() <= known.keys()
-        and (isinstance(roles, list) and {*roles} <= {"user", "assistant"})
-        and (type(priority) in (int, float) and 0 <= priority <= 1)
-        and (isinstance(time, str) and bool(TIME.fullmatch(time)))
-    )
-
-
-ANNOTATIONS = Kind(
+ANNOTATIONS = MembersOf(
     "a dict with any of audience (['user', 'assistant'] or one of them), priority (0 to 1) and "
     "lastModified ('2026-07-28T12:00:00Z')",
-    _are_annotations,
+    {
+        "audience": ListOf(Choice("user", "assistant")),
+        "priority": Kind("0 to 1", lambda value: type(value) in (int, float) and 0 <= value <= 1),
+        "lastModified": Text(),
+    },
 )
 KINDS: Mapping[str, Kind] = {
     "path": Text(),
