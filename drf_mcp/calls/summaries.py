@@ -43,26 +43,27 @@ class Signature:
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
 
-    @staticmethod
-    def write_type(schema: Any) -> str:
-        """Return the type of the values that a JSON Schema takes."""
-        return write_type(schema)
-
     def write(self, name: str = "") -> str:
         """Return the signature, under the tool's own name or another."""
         return f"{name or self.tool.name}({self.get_arguments()}) -> {self.make_answer()}"
 
+    def find_arguments(self) -> Mapping[str, Any]:
+        """Return the schemas of the arguments that are shown."""
+        properties: Mapping[str, Any] = self.tool.known_schema.get("properties", {})
+        return properties
+
     def get_arguments(self) -> str:
         # Required arguments come first, as in a function.
-        schema = self.tool.known_schema
-        required = schema.get("required", ())
-        properties: Mapping[str, Any] = schema.get("properties", {})
-        ordered = sorted(properties, key=lambda name: name not in required)
+        required, found = self.tool.known_schema.get("required", ()), self.find_arguments()
         return ", ".join(
-            f"{self.name_argument(name)}: {write_type(properties[name])}"
+            f"{self.name_argument(name)}: {self.write_argument(name, found[name])}"
             f"{'' if name in required else ' = None'}"
-            for name in ordered
+            for name in sorted(found, key=lambda each: each not in required)
         )
+
+    def write_argument(self, name: str, schema: Any) -> str:
+        """Return the type of the values that an argument takes."""
+        return write_type(schema)
 
     def name_argument(self, name: str) -> str:
         return f"{name}_" if keyword.iskeyword(name) else name

@@ -23,10 +23,7 @@ from drf_mcp.contrib.compose.tool import (
 )
 from drf_mcp.describers import DescribedField
 from drf_mcp.dispatch.content import AnswerEncoder
-from drf_mcp.errors import ArgumentsRefused
 from drf_mcp.exposure import Tool, Visibility
-from drf_mcp.json_text import parse_json_text
-from drf_mcp.outcomes import Problem
 
 CHANGES = {"type": "array", "items": {"type": "object"}}
 
@@ -53,19 +50,12 @@ class NamedTool(ComposeTool):
             raise ProgramFailed(f"The result is not as it is declared: {exc}") from exc
 
     def read(self, arguments: Mapping[str, Any]) -> Sent:
-        values = {each.parameter.name: v for each, v in self.arguments.find_values(arguments)}
-        resume, answers = values.pop("resume", None), values.pop("answers", None) or {}
-        if resume:
-            return Sent("", resume, parse_json_text(answers, dict))
+        values = self.find_values(arguments)
+        going_on = {name: values.pop(name, None) for name in GOING_ON}
+        if going_on["resume"]:
+            return self.read_sent(going_on)
         serializer = (self.named.arguments or NoArguments)(data=values)
-        serializer.is_valid()
-        problems = [
-            Problem(getattr(each, "code", "invalid"), str(each), self.find_pointer(name))
-            for name, details in serializer.errors.items()
-            for each in (details if isinstance(details, list) else [details])
-        ]
-        if problems:
-            raise ArgumentsRefused(problems)
+        self.read_serializer(serializer)
         sent = {**dict.fromkeys(serializer.fields), **serializer.data}
         return Sent(self.named.write(AnswerEncoder().plain(sent)), "", {})
 

@@ -42,7 +42,7 @@ from drf_mcp.errors import ArgumentsRefused, CallRefused
 from drf_mcp.exceptions import attempt
 from drf_mcp.features import CallState, Guard, Proceed, mcp_settings
 from drf_mcp.interaction.exchange import ANSWER_SECONDS, read_exchange
-from drf_mcp.outcomes import Category, Failure, JSONPointer, Outcome, Problem, Question
+from drf_mcp.outcomes import MISSING, Category, Failure, JSONPointer, Outcome, Problem, Question
 
 CORRECT = "Correct the program, and send it again."
 OTHER_WAYS = "Check the arguments, or call the tools themselves."
@@ -99,7 +99,7 @@ class ProgramRun:
         except Ended as exc:
             outcome = self.fail(exc.status, exc.failure)
         except ProgramStopped as exc:
-            outcome = Stop(exc, calls, self.program, self.now).make_outcome(self.call)
+            outcome = self.stop(exc)
         except Gone:
             message = "Nothing of yours waits under this id: it has expired, or was used before."
             advice = "Send a program for the rest only, without what was done already."
@@ -174,11 +174,69 @@ class ProgramRun:
             )
         return outcome.changed(suggestions=(advice,))
 
+    def stop(self, stopped: ProgramStopped) -> Outcome:
+        """Return the outcome of a program that waits at one of its calls, and is kept for that."""
+        calls, inner, tool = self.calls, stopped.outcome, stopped.tool
+        assert inner.failure is not None
+        record = self._make_record(stopped)
+        shown = inner.data if isinstance(inner.data, Mapping) else {}
+        data: dict[str, Any] = {
+            "tool": tool.name,
+            "arguments": tool.sanitize_arguments(stopped.arguments),
+            **{each: shown[each] for each in ("preview", "object", "shown") if each in shown},
+            **({"changed": calls.changes} if calls.changes else {}),
+        }
+        questions: tuple[Question, ...] = ()
+        is_personal = any(each.is_personal for each in inner.questions)
+        if name := calls.keeper.keep(record.write()):
+            data |= {"resume": name, **({"answers": record.fields} if record.fields else {})}
+            data["expires_in_seconds"] = ANSWER_SECONDS
+            advice = (
+                "Compare it with what the user asked for. If it is that, call"
+                f" {self.call.tool.name} with this id in 'resume', without the program, and in"
+                " 'answers' what is asked for. Calls that were made are not made again."
+            )
+            if is_personal:
+                # A client without forms cannot resume the program.
+                del data["resume"]
+                advice = inner.failure.remediation
+            memory = [read_exchange(self.call).round + 1, name]
+            questions = tuple(
+                replace(each, key=f"{each.key}{record.suffix}", memory=memory)
+                for each in inner.questions
+            )
+        else:
+            advice = f"Call {tool.name} itself: nothing can be kept of this program."
+            advice = f"{advice} {calls.keeper.refusal}".strip()
+        stopped_at = f"The program stopped at {tool.name}."
+        texts = (stopped_at, _describe_changes(calls.changes), inner.failure.message)
+        message = " ".join(filter(None, texts))
+        code, category = inner.failure.code, inner.failure.category
+        failure = Failure(code, category, message, advice, soft=not is_personal)
+        status, own = inner.status if is_personal else 200, self.call.tool.name
+        return Outcome(own, status, data=data, failure=failure, questions=questions)
+
+    def _make_record(self, stopped: ProgramStopped) -> Record:
+        outcome, reopened, questions = stopped.outcome, stopped.reopened, []
+        for each in outcome.questions:
+            reopened.memory[each.key] = each.memory
+            # The answer to a question that is asked again was wrong.
+            reopened.replies.pop(each.key, None)
+            fields = list((each.schema or {}).get("properties", ()))
+            question = {"key": each.key, "mode": each.mode, "fields": fields}
+            questions.append({**question, "is_personal": each.is_personal})
+        lacking = [] if questions else find_lacking(stopped.tool, outcome)
+        record = self._record(self.calls.answers)
+        suffix = f"-{secrets.token_hex(4)}"
+        return replace(record, reopened=reopened, questions=questions, names=lacking, suffix=suffix)
+
+    def _record(self, answers: Sequence[CallAnswer]) -> Record:
+        self.calls.note_terms(answers)
+        return Record(self.call.tool.name, self.program, self.now.isoformat(), answers)
+
     def _keep_record(self) -> str:
         """Keep the answers up to the last change, and return the id; "" if they are not kept."""
-        answers = self.calls.cut_record_of_changes()
-        self.calls.note_terms(answers)
-        record = Record(self.call.tool.name, self.program, self.now.isoformat(), answers)
+        record = self._record(self.calls.cut_record_of_changes())
         return attempt(lambda: self.calls.keeper.keep(record.write()), "")
 
     def _find_printed(self) -> dict[str, Any]:
@@ -196,16 +254,10 @@ class ProgramRun:
             if self.calls.changes:
                 # The advice of the program takes its place.
                 message = f"{message} {failure.remediation}"
-            failure = Failure(
-                failure.code,
-                failure.category,
-                message,
-                failure.remediation,
-                context={**said, "line": exc.line},
-                details=failure.details,
-                scopes=failure.scopes,
-            )
-            outcome = self.fail(cause.status, failure)
+            context = {**said, "line": exc.line}
+            told = replace(failure, message=message, context=context, problems=(), soft=False)
+            told = replace(told, recoverable=None, data=None, body=MISSING)
+            outcome = self.fail(cause.status, told)
             return self._keep_rest(outcome, cause, said)
         kind = f"{exc.kind}: " if exc.kind else ""
         message, pointer = f"{line}{kind}{exc.message}", self.call.tool.find_pointer("program")
@@ -349,75 +401,3 @@ class Record:
             if each["mode"] in ANSWERABLE and not each["is_personal"]:
                 content = {name: answers[name] for name in each["fields"] if name in answers}
                 self.reopened.replies[each["key"]] = {"action": "accept", "content": content}
-
-
-class Stop:
-    """A program that waits at one of its calls."""
-
-    def __init__(
-        self, stopped: ProgramStopped, calls: ProgramCalls, program: str, now: datetime
-    ) -> None:
-        self.stopped = stopped
-        self.calls = calls
-        outcome, reopened, questions = stopped.outcome, stopped.reopened, []
-        for each in outcome.questions:
-            reopened.memory[each.key] = each.memory
-            # The answer to a question that is asked again was wrong.
-            reopened.replies.pop(each.key, None)
-            fields = list((each.schema or {}).get("properties", ()))
-            question = {"key": each.key, "mode": each.mode, "fields": fields}
-            questions.append({**question, "is_personal": each.is_personal})
-        lacking = [] if questions else find_lacking(stopped.tool, outcome)
-        calls.note_terms(calls.answers)
-        suffix = f"-{secrets.token_hex(4)}"
-        self.record = Record(
-            calls.call.tool.name,
-            program,
-            now.isoformat(),
-            calls.answers,
-            reopened,
-            questions,
-            lacking,
-            suffix,
-        )
-
-    def make_outcome(self, call: CallState) -> Outcome:
-        calls, inner, tool = self.calls, self.stopped.outcome, self.stopped.tool
-        assert inner.failure is not None
-        shown = inner.data if isinstance(inner.data, Mapping) else {}
-        data: dict[str, Any] = {
-            "tool": tool.name,
-            "arguments": tool.sanitize_arguments(self.stopped.arguments),
-            **{each: shown[each] for each in ("preview", "object", "shown") if each in shown},
-            **({"changed": calls.changes} if calls.changes else {}),
-        }
-        questions: tuple[Question, ...] = ()
-        is_personal = any(each.is_personal for each in inner.questions)
-        if name := calls.keeper.keep(self.record.write()):
-            fields = self.record.fields
-            data |= {"resume": name, **({"answers": fields} if fields else {})}
-            data["expires_in_seconds"] = ANSWER_SECONDS
-            advice = (
-                "Compare it with what the user asked for. If it is that, call"
-                f" {call.tool.name} with this id in 'resume', without the program, and in 'answers'"
-                " what is asked for. Calls that were made are not made again."
-            )
-            if is_personal:
-                # A client without forms cannot resume the program.
-                del data["resume"]
-                advice = inner.failure.remediation
-            memory = [read_exchange(call).round + 1, name]
-            questions = tuple(
-                replace(each, key=f"{each.key}{self.record.suffix}", memory=memory)
-                for each in inner.questions
-            )
-        else:
-            advice = f"Call {tool.name} itself: nothing can be kept of this program."
-            advice = f"{advice} {calls.keeper.refusal}".strip()
-        code, category = inner.failure.code, inner.failure.category
-        stopped_at = f"The program stopped at {tool.name}."
-        texts = (stopped_at, _describe_changes(calls.changes), inner.failure.message)
-        message = " ".join(filter(None, texts))
-        failure = Failure(code, category, message, advice, soft=not is_personal)
-        status = inner.status if is_personal else 200
-        return Outcome(call.tool.name, status, data=data, failure=failure, questions=questions)

@@ -120,22 +120,13 @@ class FunctionSignature(Signature):
     """The signature of a tool's function, which a program can follow as it stands."""
 
     def find_arguments(self) -> dict[str, Any]:
-        """Return the schemas of the arguments that are shown: a list is whole without pages."""
+        # A list is whole without pages.
         rows = ListReader(self.tool)
         paging = {getattr(rows.paginator, name, None) for name in (*PLACES, *SIZES)}
         known = self.tool.arguments.arguments if rows.paginator is not None else ()
         left_out = {each.name for each in known if each.parameter.name in paging}
-        properties: Mapping[str, Any] = self.tool.known_schema.get("properties", {})
-        return {name: each for name, each in properties.items() if name not in left_out}
-
-    def get_arguments(self) -> str:
-        required = self.tool.known_schema.get("required", ())
-        found = self.find_arguments()
-        return ", ".join(
-            f"{self.name_argument(name)}: {self.write_argument(name, found[name])}"
-            f"{'' if name in required else ' = None'}"
-            for name in sorted(found, key=lambda each: each not in required)
-        )
+        found = super().find_arguments()
+        return {name: each for name, each in found.items() if name not in left_out}
 
     def write_argument(self, name: str, schema: Any) -> str:
         items = schema.get("items", {}) if isinstance(schema, Mapping) else {}
@@ -144,7 +135,7 @@ class FunctionSignature(Signature):
         if choices := CHOICES.fullmatch(str(items.get("pattern", ""))):
             names = " | ".join(f'"{each}"' for each in choices[2].split("|"))
             return f"[{names}]"
-        return self.write_type(schema)
+        return super().write_argument(name, schema)
 
     def find_comments(self) -> list[str]:
         """Return what else a call has to know of its arguments."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -36,6 +37,14 @@ class Sent:
     answers: Mapping[str, Any]
 
 
+class SentArguments(serializers.Serializer[Any]):
+    program = serializers.CharField(
+        default="", allow_blank=True, trim_whitespace=False, max_length=MAX_PROGRAM
+    )
+    resume = serializers.CharField(default="", allow_blank=True)
+    answers = serializers.DictField(default=dict)
+
+
 class ComposeView(ServerToolView):
     def post(self, request: Request) -> Response:
         # A guard answers each call: a program runs in no transaction of a view.
@@ -49,27 +58,35 @@ class ComposeTool(ServerTool):
     controls = ()
 
     def read(self, arguments: Mapping[str, Any]) -> Sent:
-        sent: dict[str, Any] = {"program": "", "resume": "", "answers": {}}
-        found = self.arguments.find_values(arguments)
-        sent |= {each.parameter.name: value for each, value in found if value is not None}
-        sent["answers"] = parse_json_text(sent["answers"], dict)
-        text, an_object = "Must be a string.", "Must be an object."
-        kinds = (("program", str, text), ("resume", str, text), ("answers", Mapping, an_object))
-        problems = [
-            Problem("invalid", message, self.find_pointer(name), sent[name])
-            for name, kind, message in kinds
-            if not isinstance(sent[name], kind)
-        ]
-        if not (sent["program"] or sent["resume"]):
+        sent = self.read_sent(self.find_values(arguments))
+        if not (sent.program or sent.resume):
             message, advice = "This argument is required.", "Send the text of a program."
             pointer = self.find_pointer("program")
-            problems.append(Problem("required", message, pointer, remediation=advice))
-        elif isinstance(sent["program"], str) and len(sent["program"]) > MAX_PROGRAM:
-            message = f"Must have at most {MAX_PROGRAM} characters."
-            problems.append(Problem("max_length", message, self.find_pointer("program")))
+            raise ArgumentsRefused([Problem("required", message, pointer, remediation=advice)])
+        return sent
+
+    def find_values(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a call by their names."""
+        found = self.arguments.find_values(arguments)
+        return {each.parameter.name: value for each, value in found}
+
+    def read_sent(self, values: Mapping[str, Any]) -> Sent:
+        given = {name: value for name, value in values.items() if value is not None}
+        given["answers"] = parse_json_text(given.get("answers", {}), dict)
+        return Sent(**self.read_serializer(SentArguments(data=given)))
+
+    def read_serializer(self, serializer: Any) -> Mapping[str, Any]:
+        """Return the validated data of a serializer, or refuse the arguments."""
+        serializer.is_valid()
+        problems = [
+            Problem(getattr(each, "code", "invalid"), str(each), self.find_pointer(name))
+            for name, details in serializer.errors.items()
+            for each in (details if isinstance(details, list) else [details])
+        ]
         if problems:
             raise ArgumentsRefused(problems)
-        return Sent(**sent)
+        data: Mapping[str, Any] = serializer.validated_data
+        return data
 
     def may_write(self, server: Any) -> bool:
         return find_mode(server.view_attributes) == "writes"

@@ -112,9 +112,6 @@ class FieldRanking:
     A list with hundreds of filters is a long text, but its name is as short as any other, and
     says more than one of the filters does. BM25F evens out the length of each field by itself,
     and adds a word's frequencies in them by the fields' weights before they are weighed as one.
-
-    Args:
-        tools: by name, each as `describe_for_search` describes it.
     """
 
     # BM25F (Zaragoza and others, TREC-13, 2004), with what found the most for those questions in

@@ -206,7 +206,7 @@ class ShortSignature(Signature):
         shown = [*named, *own[: max(self.most - len(named), 0)]]
         ends = {**dict.fromkeys(needed, ""), **dict.fromkeys(shown, " = None")}
         texts = [
-            f"{self.name_argument(name)}: {self.write_type(every[name])}{end}"
+            f"{self.name_argument(name)}: {self.write_argument(name, every[name])}{end}"
             for name, end in ends.items()
         ]
         return ", ".join(texts if len(texts) == len(every) else [*texts, "..."])

@@ -164,7 +164,7 @@ def test_the_grouped_layout_holds_for_the_tool_and_for_programs(composer_of, con
     ("arguments", "pointer"),
     [
         ({}, "/program"),
-        ({"program": 1}, "/program"),
+        ({"program": ["1"]}, "/program"),
         ({"program": "1", "answers": 1}, "/answers"),
         ({"program": " " * 20_001 + "1"}, "/program"),
         ({"resume": 1}, "/resume"),
