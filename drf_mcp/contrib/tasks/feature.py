@@ -97,12 +97,7 @@ def count_waiting_tasks() -> int:
 
 
 class Deferral:
-    """Makes a task of a call whose client takes one: what `DEFERRAL` holds then.
-
-    Args:
-        credential: who calls.
-        holder: whom the bounds of tasks count.
-    """
+    """Makes a task of a call whose client takes one: what `DEFERRAL` holds then."""
 
     is_running = False
     is_deferred = False
@@ -120,11 +115,7 @@ class Deferral:
 
 @dataclass(frozen=True)
 class TaskCreated(Unfinished):
-    """The result of a request that goes on as a task (SEP-2663).
-
-    Attributes:
-        task: the members of the task.
-    """
+    """The result of a request that goes on as a task (SEP-2663)."""
 
     task: Mapping[str, Any]
 

@@ -47,11 +47,7 @@ class JobAnswer(NamedTuple):
 
 
 def find_url(response: Any) -> str:
-    """Return the absolute URL that a response names, "" for none.
-
-    Args:
-        response: a `drf_mcp.dispatch.response.ViewResponse`.
-    """
+    """Return the absolute URL that a response names, "" for none."""
     url = response.headers.get("Location", "")
     data = response.content.data
     if not url and response.status == 202 and isinstance(data, Mapping):
@@ -60,11 +56,7 @@ def find_url(response: Any) -> str:
 
 
 class JobReader:
-    """Asks the URLs of jobs as the caller, by the tools that the endpoint has for them.
-
-    Args:
-        server: the `Server` that answers the caller.
-    """
+    """Asks the URLs of jobs as the caller, by the tools that the endpoint has for them."""
 
     def __init__(self, server: Any, context: RequestContext) -> None:
         self.server = server

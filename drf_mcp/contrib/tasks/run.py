@@ -145,7 +145,7 @@ def _look_up(label: str, key: str) -> Any:
 
 FRAMEWORKS = ("django.tasks", "django_tasks")
 # They run a task within the request, or never.
-WITHOUT_WORKERS = ("immediate.ImmediateBackend", "dummy.DummyBackend")
+WITHOUT_WORKERS = (".backends.immediate.ImmediateBackend", ".backends.dummy.DummyBackend")
 
 
 def find_framework() -> Any:
@@ -164,12 +164,8 @@ def find_backend() -> Any:
     if alias is None or framework is None or alias not in framework.task_backends.settings:
         return None
     backend = framework.task_backends[alias]
-    for name in WITHOUT_WORKERS:
-        module, _, attribute = name.partition(".")
-        kind = getattr(import_module(f"{framework.__name__}.backends.{module}"), attribute)
-        if isinstance(backend, kind):
-            return None
-    return backend
+    kinds = {f"{kind.__module__}.{kind.__name__}" for kind in type(backend).__mro__}
+    return None if any(kind.endswith(WITHOUT_WORKERS) for kind in kinds) else backend
 
 
 # The code of a task whose caller is no longer let in.
@@ -209,9 +205,6 @@ class Heartbeat:
 
     The connections of the call may be in a transaction, which neither shows what the call writes
     nor sees that the client cancels.
-
-    Attributes:
-        interval: seconds between two looks.
     """
 
     interval: ClassVar[float] = 1.0
@@ -271,11 +264,7 @@ class TaskInputRequests:
 
 
 class Run:
-    """A task that is being run: what `DEFERRAL` holds in its call.
-
-    Args:
-        row: of the task.
-    """
+    """A task that is being run: what `DEFERRAL` holds in its call."""
 
     is_running = True
     is_deferred = False

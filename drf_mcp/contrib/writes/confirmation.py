@@ -86,12 +86,7 @@ def _shorten_hash(text: str) -> str:
 
 
 class Confirmation:
-    """The text that confirms one call, once: of one caller, on an object in one state.
-
-    Args:
-        call: the call.
-        state: a hash of what the call is about.
-    """
+    """The text that confirms one call, once: of one caller, on an object in one state."""
 
     def __init__(self, call: CallState, state: str) -> None:
         self.signer = signing.TimestampSigner(salt=f"{SALT}.{call.tool.name}")

@@ -55,11 +55,7 @@ MOST_SHOWN = 500
 
 
 def is_dry_run(call: CallState) -> bool:
-    """Return whether the caller asks what would change.
-
-    Raises:
-        ArgumentsRefused: if the argument is neither true nor false.
-    """
+    """Return whether the caller asks what would change."""
     asked = call.bound.controls.get(DRY_RUN, False)
     answer = {"true": True, "false": False}.get(str(asked).lower())
     if answer is None:

@@ -33,7 +33,7 @@ from drf_mcp.contrib.writes.versions import (
 )
 from drf_mcp.describers import Parameter, ValueInfo
 from drf_mcp.errors import find_nearest
-from drf_mcp.features import Guard, Safeguard, Slot, ToolReview, ToolSource, mcp_settings
+from drf_mcp.features import Guard, Safeguard, ToolReview, ToolSource, mcp_settings
 
 # A key of hosts in the `_meta` of a tool (docs/clients.md): Claude Code 2.1.199 (2026-08).
 REQUIRES_USER_INTERACTION = "anthropic/requiresUserInteraction"
@@ -66,14 +66,10 @@ ATOMIC_REMEDY = (
     "A change and its record are committed together or not at all. Leave the option out: "
     "idempotency_key=False. See docs/writes.md."
 )
-GUARD_NAMES: Slot[tuple[str, ...]] = Slot()
 
 
 def _find_guard_names(tool: Any) -> tuple[str, ...]:
     """Return the names of the guards of a tool, mostly the names of their arguments."""
-    known = GUARD_NAMES.get(tool)
-    if known is not None:
-        return known
     options, precondition = tool.options, find_precondition(tool)
     switched_on = {
         # A tool takes all that its view takes over HTTP: also the header, as an argument.
@@ -86,21 +82,7 @@ def _find_guard_names(tool: Any) -> tuple[str, ...]:
         CONFIRMATION: bool(find_confirmation(tool)),
         DRY_RUN: not tool.reads and bool(options.dry_run),
     }
-    known = tuple(name for name in GUARDS if switched_on[name])
-    GUARD_NAMES.set(tool, known)
-    return known
-
-
-def get_parameters(tool: Any) -> Sequence[Parameter]:
-    """Return the arguments that the guards of a tool read."""
-    found = []
-    for name in _find_guard_names(tool):
-        if name == IF_MATCH:
-            found.append(find_precondition(tool).parameter)  # type: ignore[union-attr]
-        elif name != CONFIRMATION or not needs_person(tool):
-            required = name == IDEMPOTENCY_KEY and requires_key(tool)
-            found.append(replace(PARAMETERS[name], required=required))
-    return found
+    return tuple(name for name in GUARDS if switched_on[name])
 
 
 def get_guards(tool: Any) -> Sequence[Guard]:
@@ -111,7 +93,14 @@ def get_guards(tool: Any) -> Sequence[Guard]:
 
 class WritesSource(ToolSource):
     def get_controls(self, tool: Any) -> Sequence[Parameter]:
-        return get_parameters(tool)
+        found = []
+        for name in _find_guard_names(tool):
+            if name == IF_MATCH:
+                found.append(find_precondition(tool).parameter)  # type: ignore[union-attr]
+            elif name != CONFIRMATION or not needs_person(tool):
+                required = name == IDEMPOTENCY_KEY and requires_key(tool)
+                found.append(replace(PARAMETERS[name], required=required))
+        return found
 
     def finish_arguments(self, arguments: Any, tool: Any) -> None:
         if tool.options.bulk:

@@ -143,11 +143,7 @@ class IdempotencyGuard(Guard):
         return change.make(perform, replay)
 
     def _get_key(self, call: CallState) -> str:
-        """Return the key of a call, "" for none.
-
-        Raises:
-            ArgumentsRefused: if it is no key, is missing, or the caller is unknown.
-        """
+        """Return the key of a call, "" for none."""
         key = call.bound.controls.get(IDEMPOTENCY_KEY)
         if key is None and not requires_key(call.tool):
             return ""
@@ -191,12 +187,6 @@ def find_made(call: CallState, message: str) -> Outcome | None:
     """Return the outcome of a call whose change was made before, None for any other call.
 
     A guard further out asks for it before it refuses the call.
-
-    Args:
-        message: why the answer of the change is not given.
-
-    Raises:
-        ArgumentsRefused: if the key of the call is none.
     """
     guard = next((each for each in call.guards if isinstance(each, IdempotencyGuard)), None)
     if guard is None:

@@ -34,9 +34,6 @@ MOST_SHOWN = 100
 class Precondition:
     """What distinguishes the versions of a tool's objects.
 
-    Args:
-        tool: a `drf_mcp.routes.tool.Tool` with the option ``if_match``.
-
     Attributes:
         is_etag: whether the view compares, by the header If-Match.
         name: the model's field that each save changes.
