@@ -11,6 +11,7 @@ from typing import Any
 from drf_mcp.contrib.compose.calls import OWN_FUNCTIONS, find_required, name_argument
 from drf_mcp.contrib.compose.prelude import MODULES, find_loaded_names, write_prelude
 from drf_mcp.contrib.compose.rewriting import (
+    INTERPRETER,
     TYPES,
     TYPING,
     Rewriter,
@@ -26,90 +27,9 @@ from drf_mcp.outcomes import JSONPointer
 
 # The name of the value of a program whose last line is no expression.
 VALUE = "result"
-# The modules of the interpreter itself.
-OWN_MODULES = (
-    "base64",
-    "bisect",
-    "collections",
-    "copy",
-    "csv",
-    "dataclasses",
-    "datetime",
-    "decimal",
-    "functools",
-    "hashlib",
-    "itertools",
-    "json",
-    "math",
-    "os",
-    "pathlib",
-    "random",
-    "re",
-    "sys",
-    "time",
-    "tomllib",
-    "typing",
-    "unicodedata",
-)
-# Builtins and methods of Python that the interpreter lacks.
-LACKING = {
-    "aiter",
-    "anext",
-    "ascii",
-    "breakpoint",
-    "bytearray",
-    "compile",
-    "delattr",
-    "dir",
-    "eval",
-    "exec",
-    "exit",
-    "globals",
-    "help",
-    "input",
-    "issubclass",
-    "locals",
-    "memoryview",
-    "open",
-    "quit",
-    "super",
-    "vars",
-    "UnicodeError",
-    "EOFError",
-    "IOError",
-    "ConnectionError",
-    "ExceptionGroup",
-    "Warning",
-    "SystemError",
-}
-LACKING_METHODS = {
-    "format_map",
-    "bit_length",
-    "as_integer_ratio",
-    "to_bytes",
-    "from_bytes",
-    "move_to_end",
-    "difference_update",
-    "intersection_update",
-    "symmetric_difference_update",
-    "ctime",
-    "subn",
-    "timetuple",
-    "send",
-    "throw",
-}
-# Functions of the interpreter itself, which cannot wait for a tool.
-IMPATIENT = {
-    "accumulate",
-    "defaultdict",
-    "dropwhile",
-    "filterfalse",
-    "groupby",
-    "starmap",
-    "takewhile",
-}
 # Functions that may leave rows of a generator.
 LAZY = {"any", "all", "next", "iter", "islice", "takewhile", "zip"}
+LACKING = INTERPRETER["lacking_builtins"]
 KNOWN = {*dir(builtins), "ToolError", "__name__", "__file__"} - LACKING
 # The problems of arguments that a call has for certain, by their codes.
 CERTAIN = frozenset({"required", "unknown", "read_only"})
@@ -301,7 +221,7 @@ class Checker:
                 yield str(exc.exception)
 
     def _check_module(self, name: str) -> Iterator[str]:
-        every = {*OWN_MODULES, *MODULES, "enum", "types"}
+        every = {*INTERPRETER["modules"], *MODULES, "enum", "types"}
         if name not in every | TYPING:
             modules = f" The modules are {', '.join(sorted(every))}." if self.lists_modules else ""
             self.lists_modules = False
@@ -317,7 +237,7 @@ class Checker:
     def _check_attribute(self, name: str, of: str) -> Iterator[str]:
         yield from self._check_member(self.imported.get(of, ""), name)
         is_special = name[:2] == "__" and name not in ("__name__", "__class__", "__getitem__")
-        if name not in self.defined and (is_special or name in LACKING_METHODS):
+        if name not in self.defined and (is_special or name in INTERPRETER["lacking_methods"]):
             yield f"{name} does not work here: write it in other words."
 
     def _check_member(self, module: str, name: str) -> Iterator[str]:
@@ -329,7 +249,7 @@ class Checker:
             asked = _read_literal(node.args[1])
             if any(hasattr(kind, str(asked)) for kind in TYPES.values()):
                 yield f"{name}() finds no methods here: call the method, or use isinstance()."
-        if name.rpartition(".")[2] in IMPATIENT:
+        if name.rpartition(".")[2] in INTERPRETER["impatient"]:
             given = [*node.args, *(each.value for each in node.keywords)]
             called = [x for x in given if isinstance(x, (ast.Name, ast.Lambda))]
             if tools := [tool for each in called if (tool := self._find_tool(each))]:

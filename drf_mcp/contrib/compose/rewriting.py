@@ -6,38 +6,17 @@ import ast
 import re
 from collections import deque
 from collections.abc import Collection, Iterable
+from configparser import ConfigParser
 from datetime import date, datetime
+from pathlib import Path
 from typing import Any
 
 from drf_mcp.contrib.compose.prelude import MODULES
 
-# Builtins whose parts call tools, count as Python does, or give iterators.
-BUILTINS = {
-    "map",
-    "filter",
-    "sorted",
-    "max",
-    "min",
-    "round",
-    "sum",
-    "callable",
-    "zip",
-    "enumerate",
-    "reversed",
-}
-# Methods that the interpreter lacks.
-METHODS = {
-    "isocalendar",
-    "toordinal",
-    "fromisocalendar",
-    "fromordinal",
-    "fromtimestamp",
-    "today",
-    "utcnow",
-    "is_integer",
-    "maketrans",
-    "translate",
-}
+_FACTS = ConfigParser()
+_FACTS.read(Path(__file__).with_name("interpreter.ini"), encoding="utf-8")
+# What the interpreter has and lacks, by the names in that file.
+INTERPRETER = {name: frozenset(names.split()) for name, names in _FACTS["interpreter"].items()}
 TYPES = {each.__name__: each for each in (str, dict, list, set, tuple, int, float)}
 # Methods of types that make a value, and have no value of the type.
 CLASS_METHODS = frozenset({"fromkeys", "maketrans", "from_bytes", "fromhex"})
@@ -93,7 +72,7 @@ class Rewriter(ast.NodeTransformer):
             for kind in kinds
             if any(isinstance(x, ast.FunctionDef) and x.name == "__len__" for x in kind.body)
         ]
-        self.replaced = BUILTINS | ({"len"} if self.lengths else set())
+        self.replaced = INTERPRETER["builtins"] | ({"len"} if self.lengths else set())
         self.fields = find_fields(tree)
         self.methods = find_decorated(tree)
         self.has_zones = "zoneinfo" in ast.unparse(tree)
@@ -220,7 +199,7 @@ class Rewriter(ast.NodeTransformer):
         if node.args and self._is_method(of, name):
             # `str.upper(text)`
             function.value = of = node.args.pop(0)
-        is_replaced = name in METHODS or (self.has_zones and name in ZONED)
+        is_replaced = name in INTERPRETER["methods"] or (self.has_zones and name in ZONED)
         is_replaced |= name == "sort" and any(each.arg == "key" for each in node.keywords)
         if is_replaced and name not in self.functions:
             node.func, node.args = ast.Name(f"_{name}"), [of, *node.args]
