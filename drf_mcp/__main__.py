@@ -25,7 +25,7 @@ def add_app(manage: Path) -> None:
     if found := SETTINGS.search(manage.read_text()):
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", found[1])
     if "drf_mcp" not in settings.INSTALLED_APPS:
-        settings.INSTALLED_APPS = [*settings.INSTALLED_APPS, "drf_mcp"]
+        settings.INSTALLED_APPS += type(settings.INSTALLED_APPS)(["drf_mcp"])
 
 
 def main() -> None:

@@ -109,6 +109,24 @@ def test_a_dry_run_shows_the_changes_and_makes_none(project):
     assert "+registry.register(ping)" in said
 
 
+def test_a_computed_list_of_apps_gets_a_line_and_installed_packages_get_no_file(project):
+    """A virtual environment may be in the folder of the project."""
+    settings = project / "site_of/settings/base.py"
+    text = settings.read_text().replace("INSTALLED_APPS = [", "OWN = [")
+    settings.write_text(f'{text}INSTALLED_APPS = ["installed"] + OWN\n')
+    for name in ("__init__.py", "views.py"):
+        file = project / ".venv/lib/site-packages/installed" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(FILES[f"notes/{name}"])
+    (project / "installed").symlink_to(".venv/lib/site-packages/installed")
+    urls = FILES["site_of/urls.py"].replace("ping)]", 'ping), path("other/", other)]')
+    (project / "site_of/urls.py").write_text(f"from installed.views import ping as other\n{urls}")
+    initialize(project)
+    assert settings.read_text().endswith('+ OWN\n\nINSTALLED_APPS += ["drf_mcp"]\n')
+    written = {name for name in read(project) if name.endswith("/mcp.py")}
+    assert written == {"notes/mcp.py"}
+
+
 def test_what_it_does_not_know_how_to_change_it_says(project):
     urls = "from notes.urls import urlpatterns\n"
     (project / "site_of/urls.py").write_text(urls)
