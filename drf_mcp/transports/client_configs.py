@@ -11,6 +11,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
 
@@ -268,19 +269,23 @@ def write_authorization(token: str, scheme: str) -> str:
     return f"{scheme} {token}"
 
 
-def issue_authorization(user: Any, name: str, classes: Classes | None = None) -> str | None:
+def issue_authorization(
+    user: Any, name: str, classes: Classes | None = None, lifetime: timedelta | None = None
+) -> str | None:
     """Return the value of an Authorization header with a new credential, None if none can be made.
 
     An authentication class of the endpoint makes it by a class method
-    ``issue_authorization(user, name)``, or it is a token of REST framework's TokenAuthentication.
+    ``issue_authorization(user, name, lifetime)``, or it is a token of REST framework's
+    TokenAuthentication, which has no end.
 
     Args:
         name: what the credential is for, such as the title of a client.
         classes: the authentication classes of the endpoint; None for the settings'.
+        lifetime: of the credential; None for what the class gives by default.
     """
     classes = resolve_authentication_classes(classes)
     for own in (each for each in classes if hasattr(each, "issue_authorization")):
-        return str(own.issue_authorization(user, name))
+        return str(own.issue_authorization(user, name, lifetime))
     for stock in (each for each in classes if issubclass(each, TokenAuthentication)):
         token, _made = stock().get_model().objects.get_or_create(user=user)  # type: ignore[attr-defined]
         return f"{stock.keyword} {token.key}"

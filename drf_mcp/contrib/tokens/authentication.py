@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
+from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
@@ -28,9 +30,14 @@ class AgentTokenAuthentication(BaseAuthentication):
     realm = "api"
 
     @classmethod
-    def issue_authorization(cls, user: Any, name: str) -> str:
-        """Return the header's value with a new token of a user, which ends after 90 days."""
-        token = AgentToken(user=user, name=name, expires=find_end(find_last_day()))
+    def issue_authorization(cls, user: Any, name: str, lifetime: timedelta | None = None) -> str:
+        """Return the header's value with a new token of a user.
+
+        Args:
+            lifetime: when the token ends; after 90 days by default.
+        """
+        expires = timezone.now() + lifetime if lifetime else find_end(find_last_day())
+        token = AgentToken(user=user, name=name, expires=expires)
         key = token.issue()
         token.save()
         return f"{cls.keyword} {key}"

@@ -7,6 +7,7 @@ import signal
 import subprocess  # nosec B404: starts the Inspector
 import sys
 from argparse import REMAINDER, ArgumentParser
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,6 +27,8 @@ from drf_mcp.transports.client_configs import (
 # The options below are those of the second major version.
 PACKAGE = "@modelcontextprotocol/inspector@2"
 FILE = "mcp.json"
+# A token that a killed process could not revoke.
+LIFETIME = timedelta(hours=8)
 NO_NODE = "The Inspector needs Node.js 22.19 or newer, with npx: https://nodejs.org."
 BY_STDIO = "The endpoint makes no tokens: the Inspector starts mcp_stdio as %(user)s."
 ANONYMOUS = "Calls have no credential. Name a user with --as, or give a --token."
@@ -110,7 +113,8 @@ class Command(ClientCommand):
             if not self.endpoint.authorization_servers and find_challenge(classes):
                 self.stderr.write(f"# {ANONYMOUS}", self.style.WARNING)
             return {"url": url}
-        if made := issue_authorization(self.find_user(username), Inspector.title, classes):
+        user = self.find_user(username)
+        if made := issue_authorization(user, Inspector.title, classes, LIFETIME):
             return {"url": url, "authorization": made}
         self.stderr.write(f"# {BY_STDIO % {'user': username}}", self.style.NOTICE)
         return {"command": self._make_own_command(options)}
