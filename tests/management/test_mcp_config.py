@@ -20,6 +20,8 @@ from rest_framework.authentication import (
     TokenAuthentication,
 )
 from rest_framework.authtoken.models import Token
+from rest_framework_simplejwt.authentication import JWTAuthentication as SimpleJWTAuthentication
+from rest_framework_simplejwt.views import TokenObtainPairView
 
 from drf_mcp.access.jwt import JWTAuthentication
 from drf_mcp.contrib.tokens.models import AgentToken
@@ -148,6 +150,14 @@ def test_the_issuer_of_json_web_tokens_is_named(settings):
     assert "takes access tokens of https://login.example/shop." in notes
     assert "https://login.example/shop/.well-known/openid-configuration" in notes
     assert "login.example" not in run("cursor", "--token", "0123")[1]
+
+
+def test_the_path_that_makes_tokens_of_simplejwt_is_named(expose, settings):
+    expose(path("api/token/", TokenObtainPairView.as_view()))
+    settings.DRF_MCP = {"AUTHENTICATION_CLASSES": [SimpleJWTAuthentication]}
+    notes = run("cursor")[1]
+    assert "tokens of simplejwt, which POST /api/token/ makes" in notes
+    assert "simplejwt" not in run("cursor", "--token", "0123")[1]
 
 
 def test_an_open_endpoint_needs_no_header():

@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
+from django.conf import settings
+
 from drf_mcp.management.client_command import ClientCommand
 from drf_mcp.management.screen import UsageError
+from drf_mcp.routes.endpoint import find_endpoints
 from drf_mcp.transports.client_configs import (
     CLIENTS,
     ClientConfig,
@@ -26,6 +30,10 @@ SIGNS_IN = (
 FROM_ISSUER = (
     "The endpoint takes access tokens of %(issuer)s. Its token endpoint is named at "
     "%(issuer)s/.well-known/openid-configuration."
+)
+FROM_PASSWORD = (
+    "The endpoint takes access tokens of simplejwt, which POST %s makes of a name and a password. "
+    "They end soon: docs/agent_tokens.md has keys that do not."
 )
 KEEP_OUT = "The file may hold a token: keep it out of version control."
 
@@ -140,4 +148,21 @@ class Command(ClientCommand):
         if not options["token"]:
             for issuer in find_issuers(self.endpoint.authentication_classes):
                 self.stderr.write(f"# {FROM_ISSUER % {'issuer': issuer}}", self.style.NOTICE)
+            if path := _find_token_path(self.endpoint.authentication_classes):
+                self.stderr.write(f"# {FROM_PASSWORD % path}", self.style.NOTICE)
         return {"url": url, "authorization": self.find_authorization(options["token"])}
+
+
+def _find_token_path(classes: Sequence[Any]) -> str:
+    """Return the path where simplejwt makes tokens that the classes take, "" for none."""
+    if not any(_is_of(each, "rest_framework_simplejwt.authentication") for each in classes):
+        return ""
+    views = (e for e in find_endpoints(settings.ROOT_URLCONF) if e.method == "POST")
+    making = (
+        e for e in views if _is_of(e.view_class, "rest_framework_simplejwt.views", "TokenObtain")
+    )
+    return next((each.route.path for each in making), "")
+
+
+def _is_of(found: type, module: str, name: str = "") -> bool:
+    return any(b.__module__ == module and b.__name__.startswith(name) for b in found.__mro__)
