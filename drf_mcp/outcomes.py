@@ -277,6 +277,7 @@ class Outcome:
         call: ``kwargs`` and ``query_string`` of the request to the view, as the archive keeps
             them; empty where the arguments were refused.
         questions: the questions for the user; the failure is for clients that cannot ask.
+        waits: True if the call was not made, because people have to approve it first.
         is_trial: True if the changes of the call were rolled back.
         unfinished: the result that leaves the call open: it asks the questions, or names the task
             that the call has become. None for a call that is over.
@@ -300,6 +301,7 @@ class Outcome:
     source: Source = UNVERSIONED
     call: Mapping[str, Any] = field(default_factory=dict)
     questions: tuple[Question, ...] = ()
+    waits: bool = False
     is_trial: bool = False
     unfinished: Any = None
     result_meta: Mapping[str, Any] = field(default_factory=dict)
@@ -308,6 +310,11 @@ class Outcome:
     def is_page(self) -> bool:
         """True if the data is a paginator's page, and not a view's own envelope."""
         return self.pagination is not None and not self.pagination.own
+
+    @property
+    def is_asked(self) -> bool:
+        """True if the call was not made yet: a person is asked first."""
+        return bool(self.questions) or self.waits
 
     @property
     def is_error(self) -> bool:

@@ -49,7 +49,7 @@ class CallRecord:
         failure = self.outcome.failure
         if failure is None:
             return "success"
-        if self.outcome.questions:
+        if self.outcome.is_asked:
             return "asked"
         return "soft_failure" if failure.soft else escape_unprintable(failure.code.lower())
 

@@ -71,7 +71,7 @@ def test_a_crash_prints_the_envelope_without_a_traceback(expose, capsys, name):
     try:
         code, out = run("thing")
         assert (code, json.loads(out)["data"]["error_code"]) == (1, "INTERNAL_ERROR")
-        assert capsys.readouterr().err.strip() == "Add --traceback to see where it failed."
+        assert capsys.readouterr().err.strip() == "Add --traceback to see what was logged."
         run("thing", "--traceback")
         assert "ZeroDivisionError" in capsys.readouterr().err
     finally:

@@ -214,7 +214,8 @@ class ProgramRun:
         code, category = inner.failure.code, inner.failure.category
         failure = Failure(code, category, message, advice, soft=not is_personal)
         status, own = inner.status if is_personal else 200, self.call.tool.name
-        return Outcome(own, status, data=data, failure=failure, questions=questions)
+        asked: dict[str, Any] = {"questions": questions, "waits": inner.waits}
+        return Outcome(own, status, data=data, failure=failure, **asked)
 
     def _make_record(self, stopped: ProgramStopped) -> Record:
         outcome, reopened, questions = stopped.outcome, stopped.reopened, []

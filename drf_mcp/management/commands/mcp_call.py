@@ -18,15 +18,17 @@ from drf_mcp.envelopes import Envelope
 from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand, read_call_arguments
 from drf_mcp.management.console import quiet_console
 from drf_mcp.management.screen import Screen, UsageError
+from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import REVISIONS
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.protocol.eras import FORM_CAPABILITIES
 from drf_mcp.routes.tool import Tool
+from drf_mcp.signals import tool_called
 from drf_mcp.transports.client_configs import BASIC
 from drf_mcp.transports.http_equivalent import EquivalentRequest
 from drf_mcp.transports.in_process import InProcessClient
 
-TOOL_FAILED = 1
+TOOL_FAILED, NOT_MADE_YET = 1, 3
 TOKEN = "$MCP_TOKEN"
 INPUT_REQUIRED = "input_required"
 # Characters of a bar.
@@ -36,7 +38,8 @@ BAR = 24
 class Command(MCPCommand):
     """Runs the whole pipeline without HTTP and prints the envelope.
 
-    Exits with 1 if the tool answered with an error, with 2 if it could not be called.
+    Exits with 1 if the call failed, with 2 if the tool could not be called, with 3 if somebody has
+    to confirm, answer or approve first.
     """
 
     help = "Call a tool and print its answer."
@@ -89,10 +92,16 @@ class Command(MCPCommand):
             return
         console: AbstractContextManager[list[Any]]
         console = nullcontext([]) if options["traceback"] else quiet_console()
+        outcomes: list[Outcome] = []
+
+        def note(outcome: Outcome, **kwargs: Any) -> None:
+            outcomes.append(outcome)
+
+        tool_called.connect(note)
         with console as kept:
             body = self.call(arguments, options)
         if kept:
-            self.stderr.write("Add --traceback to see where it failed.", self.style.NOTICE)
+            self.stderr.write("Add --traceback to see what was logged.", self.style.NOTICE)
         response = json.loads(body)
         if options["raw"]:
             self.stdout.write(body.decode())
@@ -100,8 +109,9 @@ class Command(MCPCommand):
             self._print_result(response["result"])
         if "error" in response:
             raise UsageError(response["error"]["message"])
-        if response["result"].get("isError"):
-            sys.exit(TOOL_FAILED)
+        # The calls of a program end before the program does.
+        if outcomes and outcomes[-1].failure is not None:
+            sys.exit(NOT_MADE_YET if outcomes[-1].is_asked else TOOL_FAILED)
 
     def call(self, arguments: dict[str, Any], options: dict[str, Any]) -> bytes:
         client = InProcessClient(

@@ -51,14 +51,19 @@ def test_the_assertion_fails_without_a_confirmation_and_for_a_refused_call(press
 def run(monkeypatch):
     """Run ``mcp_call`` with a text that is typed on the terminal; None for no terminal."""
 
-    def run(*args: str, typed: str | None = None) -> tuple[Any, str]:
+    def run(*args: str, typed: str | None = None) -> tuple[Any, Any]:
         monkeypatch.setattr(
             "sys.stdin", type("Input", (), {"isatty": lambda self: typed is not None})()
         )
         monkeypatch.setattr("builtins.input", lambda prompt: typed)
-        out, err = io.StringIO(), io.StringIO()
-        call_command("mcp_call", *args, stdout=out, stderr=err)
-        return json.loads(out.getvalue()), err.getvalue()
+        out, err, code = io.StringIO(), io.StringIO(), 0
+        try:
+            call_command("mcp_call", *args, stdout=out, stderr=err)
+        except SystemExit as exc:
+            code = exc.code
+        answer = json.loads(out.getvalue())
+        assert answer["success"] is (code == 0)
+        return answer, err.getvalue() or code
 
     return run
 
@@ -74,8 +79,8 @@ def test_the_terminal_asks_for_a_confirmation(run, press):
 
 
 def test_a_script_sends_the_confirmation_or_the_option_yes(run, press):
-    answer, _ = run("detail_destroy", f"pk={press.pk}")
-    assert answer["data"]["error_code"] == "CONFIRMATION_REQUIRED"
+    answer, code = run("detail_destroy", f"pk={press.pk}")
+    assert (answer["data"]["error_code"], code) == ("CONFIRMATION_REQUIRED", 3)
     confirmed, _ = run("detail_destroy", json.dumps(answer["data"]["next"]))
     assert confirmed["success"]
     other = Press.objects.create(name="Virago")
