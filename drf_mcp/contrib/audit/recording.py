@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
@@ -57,6 +58,8 @@ UNKNOWN_CALLERS = (NotAuthenticated, AuthenticationFailed)
 MAX_ARGUMENTS = 20_000
 # Bytes of a result whose tokens are counted.
 MEASURED = 4_000
+# Characters of a short secret.
+SHORT = 3
 # What replaces a secret.
 MASK = mask_member("password", "")
 MAX_LENGTHS: Mapping[str, int] = {
@@ -160,8 +163,7 @@ class Audit(MessageObserver):
                 kept = {**kept}
                 # The agent may repeat the secret of an argument.
                 intent = str(arguments.get(name, kept.pop(name)))
-                for secret in _find_masked(arguments, kept):
-                    intent = intent.replace(secret, MASK)
+                intent = _mask_secrets(intent, _find_masked(arguments, kept))
                 self.intent = str(self.auditor.get_arguments(tool, {name: intent})[name])
             text = json.dumps(kept, ensure_ascii=False, default=str)
             return to_bytes(text).decode()[:MAX_ARGUMENTS]
@@ -191,7 +193,7 @@ class Audit(MessageObserver):
             verdict, rows = Verdict.SUCCESS, outcome.telemetry.get("rows_changed")
             if failure is not None:
                 verdict = Verdict.SOFT_FAILURE if failure.soft else Verdict.FAILED
-            if outcome.questions:
+            if outcome.is_asked:
                 verdict = Verdict.ASKED
             is_counted = failure is None and not outcome.is_trial
             is_counted = is_counted and isinstance(rows, int) and rows >= 0
@@ -223,6 +225,15 @@ class Audit(MessageObserver):
             "request_id": request_id,
             "duration_ms": duration_ms,
         }
+
+
+def _mask_secrets(text: str, secrets: Iterable[str]) -> str:
+    # A short one, such as a digit, is masked as a word alone: else no text could be read.
+    found = [
+        re.escape(each) if len(each) > SHORT else rf"(?<!\w){re.escape(each)}(?!\w)"
+        for each in sorted(secrets, key=len, reverse=True)
+    ]
+    return re.sub("|".join(found), MASK, text) if found else text
 
 
 def _find_masked(sent: Any, kept: Any) -> Iterator[str]:

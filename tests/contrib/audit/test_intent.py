@@ -63,6 +63,11 @@ def test_the_values_of_masked_arguments_are_masked_in_the_intent(asking, row):
     assert "hunter22" not in row().arguments
 
 
+def test_a_short_secret_is_masked_in_the_intent_only_as_a_word(asking, row):
+    asking("optional").call("plan", intent_mcp="Order 12 of 2, 2nd try.", password="2")
+    assert row().intent == "Order 12 of ********, 2nd try."
+
+
 def test_a_call_without_a_required_intent_is_refused(asking):
     agent = asking("required")
     assert "intent_mcp" in agent.tools()["plan"]["inputSchema"]["required"]
