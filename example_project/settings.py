@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import django
 from django.core.exceptions import ImproperlyConfigured
 
 from drf_mcp.contrib.oauth.defaults import AGENTS
@@ -106,6 +107,15 @@ DATABASES = {
     }
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Mails of a demo are files beside its database.
+if DEBUG:
+    MAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+    MAIL_FOLDER = DATABASE_PATH.parent / "mails"
+    if django.VERSION >= (6, 1):
+        MAILERS = {"default": {"BACKEND": MAIL_BACKEND, "OPTIONS": {"file_path": MAIL_FOLDER}}}
+    else:
+        EMAIL_BACKEND, EMAIL_FILE_PATH = MAIL_BACKEND, MAIL_FOLDER
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cached_property
@@ -112,6 +112,30 @@ def _convert(value: Any) -> Any:
     return value if isinstance(value, Mapping) else str(value)
 
 
+def _validate(field: Any, value: Any) -> str:
+    """Return what a field and Django's own validators say of a value, "" for nothing."""
+    if value is None or value is serializers.empty:
+        wrong, code = (
+            (not field.allow_null, "null") if value is None else (field.required, "required")
+        )
+        return str(field.error_messages[code]) if wrong else ""
+    try:
+        if _find_kind(field):
+            _validate_further(field, field.to_internal_value(value))
+    except serializers.ValidationError as exc:
+        return str(next(iter(exc.detail)))
+    except ValidationError as exc:
+        return exc.messages[0]
+    return ""
+
+
+def _validate_further(field: Any, value: Any) -> None:
+    for validator in field.validators:
+        # REST framework's validators ask the database.
+        if type(validator).__module__ == "django.core.validators":
+            validator(value)
+
+
 class Place:
     """An argument of a tool, or a member of an object among its arguments.
 
@@ -170,10 +194,8 @@ class Place:
             # Rules have the project's times, not the caller's.
             with timezone.override(timezone.get_default_timezone()):
                 value = field.to_internal_value([text] if is_many else text)
-            for validator in () if is_many or operator in COMPARISONS else field.validators:
-                # REST framework's validators ask the database.
-                if type(validator).__module__ == "django.core.validators":
-                    validator(value)
+            if not is_many and operator not in COMPARISONS:
+                _validate_further(field, value)
         except ValidationError as exc:
             raise ValueError(" ".join(exc.messages)) from exc
         except (serializers.ValidationError, ValueError, TypeError, AssertionError) as exc:
@@ -306,6 +328,21 @@ class SentArguments(ToolPlaces):
                 read[name] = place.read(raw)
         return read
 
+    def find_refused(self) -> Iterator[tuple[str, str]]:
+        """Yield the arguments that stock fields of the serializer refuse, with what they say.
+
+        No code of the project runs, and nothing is asked of the database.
+        """
+        for name, argument in self.arguments.items():
+            if argument.location != BODY or argument.whole:
+                continue
+            field = self._find_field(self.fields, [argument.parameter.name])
+            sent = self.sent.get(name, serializers.empty)
+            is_left_out = sent is serializers.empty and self.tool.endpoint.method == "PATCH"
+            is_stock = type(field).__module__ == serializers.Field.__module__
+            if is_stock and not is_left_out and (said := _validate(field, sent)):
+                yield name, said
+
     def _find_sent(self, path: str) -> Any:
         """Return what the caller sent for an argument, `MISSING` for nothing."""
         name, *members = path.split(".")
@@ -334,3 +371,10 @@ class SentArguments(ToolPlaces):
         if "." in path or is_unknown or self.tool.endpoint.method == "PATCH":
             return None
         return _compare(operator, _convert(default), expected)
+
+
+def describe_refused(tool: Any, requests: Iterable[Any]) -> str:
+    """Return what a view will probably refuse of the requests of a call, "" for nothing known."""
+    sent = (SentArguments(tool, each.arguments) for each in requests)
+    found = dict.fromkeys(f"{name}: {said}" for each in sent for name, said in each.find_refused())
+    return f"The view will probably refuse the call. {' '.join(found)}"[:300] if found else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -20,6 +21,7 @@ from drf_mcp.contrib.tasks.run import find_backend
 from drf_mcp.exceptions import attempt
 from drf_mcp.features import mcp_settings
 
+logger = logging.getLogger("drf_mcp")
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -49,12 +51,17 @@ def send_mails(proposal_id: str) -> None:
         names = {"title": row.title, "user": row.user_label}
         subject = _("To be approved: %(title)s, for %(user)s") % names
     for text, bcc in addresses.items():
-        EmailMessage(subject, text, bcc=bcc).send()
+        attempt(EmailMessage(subject, text, bcc=bcc).send, otherwise=_report_unsent)
+
+
+def _report_unsent(exc: Exception) -> None:
+    logger.error("The approvers of a call got no e-mail: %s", exc)
 
 
 def _write_lines(row: Any, user: Any) -> Iterator[str]:
     names = {"title": row.title, "user": row.user_label}
-    yield f"{_('%(user)s asks for a call: %(title)s.') % names} {row.reason}\n"
+    said = _("%(user)s asks for a call: %(title)s.") % names
+    yield f"{' '.join(filter(None, [said, row.reason, row.message]))}\n"
     yield from (f"{name}: {value}" for name, value in row.shown_arguments)
     for each in attempt(lambda: show_to(row, user), []):
         yield f"\n{each['object']}"

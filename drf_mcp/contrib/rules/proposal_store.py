@@ -21,8 +21,10 @@ from drf_mcp.access.scopes import make_user_key
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tasks import task_store as tasks
 from drf_mcp.contrib.tasks.run import find_backend
+from drf_mcp.errors import mask_member
 from drf_mcp.exceptions import Conflict, attempt
 from drf_mcp.features import LimitReached, get_rows, mcp_settings, refuse_beyond
+from drf_mcp.outcomes import Failure
 
 logger = logging.getLogger("drf_mcp")
 
@@ -33,6 +35,8 @@ WAITING, APPROVED, RUNNING = "waiting", "approved", "running"
 DONE, FAILED, UNKNOWN = "done", "failed", "unknown"
 DECLINED, WITHDRAWN, EXPIRED = "declined", "withdrawn", "expired"
 OPEN = (WAITING, APPROVED)
+# What replaces a secret.
+MASK = mask_member("password", "")
 
 
 class ProposalStore:
@@ -198,16 +202,20 @@ class ProposalStore:
                 tasks.TaskStore().select(task).update(expires=expires)
             self._send_made(row)
 
-    def finish(
-        self, row: Any, answer: Mapping[str, Any], terms: Mapping[str, Any] | None = None
-    ) -> None:
-        """Keep what came of a call.
+    def note_end(self, row: Any, terms: Mapping[str, Any], failure: Failure | None) -> None:
+        """Keep why a call failed, and what has to hold when its answer is read."""
+        said = "" if failure is None else str(mask_member("", failure.message))
+        if failure is not None and any(each.received == MASK for each in failure.problems):
+            # A view may repeat a secret that it refuses.
+            said = failure.code
+        self.change(row, RUNNING, terms=terms, message=said[:300])
 
-        Args:
-            terms: what has to hold when the answer is read.
-        """
+    def finish(self, row: Any, answer: Mapping[str, Any]) -> None:
+        """Keep what came of a call."""
         is_error = "result" not in answer or answer["result"].get("isError")
-        ended = {"status": FAILED if is_error else DONE, "answer": answer, "terms": terms or {}}
+        ended = {"status": FAILED if is_error else DONE, "answer": answer}
+        if "error" in answer:
+            ended["message"] = answer["error"]["message"][:300]
         if self.change(row, RUNNING, UNKNOWN, request=None, **ended):
             self.end(row)
 

@@ -21,6 +21,7 @@ from drf_mcp.archives import (
     find_written_databases,
     hash_row,
 )
+from drf_mcp.contrib.rules.conditions import describe_refused
 from drf_mcp.contrib.rules.proposal_store import (
     APPROVED,
     FAILED,
@@ -142,12 +143,11 @@ class ProposalGuard(Guard):
         result = call.write(outcome.changed(meta={}) if is_inner else outcome)
         written = outcome if is_inner else call.outcome or outcome
         terms = answer.note_terms(failed=written.failure is not None)
+        store.note_end(row, terms, written.failure)
+        # Else `run_proposal` keeps the result that the server sends it.
         if getattr(call.caller.request, "mcp_proposal", None) is None:
             members = json.loads(jsonrpc.encode_result(None, result))["result"]
-            store.finish(row, {"result": {"resultType": "complete", **members}}, terms)
-        else:
-            # `run_proposal` keeps the result that the server sends it.
-            store.change(row, RUNNING, terms=terms)
+            store.finish(row, {"result": {"resultType": "complete", **members}})
         return outcome
 
 
@@ -241,6 +241,7 @@ class CallToApprove:
                 fingerprint=fingerprint,
                 terms=StoredAnswer.of_call(call).note_terms(),
                 link=_find_link(call.caller, proposal_id),
+                message=describe_refused(call.tool, call.bound.requests),
                 **self.asked,
             )
         except Throttled as exc:
@@ -453,8 +454,12 @@ def _describe_waiting(call: CallState, row: Any) -> Outcome:
         state = "The call was approved, and is made soon."
     message = f"{state} {row.reason}"
     advice = "Ask for the state with the tool and the arguments in 'next', not at once."
+    if row.status == WAITING and row.message:
+        message = f"{message} {row.message}"
+        advice = f"Take it back with {WITHDRAW}, and call again with other arguments."
     failure = Failure("APPROVAL_REQUIRED", Category.AUTHORIZATION, message, advice, soft=True)
-    return Outcome(call.tool.name, 200, data=data, failure=failure)
+    waits = row.status in (*OPEN, RUNNING)
+    return Outcome(call.tool.name, 200, data=data, failure=failure, waits=waits)
 
 
 # --- The run of an approved call -----------------------------------------------------------------
@@ -488,5 +493,5 @@ def run_proposal(proposal_id: str) -> Any:
         answer = answer_again(request)
     # Where another guard or middleware answered, `ProposalGuard` has not kept the answer.
     row.refresh_from_db()
-    store.finish(row, answer, row.terms)
+    store.finish(row, answer)
     return row

@@ -222,7 +222,7 @@ def test_the_audit_records_the_proposal_and_the_run(approval_rule, alice, sent, 
     alice.call("orders_refund", **sent)
     run_proposal(approve().pk)
     rows = AuditedCall.objects.order_by("pk").values_list("verdict", "code", "user_label")
-    assert list(rows) == [("soft_failure", "APPROVAL_REQUIRED", "alice"), ("success", "", "alice")]
+    assert list(rows) == [("asked", "APPROVAL_REQUIRED", "alice"), ("success", "", "alice")]
 
 
 def test_a_call_by_tools_write_is_proposed_and_made(approval_rule, alice, sent, order):

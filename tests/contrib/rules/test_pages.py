@@ -71,6 +71,18 @@ def test_an_approved_call_is_made_at_once_where_no_worker_makes_it(
     assert (Order.objects.get(pk=row.arguments["id"]).status == "refunded") is not has_workers
 
 
+def test_a_call_that_failed_says_why(row, alice, browser_of):
+    alice.call("orders_refund", id=row.arguments["id"], reason="late", amount="9999.00")
+    large, browser = Proposal.objects.exclude(pk=row.pk).get(), browser_of()
+    decide(browser, large, "approve")
+    for address in (PAGE, f"{PAGE}{large.pk}/"):
+        assert "no more can be refunded" in text_of(browser.get(address))
+
+
+def test_the_list_says_what_each_call_is_about(row, browser_of):
+    assert "amount <strong>6.00</strong>" in text_of(browser_of().get(PAGE))
+
+
 def test_a_call_that_needs_another_approval_is_not_made(row, browser_of):
     Proposal.objects.update(approvals_needed=2)
     decide(browser_of(), row, "approve")

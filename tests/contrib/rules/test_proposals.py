@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import json
 from datetime import timedelta
+from unittest import mock
 
 import pytest
 from django.contrib.auth.models import Group, Permission, User
@@ -133,6 +135,24 @@ def test_a_call_whose_object_or_caller_the_view_refuses_is_not_proposed(
     assert not Proposal.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ({"reason": "nonsense"}, 'reason: "nonsense" is not a valid choice.'),
+        ({"amount": "6.001"}, "reason: This field is required. amount: Ensure that there are no"),
+    ],
+)
+def test_a_call_that_the_view_will_probably_refuse_says_so_and_can_be_taken_back(
+    require_approval, alice, order, sent, said
+):
+    require_approval()
+    result = alice.call("orders_refund", id=order.pk, **{"amount": "6.00", **sent})
+    row = Proposal.objects.get()
+    assert f"will probably refuse the call. {said}" in row.message
+    assert row.message in result.envelope["error"]
+    assert "proposals_withdraw" in result.data["remediation"]
+
+
 def test_the_same_call_with_another_intent_is_the_same_proposal(
     require_approval, refund, approver, settings, order
 ):
@@ -189,6 +209,18 @@ def test_approvers_get_a_mail_and_receivers_a_signal(
         assert part in message.body
 
 
+def test_a_mail_that_cannot_be_sent_leaves_a_line_in_the_log(
+    propose, approver, monkeypatch, caplog, django_capture_on_commit_callbacks
+):
+    approver("dora")
+    unreachable = mock.Mock(side_effect=ConnectionRefusedError("refused"))
+    monkeypatch.setattr(mail.EmailMessage, "send", unreachable)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert propose().status == "waiting"
+    assert "The approvers of a call got no e-mail: " in caplog.text
+    assert "Traceback" not in caplog.text
+
+
 def test_a_proposal_shows_sanitized_arguments_and_keeps_the_sent_ones_for_the_run(save_rule, carol):
     tool = registry.tools()["tickets_create"]
     save_rule("tickets_create", "approve")
@@ -212,6 +244,15 @@ def test_only_the_caller_retrieves_a_proposal(propose, alice, agent_of):
 def tell(agent: Agent, tool: str, proposal_id: str) -> tuple[str, str]:
     result = agent.call(tool, id=proposal_id)
     return result.code, result.envelope["error"]
+
+
+def test_a_script_tells_a_call_that_waits_from_one_that_failed(require_approval, order):
+    require_approval()
+    words = ["reason=late", "amount=6.00", "--as", "alice"]
+    for sent, code in (({"id": order.pk}, 3), ({"id": 0}, 1)):
+        with pytest.raises(SystemExit) as caught:
+            call_command("mcp_call", "orders_refund", json.dumps(sent), *words)
+        assert caught.value.code == code
 
 
 @pytest.mark.parametrize("tool", ["proposals_retrieve", "proposals_withdraw"])
@@ -582,6 +623,22 @@ def test_a_call_of_a_decorated_view_cannot_wait(expose, save_rule, alice):
     result = alice.call("groups_create", name="x")
     assert (result.code, made) == ("FORBIDDEN", [])
     assert "cannot wait for an approval" in str(result.envelope)
+
+
+class Pins(CreateAPIView):
+    class serializer_class(serializers.Serializer):
+        pin = serializers.CharField()
+
+        def validate_pin(self, pin):
+            raise serializers.ValidationError(f"{pin} is not yours.")
+
+
+def test_why_a_call_failed_is_kept_without_secrets(expose, save_rule, alice, approver):
+    expose(path("pins/", Pins.as_view(), name="pins"))
+    save_rule("pins_create", "approve")
+    alice.call("pins_create", pin="4711")
+    row = run_proposal(approve(Proposal.objects.get(), approver()).pk)
+    assert (row.status, row.message) == ("failed", "VALIDATION_ERROR")
 
 
 class GroupSerializer(serializers.ModelSerializer):

@@ -72,7 +72,7 @@ class Command(MCPCommand):
         made = [run_proposal(pk) for pk in [*approved.values_list("pk", flat=True)]]
         # Another process may have made some of them.
         found = [row for row in made if row is not None]
-        lines = ["  ".join(self._write_cells(row)) for row in found] or ["No call is approved."]
+        lines = [self._write_line(row) for row in found] or ["No call is approved."]
         self.write_data([self.as_data(row) for row in found], lines, options)
 
     def show(self, options: dict[str, Any]) -> None:
@@ -112,7 +112,10 @@ class Command(MCPCommand):
             row = decide(row, user, sent)
         except APIException as exc:
             raise UsageError(find_sentence(exc.detail)) from exc
-        self.write_data(self.as_data(row), ["  ".join(self._write_cells(row))], options)
+        self.write_data(self.as_data(row), [self._write_line(row)], options)
+
+    def _write_line(self, row: Any) -> str:
+        return "  ".join(filter(None, [*self._write_cells(row), row.message]))
 
     def _write_cells(self, row: Any) -> tuple[str, ...]:
         status, since = str(row.get_status_display()), find_local_time(row.created)
