@@ -10,11 +10,7 @@ from uuid import UUID
 from django.db import router, transaction
 from django.utils.crypto import constant_time_compare
 from oauth2_provider.generators import generate_client_secret
-from oauth2_provider.models import (
-    get_application_model,
-    get_grant_model,
-    get_refresh_token_model,
-)
+from oauth2_provider.models import get_application_model, get_refresh_token_model
 from oauth2_provider.oauth2_backends import OAuthLibCore
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauth2_provider.scopes import get_scopes_backend
@@ -108,13 +104,8 @@ class EndpointCore(OAuthLibCore):  # type: ignore[misc]
         return [(n, find_resource(request, v) or v if n == "resource" else v) for n, v in sent]
 
     def create_token_response(self, request: Any) -> tuple[Any, dict[str, str], str, int]:
-        try:
-            url, headers, body, status = super().create_token_response(request)
-        except get_grant_model().DoesNotExist:
-            # Another request has spent the code meanwhile.
-            get_refresh_token_model().revoke_family(_find_family(request.POST["code"]))
-            url, headers, body, status = None, {}, InvalidGrantError().json, 400
         # Refusals of a resource have no headers; RFC 6749 wants every error as JSON.
+        url, headers, body, status = super().create_token_response(request)
         return url, {"Content-Type": "application/json", **headers}, body, status
 
 
@@ -150,7 +141,8 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
         """Return whether a code is valid: once, and only while its user is active."""
         if super().validate_code(client_id, code, client, request):
             return not is_gone(request.user)
-        _end_family(code, client)
+        # Another client does not end the tokens of this one.
+        end_family(code, application=client)
         return False
 
     def invalidate_authorization_code(self, client_id: str, code: str, request: Any) -> None:
@@ -158,7 +150,7 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
             super().invalidate_authorization_code(client_id, code, request)
         except InvalidGrantError:
             # Another request with the same code came first.
-            _end_family(code, request.client)
+            end_family(code, application=request.client)
             raise
 
     def validate_refresh_token(self, refresh_token: str, client: Any, request: Any) -> bool:
@@ -230,12 +222,14 @@ def _find_family(code: str) -> UUID:
     return UUID(bytes=hashlib.sha256(code.encode()).digest()[:16])
 
 
-def _end_family(code: str, client: Any) -> None:
+def end_family(code: str, **chosen: Any) -> None:
     """End the tokens of a code that was sent again (RFC 6749, section 4.1.2)."""
     family, model = _find_family(code), get_refresh_token_model()
-    # Another client does not end the tokens of this one.
-    if model.objects.filter(token_family=family, application=client).exists():
-        model.revoke_family(family)
+    found = model.objects.filter(token_family=family, **chosen)
+    with transaction.atomic(using=router.db_for_write(model)):
+        # Locked in one order: else the database stops one of several requests.
+        if list(found.select_for_update().order_by("pk")):
+            model.revoke_family(family)
 
 
 def hash_secret(secret: str) -> str:

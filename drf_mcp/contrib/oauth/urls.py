@@ -20,7 +20,7 @@ registration = toolkit.DynamicClientRegistrationManagementView.as_view()
 
 issuer_urlpatterns = [
     path("authorize/", views.ConsentView.as_view(), name="authorize"),
-    path("token/", toolkit.TokenView.as_view(), name="token"),
+    path("token/", views.TokenRequestView.as_view(), name="token"),
     path("revoke_token/", toolkit.RevokeTokenView.as_view(), name="revoke-token"),
     path("register/", views.RegistrationView.as_view(), name="dcr-register"),
     path("register/<str:client_id>/", registration, name="dcr-register-management"),

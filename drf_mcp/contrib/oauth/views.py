@@ -33,13 +33,13 @@ from oauth2_provider.models import get_access_token_model as get_token_model
 from oauth2_provider.models import get_grant_model, get_refresh_token_model
 from oauth2_provider.scopes import get_scopes_backend
 from oauth2_provider.settings import oauth2_settings
-from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
+from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error, InvalidGrantError
 from rest_framework.exceptions import APIException
 
 from drf_mcp.access.resources import FoundEndpoint, PublicDocument
 from drf_mcp.browsable.frame import PagePart
 from drf_mcp.contrib.oauth.audiences import find_default_resources, find_endpoints_of, find_resource
-from drf_mcp.contrib.oauth.backends import READ_ONLY
+from drf_mcp.contrib.oauth.backends import READ_ONLY, end_family
 from drf_mcp.contrib.oauth.documents import JWT_BEARER, LOOPBACK, PERSON, choose_offered
 from drf_mcp.exceptions import Refused
 from drf_mcp.exposure import Tool, Visibility
@@ -190,6 +190,20 @@ class ConnectionsView(AgentPage, LoginRequiredMixin, TemplateView):
             for find_model in (get_refresh_token_model, get_token_model, get_grant_model):
                 find_model().objects.filter(**own).delete()
         return HttpResponseRedirect(reverse("oauth2_provider:connections"))
+
+
+class TokenRequestView(toolkit.TokenView):  # type: ignore[misc]
+    """Gives tokens; where other requests with the same code or token were faster, none."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            response: HttpResponse = super().post(request, *args, **kwargs)
+        except (get_grant_model().DoesNotExist, get_token_model().DoesNotExist):
+            # Another request has spent the code meanwhile, or ended the connection.
+            end_family(request.POST.get("code", ""))
+            content = InvalidGrantError().json
+            response = HttpResponse(content, content_type="application/json", status=400)
+        return response
 
 
 @method_decorator(login_not_required, name="dispatch")

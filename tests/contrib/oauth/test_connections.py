@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from oauth2_provider.models import get_access_token_model, get_grant_model, get_refresh_token_model
 
-from drf_mcp.contrib.oauth.backends import AgentValidator
+from drf_mcp.contrib.oauth.backends import AgentValidator, EndpointCore
 
 
 def page(project, user: User | None = None) -> str:
@@ -89,6 +89,19 @@ def test_a_refresh_token_used_by_two_requests_at_once_ends_the_connection(projec
     assert project.list_tools(first["access_token"]) == 401
     assert project.refresh(first["refresh_token"])["error"] == "invalid_grant"
     assert "No program acts for you." in page(project)
+
+
+def test_a_token_that_another_request_ends_meanwhile_is_no_crash(project, monkeypatch):
+    create = EndpointCore.create_token_response
+
+    def end_at_once(self, request):
+        answer = create(self, request)
+        get_access_token_model().objects.all().delete()
+        return answer
+
+    token = project.sign_in()["refresh_token"]
+    monkeypatch.setattr(EndpointCore, "create_token_response", end_at_once)
+    assert project.refresh(token)["error"] == "invalid_grant"
 
 
 def test_sessions_of_one_client_share_a_refresh_token_within_a_grace_period(
