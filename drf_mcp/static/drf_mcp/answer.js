@@ -43,12 +43,15 @@ const Answer = (() => {
     const listed = envelope.errors || [];
     const negative = envelope.success === false || envelope.ok === false;
     const soft = negative && !isError;
+    const code = isError || soft ? envelope.data?.error_code || listed[0]?.code || "" : "";
+    // Somebody has to confirm, answer or approve first.
+    const no = code.endsWith("_REQUIRED") ? gettext("Not made yet") : gettext("The answer is no");
     return {
       failed: Boolean(isError),
       soft,
       tried: meta.dry_run,
-      word: isError ? gettext("Error") : soft ? gettext("The answer is no") : meta.dry_run ? gettext("Dry run") : gettext("Success"),
-      code: isError || soft ? envelope.data?.error_code || listed[0]?.code || "" : "",
+      word: isError ? gettext("Error") : soft ? no : meta.dry_run ? gettext("Dry run") : gettext("Success"),
+      code,
       message: isError || soft ? envelope.error || listed[0]?.message || first?.text || "" : "",
       remedy: isError || soft ? envelope.data?.remediation || listed[0]?.fix_hint || listed[0]?.suggestion || "" : "",
       problems: isError || soft ? problemsOf(envelope) : [],

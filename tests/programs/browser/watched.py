@@ -14,13 +14,15 @@ document.addEventListener("securitypolicyviolation", (event) => {
 """
 
 
+# A rule of WCAG that axe-core leaves out by default.
+FURTHER_RULES = {"label-content-name-mismatch": {"enabled": True}}
 # The rules of axe-core about colours, which are the only ones that a dark scheme can violate.
 COLOUR_RULES = ["color-contrast", "link-in-text-block"]
 
 
 def find_violations(frame: Any, scheme: str) -> list[str]:
     """Return the violations that axe-core, evaluated in the frame, finds in a colour scheme."""
-    options: dict[str, Any] = {"resultTypes": ["violations"]}
+    options: dict[str, Any] = {"resultTypes": ["violations"], "rules": FURTHER_RULES}
     if scheme == "dark":
         options["runOnly"] = COLOUR_RULES
     found = frame.evaluate("(options) => axe.run(document, options)", options)
