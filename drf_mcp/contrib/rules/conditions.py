@@ -283,7 +283,7 @@ class ToolPlaces:
             raise ValueError(f"{said} {nearest or names}".strip())
 
 
-class SentArguments(ToolPlaces):
+class RequestArguments(ToolPlaces):
     """The arguments of one request of a call, as its view reads them.
 
     Args:
@@ -375,6 +375,6 @@ class SentArguments(ToolPlaces):
 
 def describe_refused(tool: Any, requests: Iterable[Any]) -> str:
     """Return what a view will probably refuse of the requests of a call, "" for nothing known."""
-    sent = (SentArguments(tool, each.arguments) for each in requests)
+    sent = (RequestArguments(tool, each.arguments) for each in requests)
     found = dict.fromkeys(f"{name}: {said}" for each in sent for name, said in each.find_refused())
     return f"The view will probably refuse the call. {' '.join(found)}"[:300] if found else ""

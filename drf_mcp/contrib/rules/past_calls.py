@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from django.contrib.auth import get_user_model
 
 from drf_mcp.archives import undoing
-from drf_mcp.contrib.rules.conditions import UNREADABLE, SentArguments
+from drf_mcp.contrib.rules.conditions import UNREADABLE, RequestArguments
 from drf_mcp.contrib.rules.ruling import ALLOW, RuleCall, RuledRequest, decide_requests
 from drf_mcp.errors import ArgumentsRefused, CallCrashed, mask_member
 from drf_mcp.features import CallState
@@ -39,7 +39,7 @@ def _check_whole(name: str, value: Any) -> None:
         raise NotInAudit(f"the audit {'masks' if MASK in text else 'cuts'} `{name}`")
 
 
-class PastArguments(SentArguments, Mapping[str, Any]):
+class PastArguments(RequestArguments, Mapping[str, Any]):
     """The arguments that the audit kept; reading one that is not whole raises an exception."""
 
     def _find_sent(self, path: str) -> Any:

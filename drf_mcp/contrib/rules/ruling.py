@@ -18,7 +18,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from drf_mcp.archives import can_be_asked, get_named_object
-from drf_mcp.contrib.rules.conditions import UNREADABLE, SentArguments
+from drf_mcp.contrib.rules.conditions import UNREADABLE, RequestArguments
 from drf_mcp.errors import ArgumentsRefused, CallCrashed
 from drf_mcp.exceptions import catch
 from drf_mcp.exposure import registry
@@ -95,8 +95,8 @@ class RuledRequest:
         self.view = view
 
     @cached_property
-    def arguments(self) -> SentArguments:
-        return SentArguments(self.call.tool, self.call.bound.arguments)
+    def arguments(self) -> RequestArguments:
+        return RequestArguments(self.call.tool, self.call.bound.arguments)
 
     @cached_property
     def object(self) -> Any:

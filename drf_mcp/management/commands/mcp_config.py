@@ -155,14 +155,14 @@ class Command(ClientCommand):
 
 def _find_token_path(classes: Sequence[Any]) -> str:
     """Return the path where simplejwt makes tokens that the classes take, "" for none."""
-    if not any(_is_of(each, "rest_framework_simplejwt.authentication") for each in classes):
+    if not any(_is_named(each, "rest_framework_simplejwt.authentication") for each in classes):
         return ""
     views = (e for e in find_endpoints(settings.ROOT_URLCONF) if e.method == "POST")
     making = (
-        e for e in views if _is_of(e.view_class, "rest_framework_simplejwt.views", "TokenObtain")
+        e for e in views if _is_named(e.view_class, "rest_framework_simplejwt.views", "TokenObtain")
     )
     return next((each.route.path for each in making), "")
 
 
-def _is_of(found: type, module: str, name: str = "") -> bool:
+def _is_named(found: type, module: str, name: str = "") -> bool:
     return any(b.__module__ == module and b.__name__.startswith(name) for b in found.__mro__)
