@@ -31,6 +31,7 @@ SOFT_MEANINGS = {
     "INPUT_REQUIRED": "The view needs more arguments, and the client shows no forms.",
     "VISIT_REQUIRED": "The view sends the user to a page, and the client cannot open pages.",
     "CONFIRMATION_REQUIRED": "The call was not made yet: the answer says what it would do.",
+    "APPROVAL_REQUIRED": "The call was not made yet: people approve it first.",
     "DECLINED": "The user said no to a question or a confirmation.",
 }
 WARNING_MEANINGS = {
@@ -130,8 +131,7 @@ def first_line(documented: Any) -> str:
 
 
 CODES_HEAD = """\
-For clients and tests that react to errors. [Errors that a model can act on](../errors.md) shows how
-to raise them."""
+[Errors that a model can act on](../errors.md) shows how to raise them."""
 FAILURES_FOOT = """\
 An exception class of your own with another `default_code` gives that code in capitals, with the
 category of its status. `OkEnvelope` and `StatusEnvelope` write the codes in lower case."""

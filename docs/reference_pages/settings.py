@@ -40,6 +40,8 @@ CODE = re.compile(
     re.X,
 )
 DOCUMENT = re.compile(r"(?:See )?docs/(?P<file>\w+\.md)")
+# A comment that names its document in a sentence of its own.
+OWN_DOCUMENT = re.compile(r"\s*See docs/(?P<file>\w+\.md)\.")
 
 
 def settings_of_apps(name: str) -> Iterator[tuple[str, Setting]]:
@@ -104,7 +106,7 @@ def settings_page() -> str:
 
     def describe(own: Iterable[Setting]) -> str:
         said = {f'"{s.name}": {default_of(table_of[s.name])}': s.comment for s in own}
-        return items({name: as_markdown(comment) for name, comment in said.items()})
+        return "\n".join(describe_setting(*each) for each in said.items())
 
     core = Path(inspect.getfile(settings))
     for group, own in groupby(settings_of_module(core, "SETTINGS"), lambda each: each.group):
@@ -121,10 +123,17 @@ def tool_options_page() -> str:
     for name, heading in OF_APPS.items():
         parts.append(f"## {heading}")
         for app, found in groupby(settings_of_apps(name), lambda pair: pair[0]):
-            own = items({s.name: as_markdown(s.comment) for _, s in found})
+            own = "\n".join(describe_setting(s.name, s.comment) for _, s in found)
             # The page is in a folder of its own.
             parts += [f"Of {code(app)}:", own.replace("](", "](../")]
     return page("Options of tools", *parts)
+
+
+def describe_setting(name: str, comment: str) -> str:
+    """Return the item of a setting, whose name leads to its document."""
+    document = OWN_DOCUMENT.search(comment)
+    named = code(name) if document is None else f"[{code(name)}]({document['file']})"
+    return f"- {named}: {as_markdown(OWN_DOCUMENT.sub('', comment))}"
 
 
 def default_of(known: Any) -> str:
@@ -158,8 +167,7 @@ options that decide what is a tool: `name`, `condition`, `many`, `aggregate`. Th
 place [wins](../exposing.md#options)."""
 SETTINGS_HEAD = """\
 All settings are in one dict, `DRF_MCP`. [Which of this do I need](which.md) names the ten that
-matter. A key that does not exist, or a wrong value, is an error that says what would be right;
-`manage.py check` finds all such errors. The lists show each setting with its default.
+matter. `manage.py check` names wrong keys and values. Each setting is listed with its default.
 
 ```python
 # settings.py

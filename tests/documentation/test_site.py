@@ -127,7 +127,7 @@ def test_the_lists_have_the_settings_and_options_of_every_app():
     kinds = ("settings", "tool_options", "view_attributes")
     names = {name for kind in kinds for name in brought[kind]}
     said = kept("settings.md") + kept("reference/tool_options.md")
-    assert names - {*re.findall(r'^- `"?(\w+)', said, re.M)} == set()
+    assert names - {*re.findall(r'^- \[?`"?(\w+)', said, re.M)} == set()
 
 
 def test_generated_pages_match_the_source():
