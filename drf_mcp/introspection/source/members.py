@@ -201,34 +201,20 @@ def find_synchronous_name(name: str) -> str:
     return SYNCHRONOUS_NAMES.get(name, name)
 
 
-@functools.lru_cache(maxsize=1024)
-def find_members_used(code: CodeType) -> tuple[tuple[str, bool], ...]:
-    """Return the members of ``self`` that code uses, each with whether it is one of ``super()``.
-
-    The name is "" where ``self`` itself is used, such as for an argument.
-
-    They are in the order of the code, which is the same in each process.
-    """
-    # Bytecode is read ten times as fast as source, and frameworks have much code.
-    found: dict[tuple[str, bool], None] = {}
-    before: Any = ""
+@functools.lru_cache(maxsize=4096)
+def find_members_used(code: CodeType) -> tuple[str, ...]:
+    """Return the members of ``self`` that code uses, and of ``super()`` the member that it is."""
+    # Bytecode is read ten times as fast as source, and frameworks have much code. The order of the
+    # code is the same in each process.
+    found, before = dict[str, None](), ""
     for instruction in dis.get_instructions(code):
-        if instruction.opname in ATTRIBUTES:
-            last = before[-1] if isinstance(before, tuple) and before else before
-            # Python 3.12 gives ``self`` to LOAD_SUPER_ATTR.
-            if last == "self" and instruction.opname != "LOAD_SUPER_ATTR":
-                found[instruction.argval, False] = None
-            elif "super" in code.co_names:
-                found[instruction.argval, True] = None
-                if instruction.opname == "LOAD_SUPER_ATTR" and (instruction.arg or 0) & 2:
-                    # ``super(Owner, self)``, which is a call before Python 3.12.
-                    found["", False] = None
-        elif before == "self" and instruction.opname not in SETTERS:
-            found["", False] = None
-        before = instruction.argval
+        name = instruction.argval
+        if instruction.opname in ATTRIBUTES and (before == "self" or name == code.co_name):
+            found[name] = None
+        # Two variables may be loaded at once.
+        before = name[-1] if isinstance(name, tuple) and name else name
     for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            found |= dict.fromkeys(find_members_used(inner))
+        found |= dict.fromkeys(find_members_used(inner) if isinstance(inner, CodeType) else ())
     return tuple(found)
 
 
@@ -291,7 +277,7 @@ def depends_on_request(owner: type, names: tuple[str, ...]) -> bool:
             joined = " ".join(mentioned).lower()
             if not GIVEN.isdisjoint(mentioned) or any(part in joined for part in AROUND):
                 return True
-            used = {name for name, _ in find_members_used(function.__code__)} - seen
+            used = {*find_members_used(function.__code__)} - seen
             waiting += used
             seen |= used
     return False

@@ -152,12 +152,7 @@ class Reader:
             return self.results[run]
         self.results[run] = UNKNOWN
         is_own = instance is self.instance
-        if self.follows_all:
-            by_names = False
-        elif is_framework_code(function):
-            by_names = bool(flow.hook) or not is_own or is_wrapper
-        else:
-            by_names = bool(flow.hook) and not given and is_own and not self.reads_request(function)
+        by_names = is_framework_code(function) and (bool(flow.hook) or not is_own or is_wrapper)
         others = () if instance is None else (instance,)
         if by_names:
             self.follow_names(function, home, flow)
@@ -177,15 +172,10 @@ class Reader:
         is_given = self.follows_all or not all(map(is_dull, given))
         return not is_given and not names_any(function, TELLING)
 
-    def reads_request(self, function: Any) -> bool:
-        kept = {n for n, v in self.instance.attributes.items() if not is_dull(v)}
-        telling = find_telling(self.owner) | kept
-        return names_any(function, telling) or passes_self(function.__code__)
-
     def follow_names(self, function: Any, home: type | None, flow: Flow) -> None:
         # Frameworks call hooks that the project overrides.
-        for name, is_super in find_members_used(function.__code__):
-            after = home if is_super else None
+        for name in find_members_used(function.__code__):
+            after = home if name == function.__name__ else None
             hook = flow.enter(name)
             self.looked_up.add((name, after))
             met = name, after, hook._replace(depth=0)
@@ -198,12 +188,12 @@ class Reader:
     def get_attribute(self, instance: ReadObject, name: str, flow: Flow) -> Values:
         """Return what an attribute of an instance may be."""
         is_own = instance is self.instance
+        if is_own and self.facts.get(name) not in (None, ""):
+            return (KnownValue(self.facts[name], is_fact=True),)
         if name in instance.attributes:
             return instance.attributes[name]
         if found := self.find_stock_attribute(instance, name, is_own):
             return found
-        if is_own and self.facts.get(name) not in (None, ""):
-            return (KnownValue(self.facts[name], is_fact=True),)
         if is_own:
             self.followed.add(name)
         member, home = self.find_member(instance.kind, name)
@@ -277,19 +267,3 @@ class Reader:
 def names_any(function: Any, telling: frozenset[str]) -> bool:
     names, keys = read_code_names(function.__code__)
     return not telling.isdisjoint(names) or "request" in keys
-
-
-@functools.lru_cache(maxsize=4096)
-def find_telling(owner: type) -> frozenset[str]:
-    """Return the names that lead to a request in the code of a class, also its own members."""
-    telling, functions = TELLING, list(list_functions(owner))
-    while True:
-        found = {each.__name__ for each in functions if names_any(each, telling)} - telling
-        if not found:
-            return telling
-        telling |= found
-
-
-@functools.lru_cache(maxsize=4096)
-def passes_self(code: CodeType) -> bool:
-    return ("", False) in find_members_used(code)
