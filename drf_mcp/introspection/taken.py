@@ -24,8 +24,8 @@ from drf_mcp.introspection.source.members import (
     is_framework_code,
 )
 from drf_mcp.introspection.source.readings import read_class, read_function
-from drf_mcp.introspection.source.request_members import BodyReading, PartOfBody
-from drf_mcp.introspection.source.values import BODY, INITIAL_DATA, PARENT
+from drf_mcp.introspection.source.request_members import BodyReading
+from drf_mcp.introspection.source.values import BODY, INITIAL_DATA, PARENT, RequestPart
 from drf_mcp.introspection.types import ANY, MemberNames, Place, Schema, ValueInfos
 from drf_mcp.introspection.unknown import (
     ANY_VALUE,
@@ -160,8 +160,8 @@ def matches(pattern: Place, place: Place) -> bool:
     )
 
 
-def find_place(part: PartOfBody, roots: dict[str, Place]) -> Place:
-    return (*roots[part.root], *part.steps)
+def find_place(part: RequestPart, roots: dict[str, Place]) -> Place:
+    return (*roots[part.place], *part.steps)
 
 
 def name_fields(kind: Any) -> list[str]:

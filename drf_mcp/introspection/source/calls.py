@@ -55,13 +55,13 @@ from drf_mcp.introspection.source.values import (
     NameOfMember,
     ReadMethod,
     ReadObject,
-    RequestMember,
     RequestPart,
     RunParts,
     Values,
     bind_arguments,
     find_constant,
     is_dull,
+    is_member,
     join_values_of,
 )
 
@@ -81,7 +81,7 @@ LISTING = (list, tuple, sorted, reversed, iter, enumerate, set)
 LOOKING = (len, bool, isinstance, type, id, hasattr, callable, any, all, print)
 TWINS = (sync_to_async, async_to_sync)
 FINDERS = (get_object_or_404, aget_object_or_404, get_list_or_404, generics.get_object_or_404)
-PARTS = (RequestPart, RequestMember, NameOfMember)
+PARTS = (RequestPart, NameOfMember)
 PLAIN = frozenset({"many", "data", "partial", "instance", "context"})
 
 
@@ -146,9 +146,9 @@ class CallReader(RunParts):
     def call_method(
         self, holder: Any, name: str, node: ast.Call, positional: list[Values], keywords: Keywords
     ) -> Values:
-        if isinstance(holder, RequestMember) and name in TEXT_METHODS:
+        if is_member(holder) and name in TEXT_METHODS:
             return (holder,)
-        if isinstance(holder, (RequestPart, RequestMember, GivenKeywords)):
+        if isinstance(holder, (RequestPart, GivenKeywords)):
             return self.call_part(holder, name, node, positional, keywords)
         if isinstance(holder, InheritedMembers):
             return self.call_own(holder.instance, name, node, positional, keywords, holder.home)
@@ -229,28 +229,24 @@ class CallReader(RunParts):
         default: Values = (),
         *,
         is_strict: bool = False,
-        is_test: bool = False,
     ) -> Values:
         """Return what a mapping has under a key."""
         found: list[Any] = []
-        self.escape(tuple(key for key in keys if isinstance(key, (RequestPart, RequestMember))))
+        self.escape(tuple(key for key in keys if isinstance(key, RequestPart)))
         for holder in holders:
-            if not isinstance(holder, (RequestPart, RequestMember)):
+            if not isinstance(holder, RequestPart):
                 found += self.look_up_known(holder, keys)
                 continue
             how = {"several": several, "default": default, "is_strict": is_strict}
             found += [self.look_up_member(holder, key, node, how) for key in keys]
             found += default
-        return tuple(dict.fromkeys(found)) if found or is_test else UNKNOWN
+        return tuple(dict.fromkeys(found)) or UNKNOWN
 
     def look_up_member(self, holder: Any, key: Any, node: ast.AST, how: dict[str, Any]) -> Any:
         name = self.reader.use(key) if isinstance(key, KnownValue) else None
         if isinstance(name, str):
-            member = holder.step(name)
-            self.tell("take", holder, name)
-            if isinstance(holder, RequestPart):
-                self.tell("look_up", member, **how)
-            return member
+            self.tell("take", holder, name, **how)
+            return holder.step(name)
         if not isinstance(key, KnownValue) and key is not FIELD_NAME:
             self.tell("compute", holder, ast.unparse(node))
         return holder.step(ANY)
@@ -271,7 +267,7 @@ class CallReader(RunParts):
         return self.look_up_table(value, keys) if isinstance(value, dict) else UNKNOWN
 
     def look_up_table(self, table: dict[Any, Any], keys: Values) -> Values:
-        self.tell_literals(keys, tuple(table), is_closed=False)
+        self.tell_literals(keys, tuple(table))
         known = [key.value for key in keys if isinstance(key, KnownValue) and key.value in table]
         if len(known) < len(keys):
             self.tell("weigh", [*table])
@@ -309,7 +305,7 @@ class CallReader(RunParts):
             return self.escape_all(positional, keywords)
         if name == "get_initial" and issubclass(instance.kind, BaseSerializer):
             return (RequestPart(INITIAL_DATA, is_of_fields=True),)
-        member, home = self.reader.find_member(instance.kind, name, after)
+        member, home = find_member(instance.kind, name, after)
         if inspect.isclass(member):
             if is_schema(member):
                 return self.make(member, positional, keywords, name)
@@ -427,8 +423,7 @@ class CallReader(RunParts):
         for values in positional:
             self.escape(values)
             for member in values:
-                if isinstance(member, RequestMember) and not self.is_dead:
-                    self.tell_member("convert", member, kind)
+                self.learn(member, kind=kind)
         return positional[0] if positional else UNKNOWN
 
     def read_getattr(
@@ -457,7 +452,7 @@ class CallReader(RunParts):
         if is_schema(kind):
             return self.make(kind, positional, keywords)
         if issubclass(kind, Enum) and positional:
-            self.tell_literals(positional[0], [each.value for each in kind], is_closed=False)
+            self.tell_literals(positional[0], [each.value for each in kind])
             return positional[0]
         if issubclass(kind, Response):
             self.escape_parts(positional, keywords)

@@ -8,15 +8,15 @@ from typing import Any
 
 from drf_mcp.introspection.source.values import (
     FIELD_NAME,
-    PARTS_OF_REQUEST,
     THE_FIELDS,
     UNKNOWN,
-    Comparison,
     KnownValue,
-    RequestMember,
+    RequestPart,
     RunParts,
     Values,
     invert,
+    is_member,
+    is_whole,
     join_values_of,
 )
 
@@ -48,8 +48,7 @@ class ComparisonReader(RunParts):
         # request.data.get("by") or "status"
         last = parts[-1][0] if len(parts[-1]) == 1 else None
         for member in parts[0] if isinstance(last, KnownValue) else ():
-            if isinstance(member, RequestMember) and not self.is_dead:
-                self.tell_member("fall_back", member, last)
+            self.learn(member, default=self.reader.use(last))
 
     def evaluate_ifexp(self, node: ast.IfExp) -> Values:
         truth = self.find_truth(self.evaluate(node.test))
@@ -76,9 +75,9 @@ class ComparisonReader(RunParts):
         rights = [self.evaluate(part) for part in node.comparators]
         right, operator = rights[0], node.ops[0]
         if isinstance(operator, (ast.In, ast.NotIn)):
-            parts = tuple(value for value in right if isinstance(value, PARTS_OF_REQUEST))
-            found = self.look_up(parts, left, node.left, is_test=True) if parts else ()
-            self.presences[id(node)] = found
+            parts = tuple(value for value in right if isinstance(value, RequestPart))
+            if parts:
+                self.look_up(parts, left, node.left)
             if THE_FIELDS in right and isinstance(node.left, ast.Name):
                 # What goes on is the name of a field.
                 self.names[node.left.id] = (FIELD_NAME,)
@@ -101,14 +100,9 @@ class ComparisonReader(RunParts):
             except TypeError:
                 return UNKNOWN
             return (KnownValue(is_equal is is_positive, is_fact=True),)
-        if any(isinstance(v, RequestMember) for v in right) and not is_in:
+        if any(map(is_member, right)) and not is_in:
             left, right = right, left
-        members = tuple(value for value in left if isinstance(value, RequestMember))
-        literals = self.list_literals(right, is_in=is_in)
-        if members and literals:
-            comparison = Comparison(members, literals, is_positive)
-            self.comparisons[id(node)] = comparison
-            self.tell_comparison(comparison)
+        self.tell_literals(left, self.list_literals(right, is_in=is_in))
         return UNKNOWN
 
     def list_literals(self, values: Values, *, is_in: bool) -> tuple[Any, ...]:
@@ -124,20 +118,53 @@ class ComparisonReader(RunParts):
         fit = all(isinstance(item, (str, int)) for item in items)
         return tuple(items) if fit else ()
 
-    def tell_comparison(self, comparison: Comparison, *, is_closed: bool = False) -> None:
-        self.tell_literals(comparison.members, comparison.literals, is_closed=is_closed)
+    def tell_literals(self, values: Values, literals: Iterable[Any]) -> None:
+        for member in values if literals else ():
+            self.learn(member, literals=dict.fromkeys(literals))
 
-    def tell_literals(self, values: Values, literals: Iterable[Any], *, is_closed: bool) -> None:
-        every = tuple(literals)
-        for member in values:
-            if isinstance(member, RequestMember) and every and not self.is_dead:
-                self.tell_member("compare", member, every)
-                if is_closed and (self.is_sure or member in self.present):
-                    self.tell_member("close", member, every)
+    # --- Values that are refused ------------------------------------------------------------------
+
+    def read_refusal(self, test: ast.expr) -> None:
+        """Take what a test says after which the request is refused."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+            for part in test.values:
+                self.read_refusal(part)
+            return
+        *before, last = test.values if isinstance(test, ast.BoolOp) else [test]
+        if isinstance(last, ast.Compare) and isinstance(last.ops[0], OTHER):
+            self.read_refused_values(before, last)
+        if before:
+            return
+        if isinstance(last, ast.UnaryOp) and isinstance(last.op, ast.Not):
+            self.need(self.evaluated.get(id(last.operand), ()))
+        elif isinstance(last, ast.Compare) and isinstance(last.ops[0], ast.Is):
+            self.need(self.evaluated.get(id(last.left), ()))
+
+    def read_refused_values(self, before: list[ast.expr], test: ast.Compare) -> None:
+        is_in = isinstance(test.ops[0], ast.NotIn)
+        left, right = (
+            self.evaluated.get(id(each), ()) for each in (test.left, test.comparators[0])
+        )
+        if is_in and not before:
+            parts = filter(is_whole, right)
+            keys = (key.value for key in left if isinstance(key, KnownValue))
+            names = [key for key in keys if isinstance(key, str)]
+            self.need(tuple(part.step(name) for part in parts for name in names))
+        # A value that is sent is judged alone where other tests say no more than that it is sent.
+        is_alone = all(set(left) <= set(self.evaluated.get(id(find_sent(b)), ())) for b in before)
+        if is_alone and self.list_literals(right, is_in=is_in):
+            for member in left if self.is_sure else ():
+                self.learn(member, is_closed=True)
 
     def need(self, values: Values) -> None:
-        members = [value for value in values if isinstance(value, RequestMember)]
-        others = [value for value in values if not isinstance(value, RequestMember)]
+        members = list(filter(is_member, values))
+        others = [value for value in values if not is_member(value)]
         is_empty = all(isinstance(v, KnownValue) and not v.value for v in others)
-        if len(members) == 1 and is_empty and self.is_sure and not self.is_dead:
-            self.tell_member("need", members[0])
+        if len(members) == 1 and is_empty and self.is_sure:
+            self.learn(members[0], is_needed=True)
+
+
+def find_sent(test: ast.expr) -> ast.expr:
+    """Return what a test such as ``value is not None`` is about."""
+    is_not = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot)
+    return test.left if is_not else test  # type: ignore[attr-defined]

@@ -19,7 +19,6 @@ from drf_mcp.introspection.source.values import (
     INITIAL_DATA,
     MOST_TEXTS,
     NONE,
-    PARTS_OF_REQUEST,
     QUERY,
     SENT,
     SIMPLE,
@@ -29,7 +28,6 @@ from drf_mcp.introspection.source.values import (
     THE_VIEW,
     UNKNOWN,
     Bindings,
-    Comparison,
     Flow,
     GivenKeywords,
     KnownValue,
@@ -38,12 +36,13 @@ from drf_mcp.introspection.source.values import (
     ModelRows,
     NameOfMember,
     ReadObject,
-    RequestMember,
     RequestPart,
     RunParts,
     SerializedData,
     Values,
     change,
+    is_member,
+    is_whole,
     join_values_of,
     read_parameters,
 )
@@ -66,8 +65,6 @@ class ExpressionReader(RunParts):
     Attributes:
         names: what the variables may be.
         evaluated: what expressions may be, by the ids of their nodes.
-        comparisons: the comparisons of members with literals, by the ids of their nodes.
-        presences: the members that tests such as ``"name" in request.data`` look for.
     """
 
     def __init__(
@@ -90,16 +87,13 @@ class ExpressionReader(RunParts):
         self.is_wrapper = is_wrapper
         self.names: dict[str, Values] = dict(given)
         self.evaluated: dict[int, Values] = {}
-        self.comparisons: dict[int, Comparison] = {}
-        self.presences: dict[int, Values] = {}
-        self.present: frozenset[RequestMember] = frozenset()
         self.returned: dict[Any, None] = {}
         self.inner: list[AnyFunctionDef] = []
         self.returned_inside = self.has_written = self.is_raising = False
         self.line = 1
         # A parameter that a call gives something else is not the request, whatever its name.
-        names = read_parameters(function).names if given and not is_wrapper else ()
-        self.others = frozenset(names)
+        parameters = read_parameters(function) if given and not is_wrapper else ()
+        self.others = {each.name for each in parameters}
         first = next(iter(function.__code__.co_varnames), "") if self.tree is not None else ""
         if instance is not None and first in ("self", "cls", "view"):
             self.names.setdefault(first, (instance,))
@@ -111,16 +105,17 @@ class ExpressionReader(RunParts):
     def tell(self, event: str, *values: Any, **how: Any) -> None:
         self.reader.tell(event, *values, self, **how)
 
-    def tell_member(self, event: str, member: RequestMember, *values: Any, **how: Any) -> None:
-        if member.outer is not None:
-            self.tell(event, member.outer, *values, **how)
+    def learn(self, value: Any, **facts: Any) -> None:
+        member = value.member if isinstance(value, RequestPart) else None
+        if member is not None and not self.is_dead:
+            self.tell("learn", member, **facts)
 
     def describe_line(self, value: Any) -> str:
         """Return the line that is being read, and what it uses, such as for a finding."""
         code = self.function.__code__
         number = code.co_firstlineno + self.line - 1
         path = "/".join(code.co_filename.split("/")[-2:])
-        part = f"request.{value.place}" if isinstance(value, RequestPart) else "the request"
+        part = f"request.{value.place}" if is_whole(value) else "the request"
         return f"{path}:{number} passes {part} on"
 
     def evaluate(self, node: ast.AST) -> Values:
@@ -143,14 +138,14 @@ class ExpressionReader(RunParts):
                 for _, inner in value.values:
                     self.escape(inner)
             is_whole = value is self.reader.instance or value is THE_REQUEST
-            is_part = isinstance(value, (*PARTS_OF_REQUEST, NameOfMember))
+            is_part = isinstance(value, (RequestPart, NameOfMember))
             if is_part or (is_whole and not self.is_wrapper):
                 self.tell("escape", value)
 
     def look(self, values: Values) -> Values:
         """Take note of parts that code looks at, and takes nothing of yet."""
         for value in values:
-            if isinstance(value, PARTS_OF_REQUEST):
+            if isinstance(value, RequestPart):
                 self.tell("look", value)
         return values
 
@@ -292,7 +287,7 @@ class ExpressionReader(RunParts):
             parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
             found = join_values_of(*map(self.evaluate, parts))
             # [row for row in rows if ...] are items of the same list.
-            items = [v for v in found if isinstance(v, RequestMember) and v.steps[-1] == ANY]
+            items = [v for v in found if is_member(v) and v.steps[-1] == ANY]
             self.escape(tuple(v for v in found if v not in items))
         first = node.generators[0].target
         names = [each.id for each in ast.walk(first) if isinstance(each, ast.Name)]
@@ -302,7 +297,7 @@ class ExpressionReader(RunParts):
         if isinstance(key, ast.Name) and names[:1] == [key.id]:
             return change(whole) or UNKNOWN
         self.look(whole)
-        return tuple(find_list(each) for each in items) or UNKNOWN
+        return tuple(RequestPart(each.place, each.steps[:-1]) for each in items) or UNKNOWN
 
     evaluate_listcomp = evaluate_setcomp = evaluate_generatorexp = evaluate_comprehension
     evaluate_dictcomp = evaluate_comprehension
@@ -311,7 +306,7 @@ class ExpressionReader(RunParts):
         values = self.bind_items(generator.target, generator.iter)
         for test in generator.ifs:
             self.evaluate(test)
-        return tuple(each for each in values if isinstance(each, RequestPart))
+        return tuple(filter(is_whole, values))
 
     def bind_items(self, target: ast.expr, iterated: ast.expr) -> Values:
         """Bind the variables of a loop, and return what it goes through."""
@@ -338,7 +333,7 @@ class ExpressionReader(RunParts):
         """Return the names of members, and the members."""
         names, values = list[Any](), list[Any]()
         for holder in holders:
-            if isinstance(holder, PARTS_OF_REQUEST):
+            if isinstance(holder, RequestPart):
                 self.tell("go_through", holder)
                 names.append(NameOfMember(holder))
                 values.append(holder.step(ANY))
@@ -356,7 +351,7 @@ class ExpressionReader(RunParts):
             if isinstance(known, CONTAINERS):
                 items = [*known][:MOST_TEXTS]
                 found += [KnownValue(each) for each in items if isinstance(each, (*SIMPLE, tuple))]
-            elif isinstance(value, PARTS_OF_REQUEST):
+            elif isinstance(value, RequestPart):
                 # Of an object the names of its members are gone through.
                 name = FIELD_NAME if value.is_of_fields else NameOfMember(value)
                 found += [value.step(ANY), name]
@@ -402,14 +397,14 @@ class ExpressionReader(RunParts):
             self.evaluate(target)
             holder = self.evaluated.get(id(getattr(target, "value", None)), ())
             # request.data["name"] = value changes the body.
-            if not any(isinstance(each, PARTS_OF_REQUEST) for each in holder):
+            if not any(isinstance(each, RequestPart) for each in holder):
                 self.escape(tuple(each for each in values if each is not THE_REQUEST))
 
     def keep(self, holder: ReadObject, name: str, values: Values) -> None:
         known = holder.attributes.get(name, ())
         holder.attributes[name] = join_values_of(known, change(values))
         for value in values if name != INITIAL_DATA else ():
-            if isinstance(value, RequestPart):
+            if is_whole(value):
                 self.tell("keep", value)
 
     def keep_answers(self, name: str, values: Values) -> Values:
@@ -420,13 +415,6 @@ class ExpressionReader(RunParts):
         loads = [n for n in ast.walk(self.tree) if isinstance(n, ast.Name) and n.id == name]
         is_once = sum(isinstance(n.ctx, ast.Load) for n in loads) == 1
         return values if is_once else UNKNOWN
-
-
-def find_list(item: RequestMember) -> RequestPart | RequestMember:
-    """Return the list that has an item."""
-    if not item.inside:
-        return RequestPart(item.place)
-    return RequestMember(item.place, item.name, item.inside[:-1])
 
 
 def find_part(values: Values, index: int) -> Values:

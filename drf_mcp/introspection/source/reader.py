@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
-from types import CodeType
 from typing import Any
 
 from rest_framework.serializers import BaseSerializer
@@ -14,7 +12,6 @@ from drf_mcp.introspection.source.members import (
     find_member,
     find_members_used,
     is_framework_code,
-    list_functions,
     read_code_names,
     unwrap_function,
     unwrap_member,
@@ -60,43 +57,39 @@ class Reader:
     Args:
         view_class: the class of the view in the context of a serializer, None where it is not
             known.
+        follows_all: whether functions that are given nothing of the request are read as well, and
+            no code of a framework.
 
     Attributes:
         facts: what is known of attributes: ``action``, ``method`` of the request, and flags.
         followed: the names of the methods and properties that were read.
-        looked_up: the names of members, each with the class after which it was looked up.
-        asked: the names of the attributes whose values were used.
+        asked: the names of the attributes whose values were used, or that are missing.
         facts_asked: whether a fact would be used.
         view_asked: whether the view would be used.
         run_class: reads one function.
-        follows_all: whether functions that are given nothing of the request are read as well, and
-            no code of a framework.
     """
 
     run_class: Any = None
-    follows_all = False
 
     def __init__(
-        self, owner: type, *listeners: SourceListener, view_class: Any = None, **facts: Any
+        self,
+        owner: type,
+        *listeners: SourceListener,
+        view_class: Any = None,
+        follows_all: bool = False,
+        **facts: Any,
     ) -> None:
         self.owner = owner
         self.view_class = view_class
+        self.follows_all = follows_all
         self.instance = ReadObject(owner, has_request=True)
         self.listeners = listeners
         self.facts = facts
         self.results: dict[tuple[Any, ...], Values] = {}
         self.members: set[tuple[str, type | None, Flow]] = set()
         self.followed: set[str] = set()
-        self.looked_up: set[tuple[str, type | None]] = {("base_filters", None)}
-        self.asked: set[str] = set()
+        self.asked = {"base_filters"}
         self.facts_asked = self.view_asked = False
-
-    def find_member(
-        self, kind: type, name: str, after: type | None = None
-    ) -> tuple[Any, type | None]:
-        if kind is self.owner:
-            self.looked_up.add((name, after))
-        return find_member(kind, name, after)
 
     def read(
         self,
@@ -107,7 +100,7 @@ class Reader:
     ) -> Values:
         """Read a member of the class that code of a framework calls."""
         self.followed.add(name)
-        member, home = self.find_member(self.owner, name, after)
+        member, home = find_member(self.owner, name, after)
         return self.follow(unwrap_member(member), home, self.instance, given, flow)
 
     def tell(self, event: str, *values: Any, **how: Any) -> None:
@@ -177,7 +170,6 @@ class Reader:
         for name in find_members_used(function.__code__):
             after = home if name == function.__name__ else None
             hook = flow.enter(name)
-            self.looked_up.add((name, after))
             met = name, after, hook._replace(depth=0)
             if met not in self.members:
                 self.members.add(met)
@@ -196,7 +188,7 @@ class Reader:
             return found
         if is_own:
             self.followed.add(name)
-        member, home = self.find_member(instance.kind, name)
+        member, home = find_member(instance.kind, name)
         function = unwrap_member(member)
         if isinstance(member, (staticmethod, classmethod)) or inspect.isfunction(member):
             return (ReadMethod(instance, name),)
@@ -204,7 +196,10 @@ class Reader:
             if is_framework_code(function):
                 return UNKNOWN
             return self.follow(function, home, instance, NONE, flow)
-        return UNKNOWN if home is None else (KnownValue(member, name),)
+        if home is None:
+            self.asked.add(name)
+            return UNKNOWN
+        return (KnownValue(member, name),)
 
     def find_stock_attribute(self, instance: ReadObject, name: str, is_own: bool) -> Values:
         if name in REQUEST:
@@ -239,29 +234,13 @@ class Reader:
             self.asked.add(value.attribute)
         return value.value
 
-    def serves(self, owner: type, *, whole: bool = False) -> bool:
-        """Return whether another class has the same members where the reader came across them.
-
-        Args:
-            whole: whether all members were read.
-        """
-        apart = {*owner.__mro__} ^ {*self.owner.__mro__}
-        changed = {name for base in apart for name in vars(base)}
-        met = {(name, after) for name, after in self.looked_up if name in changed}
-        met |= {(name, None) for name in (changed if whole else changed & self.asked)}
-        return all(self.is_alike(owner, *each) for each in met)
-
-    def is_alike(self, owner: type, name: str, after: type | None) -> bool:
-        (own, home), (other, other_home) = (
-            find_member(each, name, after) for each in (owner, self.owner)
+    def serves(self, owner: type) -> bool:
+        """Return whether a class with the same code has the values that were used."""
+        kinds = owner, self.owner
+        return all(
+            len({id(inspect.getattr_static(kind, name, None)) for kind in kinds}) == 1
+            for name in self.asked
         )
-        if own is other:
-            return True
-        if any(inspect.isfunction(unwrap_member(each)) for each in (own, other)):
-            return False
-        # A value in place of another value is no change: only `asked` says whether it was used.
-        is_there = home is not None and other_home is not None
-        return name not in self.asked and (is_there or (name, after) not in self.looked_up)
 
 
 def names_any(function: Any, telling: frozenset[str]) -> bool:

@@ -39,9 +39,9 @@ from drf_mcp.introspection.source.values import (
     PATH,
     SIMPLE,
     THE_REQUEST,
+    VARIABLE,
     Bindings,
     Flow,
-    RequestMember,
     RequestPart,
     SourceListener,
     is_dull,
@@ -79,7 +79,6 @@ GIVEN_PLACES = {
     "run_validation": INITIAL_DATA,
     "get_value": PARENT,
 }
-MOST_READINGS = 256
 
 
 class FunctionRun(StatementReader, ExpressionReader, ComparisonReader, CallReader, RowReader):
@@ -110,7 +109,7 @@ Flags: TypeAlias = tuple[tuple[str, bool], ...]
 
 
 class SharedReading:
-    # Most classes change nothing that is read of their bases: one reading serves all of them.
+    # Most classes add no code to their bases: one reading serves all of them.
 
     known: dict[Any, list[SharedReading]] = {}
     reading: QueryReading
@@ -121,21 +120,19 @@ class SharedReading:
         self.reader = SourceReader(owner, *listeners, view_class=view_class, **facts)
 
     @classmethod
-    def of(cls, owner: type, key: Any, read: Callable[[], SharedReading], **how: Any) -> Any:
+    def of(cls, owner: type, key: Any, read: Callable[[], SharedReading]) -> Any:
         """Return a reading that serves a class, by default what ``read`` returns."""
-        known = cls.known.setdefault((key, owner.__mro__[1]), [])
+        known = cls.known.setdefault((key, *filter(has_code, owner.__mro__)), [])
         for each in known:
-            if each.reader.serves(owner, **how):
+            if each.reader.serves(owner):
                 return each
-        if len(known) >= MOST_READINGS:
-            known.clear()
         known.append(read())
         return known[-1]
 
     def read_endpoint(self, name: str) -> SharedReading:
         reader = self.reader
         reader.read("dispatch")
-        given = find_handler_arguments(reader.find_member(reader.owner, name)[0])
+        given = find_handler_arguments(find_member(reader.owner, name)[0])
         self.handler.answers = reader.read(name, flow=AS_HANDLER, given=given)
         self.reading = self.query.finish(reader)
         # Steps that code of a framework may take besides are read for the body alone.
@@ -170,10 +167,16 @@ class SharedReading:
         return self
 
 
+@cached
+def has_code(owner: type) -> bool:
+    members = map(unwrap_member, vars(owner).values())
+    return is_framework_code(owner) or any(map(inspect.isfunction, members))
+
+
 def find_handler_arguments(function: Any) -> Bindings:
     """Return what the parameters of a handler have: the request, and values of the path."""
-    names = read_parameters(function).names[1:]
-    given = {each: (RequestMember(PATH, each),) for each in names[1:] if each != "format"}
+    names = [each.name for each in read_parameters(function) if each.kind not in VARIABLE][1:]
+    given = {each: (RequestPart(PATH, (each,)),) for each in names[1:] if each != "format"}
     return frozenset({**dict.fromkeys(names[:1], (THE_REQUEST,)), **given}.items())
 
 
@@ -243,7 +246,7 @@ def follow_class(owner: type, hook: str, flags: Flags, view_class: Any) -> Share
         return SharedReading(owner, view_class, **dict(flags)).read_class(hook)
 
     key = hook, flags, view_class
-    found: SharedReading = SharedReading.of(owner, key, read, whole=True)
+    found: SharedReading = SharedReading.of(owner, key, read)
     return found
 
 
@@ -256,10 +259,6 @@ def read_function(function: Any) -> BodyReading:
     shared = SharedReading(Unread)
     shared.reader.follow(function, None, None, NONE, AS_HOOK)
     return shared.body.reading
-
-
-class ChoiceReader(SourceReader):
-    follows_all = True
 
 
 class ChoiceReading(SourceListener):
@@ -331,7 +330,7 @@ def follow_choice(
     owner: type, names: tuple[str, ...], facts: tuple[tuple[str, Any], ...]
 ) -> ChoiceReading:
     reading = ChoiceReading()
-    reader = ChoiceReader(owner, reading, **dict(facts))
+    reader = SourceReader(owner, reading, follows_all=True, **dict(facts))
     for name in names:
         if has_own(owner, (name,)):
             reader.read(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from rest_framework.serializers import BaseSerializer, Serializer
 
@@ -20,11 +20,12 @@ from drf_mcp.introspection.source.values import (
     THE_REQUEST,
     KnownValue,
     NameOfMember,
-    RequestMember,
     RequestPart,
     SourceListener,
     Values,
     find_constant,
+    is_member,
+    is_whole,
 )
 
 
@@ -54,9 +55,7 @@ class MemberReading:
     kind: str = ""
     rows: dict[tuple[Any, str], None] = field(default_factory=dict)
 
-    def join(self, other: MemberReading | None) -> MemberReading:
-        if other is None:
-            return self
+    def join(self, other: MemberReading) -> MemberReading:
         return MemberReading(
             self.several or other.several,
             self.hooks | other.hooks,
@@ -72,45 +71,30 @@ class MemberReading:
 
 class MemberReadings(SourceListener):
     def __init__(self) -> None:
-        self.found: dict[RequestMember, MemberReading] = {}
+        self.found: dict[RequestPart, MemberReading] = {}
 
     def get(self, place: str) -> dict[str, MemberReading]:
         """Return the members of one place by name."""
-        return {m.name: reading for m, reading in self.found.items() if m.place == place}
+        return {m.steps[0]: reading for m, reading in self.found.items() if m.place == place}
 
-    def __getitem__(self, member: RequestMember) -> MemberReading:
-        return self.found.setdefault(member, MemberReading())
+    def learn(self, member: RequestPart, run: Any, **facts: Any) -> None:
+        known = self.found.get(member, MemberReading())
+        self.found[member] = known.join(MemberReading(**facts))
 
-    def look_up(self, member: RequestMember, run: Any, **how: Any) -> None:
-        reading = self[member]
-        reading.several |= how["several"]
-        if run.is_dead:
+    def take(self, part: Any, name: str, run: Any, **how: Any) -> None:
+        if not is_whole(part):
             return
-        reading.hooks.add(run.hook)
-        reading.is_sure |= run.is_sure
-        defaults = [run.reader.use(v) for v in how["default"] if isinstance(v, KnownValue)]
-        if len(defaults) == len(how["default"]) == 1 and reading.default is None:
-            reading.default = defaults[0]
-        reading.is_needed |= how["is_strict"] and run.is_sure
-
-    def fall_back(self, member: RequestMember, default: KnownValue, run: Any) -> None:
-        reading = self[member]
-        reading.default = run.reader.use(default) if reading.default is None else reading.default
-
-    def compare(self, member: RequestMember, literals: tuple[Any, ...], run: Any) -> None:
-        self[member].literals |= dict.fromkeys(literals)
-
-    def close(self, member: RequestMember, literals: tuple[Any, ...], run: Any) -> None:
-        self[member].is_closed = True
-
-    def need(self, member: RequestMember, run: Any) -> None:
-        self[member].is_needed = True
-
-    def convert(self, member: RequestMember, kind: str, run: Any) -> None:
-        self[member].kind = kind
-
-    def find_row(self, member: RequestMember, model: Any, key: str, run: Any) -> None:
-        self[member].rows[model, key] = None
+        facts: dict[str, Any] = {"several": how["several"]}
+        if not run.is_dead:
+            defaults = [run.reader.use(v) for v in how["default"] if isinstance(v, KnownValue)]
+            is_plain = len(defaults) == len(how["default"]) == 1
+            facts |= {
+                "hooks": {run.hook},
+                "is_sure": run.is_sure,
+                "is_needed": how["is_strict"] and run.is_sure,
+                "default": defaults[0] if is_plain else None,
+            }
+        self.learn(part.step(name), run, **facts)
 
 
 @dataclass(frozen=True)
@@ -208,7 +192,7 @@ class HandlerReading(MemberReadings):
         self.reads_whole |= is_whole_body(part)
 
     def escape(self, value: Any, run: Any) -> None:
-        is_part = isinstance(value, (RequestPart, RequestMember, NameOfMember))
+        is_part = isinstance(value, (RequestPart, NameOfMember))
         if is_part and not is_whole_body(value):
             return
         self.opened_by = self.opened_by or run.describe_line(value)
@@ -222,7 +206,7 @@ class HandlerReading(MemberReadings):
         self.calls.add(name)
 
     def make(self, kind: Any, keywords: Any, run: Any, **how: Any) -> None:
-        bodies = [v for v in how["data"] if isinstance(v, RequestPart) and v.place == BODY]
+        bodies = [v for v in how["data"] if is_whole(v) and v.place == BODY]
         if bodies:
             self.reads_whole = True
             if kind is None or issubclass(kind, BaseSerializer):
@@ -240,7 +224,7 @@ class HandlerReading(MemberReadings):
 
 
 def is_whole_body(value: Any) -> bool:
-    return isinstance(value, RequestPart) and value.place in (BODY, FILES)
+    return is_whole(value) and value.place in (BODY, FILES)
 
 
 @dataclass
@@ -254,7 +238,6 @@ class QueryReading:
         serializers: the other serializers that are made.
         hooks: the names of the methods that were read.
         opened_by: the line that passes the query or the request to code that could not be read.
-        keys: the members of the body that are read.
         files: the files that are read.
     """
 
@@ -264,19 +247,17 @@ class QueryReading:
     serializers: dict[type, None] = field(default_factory=dict)
     hooks: set[str] = field(default_factory=set)
     opened_by: str = ""
-    keys: dict[str, MemberReading] = field(default_factory=dict)
     files: dict[str, MemberReading] = field(default_factory=dict)
 
     def union(self, other: QueryReading) -> QueryReading:
-        names = {n: reading.join(other.names.get(n)) for n, reading in self.names.items()}
+        twice = {n: self.names[n].join(other.names[n]) for n in self.names if n in other.names}
         return QueryReading(
-            names | {n: reading for n, reading in other.names.items() if n not in names},
+            self.names | other.names | twice,
             self.computed | other.computed,
             self.schemas | other.schemas,
             self.serializers | other.serializers,
             self.hooks | other.hooks,
             self.opened_by or other.opened_by,
-            self.keys | other.keys,
             self.files | other.files,
         )
 
@@ -287,11 +268,11 @@ class QueryListener(MemberReadings):
         self.reading = QueryReading()
 
     def compute(self, part: Any, source: str, run: Any) -> None:
-        if isinstance(part, RequestPart) and part.place == QUERY:
+        if is_whole(part) and part.place == QUERY:
             self.reading.computed[source] = None
 
     def escape(self, value: Any, run: Any) -> None:
-        if isinstance(value, (RequestMember, NameOfMember)):
+        if is_member(value) or isinstance(value, NameOfMember):
             return
         if not isinstance(value, RequestPart) or value.place == QUERY:
             self.reading.opened_by = self.reading.opened_by or run.describe_line(value)
@@ -302,7 +283,7 @@ class QueryListener(MemberReadings):
     def make(self, kind: Any, keywords: Any, run: Any, **how: Any) -> None:
         if kind is None:
             return
-        if any(isinstance(v, RequestPart) and v.place == QUERY for v in how["data"]):
+        if any(is_whole(v) and v.place == QUERY for v in how["data"]):
             self.reading.schemas[kind] = None
         elif issubclass(kind, BaseSerializer):
             self.reading.serializers[kind] = None
@@ -312,7 +293,6 @@ class QueryListener(MemberReadings):
         # "a[]" is the other way to write the list "a".
         twice = {n for n in names if n.endswith("[]") and n.removesuffix("[]") in names}
         reading.names = {name: each for name, each in names.items() if name not in twice}
-        reading.keys = {**self.get(INITIAL_DATA), **self.get(BODY)}
         reading.files = self.get(FILES)
         reading.hooks = {find_synchronous_name(name) for name in reader.followed}
         return reading
@@ -328,33 +308,24 @@ WORDS = {
 }
 
 
-class PartOfBody(NamedTuple):
-    """A part of the body.
+def find_part_of_body(part: RequestPart) -> RequestPart | None:
+    """Return a part by the data that has it, None for a part of the query or the path."""
+    if part.place not in WORDS:
+        return None
+    return RequestPart(BODY if part.place in (FILES, SENT) else part.place, part.steps)
 
-    Attributes:
-        root: ``body``; ``initial_data``, the data of the serializer that is read; ``parent``, the
-            data of the object around a field.
-        steps: the names of members down to the part, `ANY` for items.
-    """
 
-    root: str
-    steps: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, part: RequestPart | RequestMember) -> PartOfBody | None:
-        """Return a part of the body, None for a part of the query or the path."""
-        if part.place not in WORDS:
-            return None
-        return cls(BODY if part.place in (FILES, SENT) else part.place, part.steps)
-
-    def write(self) -> str:
-        steps = "".join("[...]" if name == ANY else f"[{name!r}]" for name in self.steps)
-        return f"{WORDS[self.root]}{steps}"
+def write_part(part: RequestPart) -> str:
+    steps = "".join("[...]" if name == ANY else f"[{name!r}]" for name in part.steps)
+    return f"{WORDS[part.place]}{steps}"
 
 
 @dataclass
 class BodyReading:
     """What code takes of the body.
+
+    Parts are those of ``body``; of ``initial_data``, the data of the serializer that is read; and
+    of ``parent``, the data of the object around a field.
 
     Attributes:
         names: the members that are named, by the part that has them.
@@ -363,9 +334,9 @@ class BodyReading:
         made: the serializers and forms that are given a part.
     """
 
-    names: dict[PartOfBody, dict[str, None]] = field(default_factory=dict)
-    opened: dict[PartOfBody, tuple[str, bool]] = field(default_factory=dict)
-    made: dict[tuple[PartOfBody, type], None] = field(default_factory=dict)
+    names: dict[RequestPart, dict[str, None]] = field(default_factory=dict)
+    opened: dict[RequestPart, tuple[str, bool]] = field(default_factory=dict)
+    made: dict[tuple[RequestPart, type], None] = field(default_factory=dict)
 
 
 class BodyListener(SourceListener):
@@ -375,8 +346,8 @@ class BodyListener(SourceListener):
     def hears(self, run: Any) -> bool:
         return not run.is_dead
 
-    def take(self, part: Any, name: str, run: Any) -> None:
-        place = PartOfBody.of(part)
+    def take(self, part: Any, name: str, run: Any, **how: Any) -> None:
+        place = find_part_of_body(part)
         if place is not None:
             self.reading.names.setdefault(place, {})[name] = None
 
@@ -385,7 +356,7 @@ class BodyListener(SourceListener):
 
     def go_through(self, part: Any, run: Any) -> None:
         if not part.is_of_fields:
-            self.open(PartOfBody.of(part), run, is_deep=False)
+            self.open(find_part_of_body(part), run, is_deep=False)
 
     def keep(self, part: Any, run: Any) -> None:
         # What is kept of the whole body may be read anywhere.
@@ -393,22 +364,22 @@ class BodyListener(SourceListener):
 
     def escape(self, value: Any, run: Any) -> None:
         if value is THE_REQUEST:
-            self.open(PartOfBody(BODY), run, "hands the request on")
+            self.open(RequestPart(BODY), run, "hands the request on")
         elif isinstance(value, NameOfMember):
             self.go_through(value.part, run)
-        elif isinstance(value, (RequestPart, RequestMember)):
+        elif isinstance(value, RequestPart):
             # Copies of the fields have no other member, but what they hold is as it was sent.
-            self.open(PartOfBody.of(value.step(ANY) if value.is_of_fields else value), run)
+            self.open(find_part_of_body(value.step(ANY) if value.is_of_fields else value), run)
 
     def make(self, kind: Any, keywords: Any, run: Any, **how: Any) -> None:
         for part in how["data"] if kind is not None else ():
-            if isinstance(part, (RequestPart, RequestMember)):
-                place = PartOfBody.of(part)
+            if isinstance(part, RequestPart):
+                place = find_part_of_body(part)
                 if place is not None:
                     self.reading.made[place, kind] = None
 
     def open(
-        self, part: PartOfBody | None, run: Any, says: str = "", *, is_deep: bool = True
+        self, part: RequestPart | None, run: Any, says: str = "", *, is_deep: bool = True
     ) -> None:
         # The text of an exception quotes the body, and takes nothing of it.
         if part is None or run.is_raising:
@@ -417,4 +388,4 @@ class BodyListener(SourceListener):
         if known is None or (is_deep and not known[1]):
             code = run.function.__code__
             line = write_line(code.co_filename, code.co_firstlineno + run.line - 1)
-            self.reading.opened[part] = f"{line} {says or f'reads {part.write()}'}", is_deep
+            self.reading.opened[part] = f"{line} {says or f'reads {write_part(part)}'}", is_deep

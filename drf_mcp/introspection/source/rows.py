@@ -15,9 +15,9 @@ from drf_mcp.introspection.source.values import (
     Keywords,
     ModelRows,
     ReadObject,
-    RequestMember,
     RunParts,
     Values,
+    is_member,
 )
 
 ROW_METHODS = frozenset({"get", "aget", "filter", "exclude", "get_or_create"})
@@ -51,13 +51,13 @@ class RowReader(RunParts):
 
     def read_keys(self, rows: ModelRows, keywords: Keywords, *, is_key: bool) -> None:
         for lookup, values in keywords.items():
-            members = [value for value in values if isinstance(value, RequestMember)]
+            members = list(filter(is_member, values))
             found = find_key(rows.model, lookup or "", is_key) if members else None
-            if found is not None and not self.is_dead:
+            if found is not None:
                 if rows.attribute:
                     self.reader.asked.add(rows.attribute)
                 for member in members:
-                    self.tell_member("find_row", member, *found)
+                    self.learn(member, rows={found: None})
 
     def find_row(self, positional: list[Values], keywords: Keywords) -> Values:
         for value in positional[0]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from drf_mcp.introspection.source.members import AnyFunctionDef, refuses_call
 from drf_mcp.introspection.source.values import (
     UNKNOWN,
-    Comparison,
     KnownValue,
-    RequestMember,
     RunParts,
     Values,
     invert,
@@ -48,22 +48,13 @@ class StatementReader(RunParts):
         return tuple(self.returned) or UNKNOWN
 
     def read_block(self, block: Block) -> None:
-        chain: list[Comparison] = []
         for statement in block:
-            if self.ended:
-                self.is_dead = True
-            if refuses_call(statement):
-                self.close_chain(chain)
-            was_sure = self.is_sure or bool(chain)
+            self.is_dead |= bool(self.ended)
             method = getattr(self, f"read_{type(statement).__name__.lower()}", None)
             if method is not None:
                 method(statement)
             else:
                 self.read_parts(statement)
-            if isinstance(statement, ast.If) and was_sure:
-                chain = [*chain, *self.find_chain(statement)]
-            else:
-                chain = []
 
     # --- Values -----------------------------------------------------------------------------------
 
@@ -138,11 +129,8 @@ class StatementReader(RunParts):
         if refuses and truth is None and len(statement.body) == 1:
             self.read_refusal(statement.test)
         ends: list[tuple[dict[str, Values], str]] = []
-        was_sure = self.is_sure
         for block, is_taken in ((statement.body, truth), (statement.orelse, invert(truth))):
             with self.branch(is_taken):
-                if block is statement.body and was_sure:
-                    self.present |= self.find_present(statement.test)
                 self.read_block(block)
                 ends.append((self.names, self.ended))
         if truth is not None:
@@ -156,8 +144,15 @@ class StatementReader(RunParts):
         if RETURNED in (ended for _, ended in ends):
             self.is_sure = False
 
-    def branch(self, truth: bool | None) -> Any:
-        return Branch(self, truth)
+    @contextmanager
+    def branch(self, truth: bool | None) -> Iterator[None]:
+        """Restore afterwards what was known before a branch."""
+        before = self.is_sure, self.is_dead, self.ended, self.names
+        self.names = dict(self.names)
+        self.is_sure = self.is_sure and truth is True
+        self.is_dead = self.is_dead or truth is False
+        yield
+        self.is_sure, self.is_dead, self.ended, self.names = before
 
     def read_for(self, statement: ast.For) -> None:
         with self.branch(None):
@@ -223,82 +218,6 @@ class StatementReader(RunParts):
                 if not self.ended:
                     inside.append(self.names)
         self.names = join_scopes(self.names, *inside)
-        pattern, last = statement.cases[-1].pattern, statement.cases[-1].body[-1]
-        others = isinstance(pattern, ast.MatchAs) and pattern.pattern is None
-        self.tell_literals(subject, literals, is_closed=others and refuses_call(last))
+        self.tell_literals(subject, literals)
         if not known:
             self.tell("weigh", literals)
-
-    # --- Values that are refused ------------------------------------------------------------------
-
-    def read_refusal(self, test: ast.expr) -> None:
-        """Take what a test says after which the request is refused."""
-        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
-            for part in test.values:
-                self.read_refusal(part)
-            return
-        parts = test.values if isinstance(test, ast.BoolOp) else [test]
-        found = [self.comparisons[id(part)] for part in parts if id(part) in self.comparisons]
-        for comparison in found:
-            others = [part for part in parts if self.comparisons.get(id(part)) is not comparison]
-            if not comparison.is_positive and all(self.is_presence(p, comparison) for p in others):
-                self.tell_comparison(comparison, is_closed=True)
-        if len(parts) == 1 and isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            self.need(self.evaluated.get(id(test.operand), ()))
-        if len(parts) == 1 and isinstance(test, ast.Compare):
-            name, is_none = self.evaluated.get(id(test.left), ()), isinstance(test.ops[0], ast.Is)
-            if is_none and isinstance(test.comparators[0], ast.Constant):
-                self.need(name)
-            if isinstance(test.ops[0], ast.NotIn):
-                self.need(self.presences.get(id(test), ()))
-
-    def is_presence(self, test: ast.expr, comparison: Comparison) -> bool:
-        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot):
-            test = test.left
-        return set(comparison.members) <= set(self.evaluated.get(id(test), ()))
-
-    def find_present(self, test: ast.expr) -> frozenset[RequestMember]:
-        # A value that is sent is judged alone where a test says no more than that it is sent.
-        if isinstance(test, ast.Compare):
-            if isinstance(test.ops[0], ast.In):
-                return frozenset(self.presences.get(id(test), ()))
-            test = test.left if isinstance(test.ops[0], ast.IsNot) else test
-        values = self.evaluated.get(id(test), ())
-        return frozenset(value for value in values if isinstance(value, RequestMember))
-
-    def find_chain(self, statement: ast.If) -> list[Comparison]:
-        """Return the comparisons of ``if ... elif ...``, where each has to be true."""
-        found: list[Comparison] = []
-        ends: list[ast.stmt] = [statement]
-        while isinstance(ends[0], ast.If):
-            comparison = self.comparisons.get(id(ends[0].test))
-            if comparison is None or not comparison.is_positive:
-                return []
-            found.append(comparison)
-            ends = ends[0].orelse or [ast.Pass()]
-        if refuses_call(ends[-1]):
-            self.close_chain(found)
-        return found
-
-    def close_chain(self, chain: list[Comparison]) -> None:
-        for comparison in chain:
-            for member in comparison.members:
-                self.tell_member("close", member, comparison.literals)
-
-
-class Branch:
-    # Restores what was known before a branch.
-
-    def __init__(self, run: Any, truth: bool | None) -> None:
-        self.run, self.truth = run, truth
-        self.before = run.is_sure, run.is_dead, run.ended, run.names, run.present
-
-    def __enter__(self) -> None:
-        run = self.run
-        run.names = dict(run.names)
-        run.is_sure = run.is_sure and self.truth is True
-        run.is_dead = run.is_dead or self.truth is False
-
-    def __exit__(self, *exc: object) -> None:
-        run = self.run
-        run.is_sure, run.is_dead, run.ended, run.names, run.present = self.before

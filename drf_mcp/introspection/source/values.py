@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -30,87 +29,52 @@ KINDS = {
 }
 
 
-class Anything:
-    """A value that only running code knows."""
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a value that only running code has."""
+
+    what: str
 
 
-class TheRequest:
-    """The request of a call."""
-
-
-class TheView:
-    """The view, where another class reads it."""
-
-
-class TheContext:
-    """The context of a serializer."""
-
-
-class TheFields:
-    """The fields of the serializer that is read."""
-
-
-class ViewsChoice:
-    """The class that the view chooses for its serializer."""
-
-
-class NameOfField:
-    """The name of one of these fields."""
+ANYTHING = Known("nothing")
+THE_REQUEST = Known("the request of a call")
+THE_VIEW = Known("the view, where another class reads it")
+THE_CONTEXT = Known("the context of a serializer")
+THE_FIELDS = Known("the fields of the serializer that is read")
+FIELD_NAME = Known("the name of one of these fields")
+VIEWS_CHOICE = Known("the class that the view chooses for its serializer")
 
 
 @dataclass(frozen=True, slots=True)
 class RequestPart:
-    """The query, the body or the files of a request, or a copy.
+    """The query, the body or the files of a request, a copy, or what is inside.
 
     Attributes:
+        steps: the names of members down to the part, `ANY` for items.
         is_same: False for a variable or a changed copy: code may have added members.
         is_of_fields: whether it has the fields of the serializer alone, as ``get_initial()``.
     """
 
     place: str
+    steps: tuple[str, ...] = ()
     is_same: bool = True
     is_of_fields: bool = False
 
-    @property
-    def steps(self) -> tuple[str, ...]:
-        return ()
-
-    def step(self, name: str) -> RequestMember:
-        return RequestMember(self.place, name)
-
-
-@dataclass(frozen=True, slots=True)
-class RequestMember:
-    """What a request has under one name, or what is inside.
-
-    Attributes:
-        inside: the names of members further down, `ANY` for items.
-    """
-
-    place: str
-    name: str
-    inside: tuple[str, ...] = ()
-    is_of_fields = False
+    def step(self, name: str) -> RequestPart:
+        return RequestPart(self.place, (*self.steps, name))
 
     @property
-    def steps(self) -> tuple[str, ...]:
-        return self.name, *self.inside
-
-    def step(self, name: str) -> RequestMember:
-        return RequestMember(self.place, self.name, (*self.inside, name))
-
-    @property
-    def outer(self) -> RequestMember | None:
-        """The member of the request itself, None for what lies deeper."""
-        is_deeper = self.name == ANY or any(step != ANY for step in self.inside)
-        return None if is_deeper else RequestMember(self.place, self.name)
+    def member(self) -> RequestPart | None:
+        """The member of the request itself, None for what lies around or deeper."""
+        is_deeper = ANY in self.steps[:1] or any(step != ANY for step in self.steps[1:])
+        return RequestPart(self.place, self.steps[:1]) if self.steps and not is_deeper else None
 
 
 @dataclass(frozen=True, slots=True)
 class NameOfMember:
     """The name of one of the members of a part."""
 
-    part: RequestPart | RequestMember
+    part: RequestPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +145,6 @@ class InheritedMembers:
 class ReadMethod:
     instance: ReadObject
     name: str
-    home: type | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,14 +194,11 @@ class ModelRows:
     attribute: str = ""
 
 
-PARTS_OF_REQUEST = (RequestPart, RequestMember)
 Values: TypeAlias = tuple[Any, ...]
 Keywords: TypeAlias = dict[str | None, Values]
 # What parameters are given.
 Bindings: TypeAlias = frozenset[tuple[str, Values]]
 NONE: Bindings = frozenset()
-ANYTHING, THE_REQUEST, THE_VIEW, THE_CONTEXT = Anything(), TheRequest(), TheView(), TheContext()
-THE_FIELDS, FIELD_NAME, VIEWS_CHOICE = TheFields(), NameOfField(), ViewsChoice()
 UNKNOWN: Values = (ANYTHING,)
 
 
@@ -275,20 +235,17 @@ class Flow(NamedTuple):
 AS_HANDLER, AS_HOOK = Flow(hook=""), Flow()
 
 
-class Comparison(NamedTuple):
-    """The members that a test compares, with what; ``is_positive`` where they have to be equal."""
-
-    members: tuple[RequestMember, ...]
-    literals: tuple[Any, ...]
-    is_positive: bool
-
-
 def change(values: Values) -> Values:
     """Return values behind a variable: code may have added members to a part of the request."""
-    return tuple(
-        replace(value, is_same=False) if isinstance(value, RequestPart) else value
-        for value in values
-    )
+    return tuple(replace(value, is_same=False) if is_whole(value) else value for value in values)
+
+
+def is_whole(value: Any) -> bool:
+    return isinstance(value, RequestPart) and not value.steps
+
+
+def is_member(value: Any) -> bool:
+    return isinstance(value, RequestPart) and bool(value.steps)
 
 
 def invert(truth: bool | None) -> bool | None:
@@ -316,11 +273,11 @@ class SourceListener:
     def touch(self, place: str, run: Any) -> None:
         """A part of the request is named."""
 
-    def look_up(self, member: RequestMember, run: Any, **how: Any) -> None:
-        """A member is read; ``how``: ``several``, ``default`` and ``is_strict``."""
+    def take(self, part: Any, name: str, run: Any, **how: Any) -> None:
+        """A member of a part is read; ``how``: ``several``, ``default`` and ``is_strict``."""
 
-    def take(self, part: Any, name: str, run: Any) -> None:
-        """A member is read of a part of the request, or of what is inside."""
+    def learn(self, member: RequestPart, run: Any, **facts: Any) -> None:
+        """Something is known of a member: attributes of `MemberReading`."""
 
     def compute(self, part: Any, source: str, run: Any) -> None:
         """A member is read whose name only running code knows."""
@@ -352,24 +309,6 @@ class SourceListener:
     def lose(self, function: Any, run: Any) -> None:
         """A function cannot be read."""
 
-    def compare(self, member: RequestMember, literals: tuple[Any, ...], run: Any) -> None:
-        """A member is compared with values."""
-
-    def close(self, member: RequestMember, literals: tuple[Any, ...], run: Any) -> None:
-        """All other values of a member are refused."""
-
-    def need(self, member: RequestMember, run: Any) -> None:
-        """A request without the member is refused."""
-
-    def convert(self, member: RequestMember, kind: str, run: Any) -> None:
-        """A member is made a number or a date."""
-
-    def fall_back(self, member: RequestMember, default: KnownValue, run: Any) -> None:
-        """Another value is taken where a member is not sent, or is empty."""
-
-    def find_row(self, member: RequestMember, model: Any, key: str, run: Any) -> None:
-        """A row is looked up by a member."""
-
     def ask(self, kind: type, run: Any) -> None:
         """The caller is asked for the fields of a serializer."""
 
@@ -378,7 +317,6 @@ class RunParts:
     """What the parts of `FunctionRun` have of each other."""
 
     names: dict[str, Values]
-    present: frozenset[RequestMember]
     returned: dict[Any, None]
     is_sure: bool
     is_dead: bool
@@ -392,21 +330,6 @@ class RunParts:
         def __getattr__(self, name: str) -> Any: ...
 
 
-class Parameters(NamedTuple):
-    """The parameters of a function: their names, and the defaults that are texts.
-
-    Attributes:
-        further: the name of ``**kwargs``, "" for none.
-        rest: the name of ``*args``, "" for none.
-    """
-
-    names: tuple[str, ...] = ()
-    positional: tuple[str, ...] = ()
-    texts: Mapping[str, str] = {}
-    further: str = ""
-    rest: str = ""
-
-
 def bind_arguments(
     function: Any,
     positional: list[Values],
@@ -416,11 +339,16 @@ def bind_arguments(
     is_method: bool = False,
 ) -> tuple[Bindings, list[Values]]:
     """Return what parameters are given, `NONE` where nothing of a request is, and the rest."""
-    names, ordered, texts, further, rest = read_parameters(function)
+    parameters = read_parameters(function)
+    plain = {each.name: each for each in parameters if each.kind not in VARIABLE}
+    further, rest = (
+        next((each.name for each in parameters if each.kind is kind), "") for kind in VARIABLE
+    )
+    ordered = [n for n, each in plain.items() if each.kind is not inspect.Parameter.KEYWORD_ONLY]
     ordered = ordered[1:] if skip else ordered
     given: dict[str, Values] = dict(zip(ordered, positional, strict=False))
-    given |= {name: values for name, values in keywords.items() if name in names and name}
-    others = {n: v for n, v in keywords.items() if n and n not in names and not is_dull(v)}
+    given |= {name: values for name, values in keywords.items() if name in plain}
+    others = {n: v for n, v in keywords.items() if n and n not in plain and not is_dull(v)}
     lost = [v for n, v in keywords.items() if not n]
     surplus = join_values_of(*positional[len(ordered) :])
     if further and others:
@@ -435,12 +363,13 @@ def bind_arguments(
     if not useful and not is_method:
         return NONE, lost
     known = useful | {name: values for name, values in given.items() if is_literal(values)}
+    texts = {n: each.default for n, each in plain.items() if isinstance(each.default, str)}
     defaults = {name: (KnownValue(v),) for name, v in texts.items() if name not in given}
     return frozenset({**defaults, **known}.items()), lost
 
 
 VARIABLE = inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL
-USEFUL = (*PARTS_OF_REQUEST, NameOfMember, GivenKeywords)
+USEFUL = (RequestPart, NameOfMember, GivenKeywords)
 
 
 def is_useful(value: Any) -> bool:
@@ -460,16 +389,9 @@ def is_literal(values: Values) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def read_parameters(function: Any) -> Parameters:
-    if not inspect.isfunction(function):
-        return Parameters()
-    every = inspect.signature(function).parameters
-    kinds = {each.kind: name for name, each in every.items() if each.kind in VARIABLE}
-    plain = {name: each for name, each in every.items() if each.kind not in VARIABLE}
-    ordered = (n for n, each in plain.items() if each.kind is not inspect.Parameter.KEYWORD_ONLY)
-    texts = {n: each.default for n, each in plain.items() if isinstance(each.default, str)}
-    further, rest = (kinds.get(kind, "") for kind in VARIABLE)
-    return Parameters(tuple(plain), tuple(ordered), texts, further, rest)
+def read_parameters(function: Any) -> tuple[inspect.Parameter, ...]:
+    is_readable = inspect.isfunction(function)
+    return tuple(inspect.signature(function).parameters.values()) if is_readable else ()
 
 
 def find_constant(values: Values | None) -> bool | None:
