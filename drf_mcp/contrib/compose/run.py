@@ -256,9 +256,9 @@ class ProgramRun:
                 # The advice of the program takes its place.
                 message = f"{message} {failure.remediation}"
             context = {**said, "line": exc.line}
-            told = replace(failure, message=message, context=context, problems=(), soft=False)
-            told = replace(told, recoverable=None, data=None, body=MISSING)
-            outcome = self.fail(cause.status, told)
+            plain = replace(failure, message=message, context=context, problems=(), soft=False)
+            plain = replace(plain, recoverable=None, data=None, body=MISSING)
+            outcome = self.fail(cause.status, plain)
             return self._keep_rest(outcome, cause, said)
         kind = f"{exc.kind}: " if exc.kind else ""
         message, pointer = f"{line}{kind}{exc.message}", self.call.tool.find_pointer("program")

@@ -37,7 +37,7 @@ class Sent:
     answers: Mapping[str, Any]
 
 
-class SentArguments(serializers.Serializer[Any]):
+class ProgramArguments(serializers.Serializer[Any]):
     program = serializers.CharField(
         default="", allow_blank=True, trim_whitespace=False, max_length=MAX_PROGRAM
     )
@@ -73,7 +73,7 @@ class ComposeTool(ServerTool):
     def read_sent(self, values: Mapping[str, Any]) -> Sent:
         given = {name: value for name, value in values.items() if value is not None}
         given["answers"] = parse_json_text(given.get("answers", {}), dict)
-        return Sent(**self.read_serializer(SentArguments(data=given)))
+        return Sent(**self.read_serializer(ProgramArguments(data=given)))
 
     def read_serializer(self, serializer: Any) -> Mapping[str, Any]:
         """Return the validated data of a serializer, or refuse the arguments."""
