@@ -5,7 +5,7 @@ from __future__ import annotations
 from drf_mcp.access.limits import find_holder
 from drf_mcp.access.scopes import ask_view_for_rights, get_rights_fingerprint, make_caller_key
 from drf_mcp.dispatch.call_objects import CallObject, ShownObject, hash_row
-from drf_mcp.dispatch.probe import Probe, can_be_asked, find_written_databases, undoing
+from drf_mcp.dispatch.probe import Probe, can_be_asked, find_written_databases, rolling_back
 from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.stored import Archive, CacheArchive, DatabaseArchive, Entry
 from drf_mcp.stored.answers import FAILED, MADE, StoredAnswer, finds_object, is_old
@@ -31,5 +31,5 @@ __all__ = [
     "hash_row",
     "is_old",
     "make_caller_key",
-    "undoing",
+    "rolling_back",
 ]

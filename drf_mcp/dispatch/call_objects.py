@@ -17,7 +17,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.arguments.call import Call
 from drf_mcp.arguments.errors import MASK, escape_unprintable, mask_member
 from drf_mcp.dispatch.content import AnswerEncoder
-from drf_mcp.dispatch.probe import REFUSALS, Probe, can_be_asked, is_taken_away, undoing
+from drf_mcp.dispatch.probe import REFUSALS, Probe, can_be_asked, is_taken_away, rolling_back
 from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.exceptions import attempt
@@ -149,7 +149,7 @@ class CallObject:
             rows = type(known)._base_manager.using(router.db_for_write(type(known), instance=known))
             return (rows.select_for_update() if is_locked else rows).filter(pk=known.pk).first()
 
-        with nullcontext() if is_locked else undoing():
+        with nullcontext() if is_locked else rolling_back():
             return attempt(lambda: probe.ask(look), None)
 
     def hash_state(self, *, is_locked: bool = False) -> str:

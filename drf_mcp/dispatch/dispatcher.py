@@ -34,7 +34,7 @@ from drf_mcp.dispatch.guards import (
     pass_guards,
 )
 from drf_mcp.dispatch.next_steps import add_hints, explain_empty_list, is_empty
-from drf_mcp.dispatch.probe import Look, Probe, can_be_asked, undoing
+from drf_mcp.dispatch.probe import Look, Probe, can_be_asked, rolling_back
 from drf_mcp.dispatch.request import (
     MiddlewareCall,
     ToolRequest,
@@ -198,7 +198,7 @@ class Dispatcher(FailureOutcomes):
         def ask(bound: Call) -> Outcome:
             return pass_guards(guards, call.of_item(bound), ask_one)
 
-        with undoing():
+        with rolling_back():
             if call.bound.is_batch:
                 outcome = add_hints(self.make_batch(call).ask(ask), self.find_offered(call))
             else:

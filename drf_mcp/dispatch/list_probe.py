@@ -277,7 +277,7 @@ class ListProbe(Probe):
         """
         if not mcp_settings.CALL_MIDDLEWARE:
             return False
-        with self.undoing():
+        with self.rolling_back():
             response = self._run_list()
         return bool(self.request.middleware_call.is_altered(response))
 
@@ -291,7 +291,7 @@ class ListProbe(Probe):
         """Return the rows whose column the first pages show."""
         rows: list[Model] = []
         for _ in range(MOST_PAGES):
-            with self.undoing():
+            with self.rolling_back():
                 data = ViewResponse.read(self._run_list(), self.request).content.data
             for shown in _find_return_lists(data):
                 self._drop_omitted(shown.serializer.child)

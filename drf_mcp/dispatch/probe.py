@@ -79,7 +79,7 @@ def find_written_databases() -> list[str]:
 
 
 @contextmanager
-def undoing(aliases: Collection[str] | None = None) -> Iterator[None]:
+def rolling_back(aliases: Collection[str] | None = None) -> Iterator[None]:
     """Roll back what is written to databases meanwhile, whatever happens.
 
     Args:
@@ -263,7 +263,7 @@ class Probe:
 
     def read(self) -> ViewResponse:
         """Return the response of the view's handler; its method has to be safe."""
-        with self.undoing():
+        with self.rolling_back():
             answer = ViewResponse.read(self.run(), self.request)
         if not self.omission.paths:
             return answer
@@ -398,15 +398,15 @@ class Probe:
                 request.resolver_match = match
                 return callback(request, *match.args, **match.kwargs)
             # Middleware may write, such as a trace of each request.
-            with keep_thread_state(), self.undoing():
+            with keep_thread_state(), self.rolling_back():
                 return find_call_handler().answer(MiddlewareCall(request, match, callback))
         finally:
             # A view that authenticates in its own way leaves its user on the caller's request.
             outer.update(known)
 
-    def undoing(self) -> AbstractContextManager[None]:
+    def rolling_back(self) -> AbstractContextManager[None]:
         """Roll back what is written meanwhile, unless locks are to last: they would end as well."""
-        return nullcontext() if self.keeps_locks else undoing()
+        return nullcontext() if self.keeps_locks else rolling_back()
 
 
 @functools.lru_cache(maxsize=4096)

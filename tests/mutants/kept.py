@@ -104,8 +104,8 @@ MUTANTS = (
     Mutant("Probe._refuse_write", never(1), "dispatch/test_probe.py"),
     Mutant("Probe.make_callback.answer.handle", never(2), "dispatch/test_probe.py"),
     Mutant("Probe.respond", always(6), "dispatch/test_probe.py"),
-    Mutant("Probe.undoing", always(1), "dispatch/test_probe_rollback.py"),
-    Mutant("undoing", drop_call("callback"), "contrib/writes/dry_run/test_transactions.py"),
+    Mutant("Probe.rolling_back", always(1), "dispatch/test_probe_rollback.py"),
+    Mutant("rolling_back", drop_call("callback"), "contrib/writes/dry_run/test_transactions.py"),
     Mutant("Rollback.__call__", never(5), "contrib/writes/dry_run/test_transactions.py"),
     # Writes: confirmed, once, to the row that was seen.
     Mutant("Confirmation.__init__", drop("FOREIGN"), CONFIRMED),

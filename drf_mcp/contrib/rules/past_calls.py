@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
 
-from drf_mcp.archives import undoing
+from drf_mcp.archives import rolling_back
 from drf_mcp.contrib.rules.conditions import UNREADABLE, RequestArguments
 from drf_mcp.contrib.rules.ruling import ALLOW, RuleCall, RuledRequest, decide_requests
 from drf_mcp.errors import ArgumentsRefused, CallCrashed, mask_member
@@ -110,7 +110,7 @@ def judge_past_call(row: Any, tool: Any, rules: Sequence[Any], endpoint: Any) ->
     if not asked:
         return PastVerdict()
     try:
-        with undoing():
+        with rolling_back():
             requests = [PastRequest(each) for each in _bind(row, tool, endpoint)]
             decision = decide_requests(asked, requests)
             return PastVerdict(decision.rule, decision.ruling.verdict)

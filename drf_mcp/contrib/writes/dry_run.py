@@ -6,7 +6,7 @@ import json
 import re
 import traceback
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ from django.db.backends.base.features import BaseDatabaseFeatures
 from django.db.transaction import Atomic, atomic
 from rest_framework.exceptions import APIException
 
-from drf_mcp.archives import CallObject, find_written_databases, undoing
+from drf_mcp.archives import CallObject, find_written_databases, rolling_back
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.errors import ArgumentsRefused
 from drf_mcp.exceptions import attempt
@@ -102,10 +102,6 @@ class Rollback:
             if asked is not default and not features.supports_transactions:
                 return "writes to a database that has no transactions"
         return ""
-
-    def undoing(self) -> AbstractContextManager[None]:
-        """Roll back on every database, whatever happens."""
-        return undoing(self.aliases)
 
     def watch(self, call: Any, make: Callable[[], Outcome]) -> Outcome:
         """Make a call whose changes are rolled back later, and return its outcome.
@@ -210,7 +206,7 @@ def _make_trial(call: CallState, proceed: Proceed) -> Outcome:
     rollback = Rollback()
     if obstacle := rollback.find_obstacle(call.tool.endpoint.route.callback):
         return _refuse_trial(call, obstacle, "Nothing was run.")
-    with rollback.undoing():
+    with rolling_back(rollback.aliases):
         outcome = _run_trial(call, proceed, rollback)
     if rollback.obstacle:
         return _refuse_trial(call, rollback.obstacle, "Nothing was changed.")
@@ -222,7 +218,7 @@ def _run_trial(call: CallState, proceed: Proceed, rollback: Rollback) -> Outcome
     # would break the transactions for the call.
     requests = [call.of_item(bound) for bound in call.bound.requests]
     objects = [CallObject(each.caller, each.tool, each.bound) for each in requests]
-    with undoing():
+    with rolling_back():
         before = [each.read_members() for each in objects]
     outcome = rollback.watch(call, lambda: _make_plain(proceed(call)))
     if rollback.obstacle or outcome.failure is not None:
@@ -233,7 +229,7 @@ def _run_trial(call: CallState, proceed: Proceed, rollback: Rollback) -> Outcome
         return _mark_trial(failed)
     # Values of several objects share the room that one has.
     most = MOST_SHOWN // len(objects)
-    with undoing():
+    with rolling_back():
         found = [
             _compare_fields(was, each.read_members() if was else {}, most)
             for was, each in zip(before, objects, strict=True)

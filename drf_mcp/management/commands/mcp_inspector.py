@@ -65,6 +65,7 @@ class Command(ClientCommand):
         )
         add(
             "--dry-run",
+            dest="is_dry",
             action="store_true",
             help="print the configuration and the command, and make no token",
         )
@@ -80,12 +81,12 @@ class Command(ClientCommand):
             raise UsageError("Give --as or --token, not both.")
         self.endpoint = self.find_endpoint(options)
         npx = shutil.which("npx")
-        if npx is None and not options["dry_run"]:
+        if npx is None and not options["is_dry"]:
             raise UsageError(NO_NODE)
         config = Inspector(self.find_server_name(), **self._find_target(options))
         command_line = options["cli"]
         words = ["--yes", PACKAGE, *([] if command_line is None else ["--cli"]), "--config"]
-        if npx is None or options["dry_run"]:
+        if npx is None or options["is_dry"]:
             shown = shlex.join(["npx", *words, FILE, *(command_line or [])])
             self.stderr.write(f"# {FILE}, for: {shown}", self.style.NOTICE)
             self.stdout.write(config.text)
@@ -107,7 +108,7 @@ class Command(ClientCommand):
         url = self.find_url(options)
         if options["stdio"]:
             return {"command": self._make_own_command(options)}
-        if options["token"] or (username and options["dry_run"]):
+        if options["token"] or (username and options["is_dry"]):
             return {"url": url, "authorization": self.find_authorization(options["token"])}
         if username is None:
             if not self.endpoint.authorization_servers and find_challenge(classes):
@@ -122,7 +123,7 @@ class Command(ClientCommand):
     def _make_own_command(self, options: dict[str, Any]) -> ServerCommand:
         # The Inspector passes on hardly any variable of its own environment.
         command = self.make_server_command(options)
-        own = {} if options["dry_run"] else dict(os.environ)
+        own = {} if options["is_dry"] else dict(os.environ)
         if options["username"] or options["token"]:
             own |= command.environment
         return ServerCommand(command.arguments, own)
