@@ -43,9 +43,8 @@ class Signature:
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
 
-    def write(self, name: str = "") -> str:
-        """Return the signature, under the tool's own name or another."""
-        return f"{name or self.tool.name}({self.get_arguments()}) -> {self.make_answer()}"
+    def write(self) -> str:
+        return f"{self.tool.name}({self.get_arguments()}) -> {self.make_answer()}"
 
     def find_arguments(self) -> Mapping[str, Any]:
         """Return the schemas of the arguments that are shown."""

@@ -22,8 +22,8 @@ def test_required_arguments_come_first_and_the_others_have_a_default():
 
 
 def test_the_answer_of_a_page_is_the_list_of_its_rows():
-    text = Signature(registry.tool("orders_list")).write("orders")
-    assert text.startswith("orders(number: str = None, ")
+    text = Signature(registry.tool("orders_list")).write()
+    assert text.startswith("orders_list(number: str = None, ")
     assert " -> [{id: int, url: str, number: str, " in text
     assert "lines: [{product: str, " in text
 

@@ -17,14 +17,11 @@ from drf_mcp.archives import StoredAnswer
 from drf_mcp.contrib.compose import PROGRAM
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
 from drf_mcp.contrib.compose.sandbox import (
-    ATTRIBUTES,
+    HOST_FUNCTIONS,
     MAX_DEPTH,
     MEGABYTE,
-    OFFSET,
     ProgramEncoder,
     RaisedInProgram,
-    find_offset,
-    read_attributes,
 )
 from drf_mcp.contrib.compose.signatures import (
     MORE_ROWS,
@@ -195,9 +192,9 @@ class ProgramCalls:
                 text = f"{name} takes at most {MOST_TEXTS} texts of {MAX_NAME} characters."
                 raise RaisedInProgram(TypeError(text))
             return self._write_signatures(*args) if name == SIGNATURES else self._read_kept(*args)
-        if name in (OFFSET, ATTRIBUTES):
+        if name in HOST_FUNCTIONS:
             try:
-                return find_offset(*args) if name == OFFSET else read_attributes(*args)
+                return HOST_FUNCTIONS[name](*args)
             except HOST_ERRORS as exc:
                 raise RaisedInProgram(ValueError(str(exc))) from exc
         tool = self.find_tool(name)

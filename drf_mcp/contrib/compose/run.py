@@ -28,8 +28,7 @@ from drf_mcp.contrib.compose.calls import (
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
 from drf_mcp.contrib.compose.program import read_program
 from drf_mcp.contrib.compose.sandbox import (
-    ATTRIBUTES,
-    OFFSET,
+    HOST_FUNCTIONS,
     Printed,
     ProgramFailed,
     open_session,
@@ -130,7 +129,7 @@ class ProgramRun:
             if record is not None:
                 calls.keeper.claim(name)
                 calls.earlier, calls.reopened = record.answers, record.reopened
-            names = {*calls.functions, *OWN_FUNCTIONS, OFFSET, ATTRIBUTES}
+            names = {*calls.functions, *OWN_FUNCTIONS, *HOST_FUNCTIONS}
             try:
                 return run_program(session, program, names, calls.answer, self.printed)
             except ProgramFailed as exc:

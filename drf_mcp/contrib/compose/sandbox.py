@@ -82,8 +82,6 @@ class ProgramQueue:
 # A program catches RuntimeError by this name: the interpreter has no classes that inherit.
 PRELUDE = "ToolError = RuntimeError"
 MAX_RECURSION = 200
-# Functions of the parts of a program: the offset of a time zone, and the attributes of an object.
-OFFSET, ATTRIBUTES = "_offset", "_asdict"
 # The most problems that one refusal names.
 MOST_PROBLEMS = 8
 # How deeply values may be nested that a program gets or returns; the envelope adds levels.
@@ -277,6 +275,13 @@ def read_attributes(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: read_attributes(member) for name, member in value.items()}
     return [*map(read_attributes, value)] if isinstance(value, list) else value
+
+
+# By their names in the parts of a program.
+HOST_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "_offset": find_offset,
+    "_asdict": read_attributes,
+}
 
 
 # Types whose methods Python has and the interpreter may lack, by the names in its errors.

@@ -188,8 +188,8 @@ class ShortSignature(Signature):
         self.words = words
         self.most = most
 
-    def write(self, name: str = "") -> str:
-        text = super().write(name).removesuffix(f" -> {self.unknown}")
+    def write(self) -> str:
+        text = super().write().removesuffix(f" -> {self.unknown}")
         # JSON has two characters for each quotation mark.
         return text if "'" in text else text.replace('"', "'")
 
