@@ -146,15 +146,10 @@ class TasksCapability(Capability):
     @property
     def is_on(self) -> bool:
         """Whether the project has workers that calls can be left to, or views that start jobs."""
-
-        def find_jobs(tools: Mapping[str, Any]) -> bool:
-            return any(tool.options.task == "job" for tool in tools.values())
-
         if find_backend() is not None:
             return True
-        registry = self.server.registry
-        tools = registry.tools(None, self.server.tool_options)
-        return bool(registry.keep("tools with jobs", tools, find_jobs))
+        tools = self.server.registry.tools(None, self.server.tool_options)
+        return any(tool.options.task == "job" for tool in tools.values())
 
     @property
     def store(self) -> TaskStore:
