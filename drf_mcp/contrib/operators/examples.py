@@ -32,7 +32,7 @@ def find_example(tool: Tool, user: Any = None) -> Example:
     chosen: tuple[Any, PermissionTrace] | None = None
     for caller in callers:
         trace = PermissionTrace(tool, caller)
-        if user is None and attempt(partial(_refuses, trace), True):
+        if user is None and attempt(partial(getattr, trace, "allows"), False) is False:
             continue
         # The first caller who sees a row for the call, else the first who may make the call.
         has_row = not tool.endpoint.route.kwargs or _find_seen_row(trace, {}) is not None
@@ -47,10 +47,6 @@ def find_example(tool: Tool, user: Any = None) -> Example:
             lambda: _fill_arguments(tool, caller, trace), otherwise=lambda exc: tool.hints.call
         )
     return Example(arguments, "" if caller is None else str(caller.get_username()))
-
-
-def _refuses(trace: PermissionTrace) -> bool:
-    return trace.allows is False
 
 
 def _find_seen_row(trace: PermissionTrace, kwargs: Mapping[str, Any]) -> Any:
