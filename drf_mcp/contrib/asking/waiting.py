@@ -13,12 +13,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 from django.core import signing
-from django.db import connections
 from django.utils import timezone
 
 from drf_mcp.dispatch.failures import close_idle_connections
@@ -145,66 +143,48 @@ def close(ids: Sequence[str]) -> None:
 class WaitingCalls:
     """The calls of this process that wait, by the questions that they ask.
 
-    While there are any, one thread looks for answers that other processes were given: a call that
-    waits holds no connection.
+    One of them looks for the answers to all that other processes were given: a call that waits
+    holds no connection.
     """
 
     def __init__(self) -> None:
         self.by_question: dict[str, threading.Event] = {}
         self.lock = threading.Lock()
-        self.thread: threading.Thread | None = None
-        self.is_idle = threading.Event()
+        # When a call looked last.
+        self.looked = 0.0
 
     @contextlib.contextmanager
     def adding(self, ids: Sequence[str], news: threading.Event, most: int | None) -> Iterator[bool]:
-        """Have a call be one that waits.
+        """Have a call be one that waits; yields False where as many calls wait already.
 
         Args:
-            ids: the ids of its questions.
-            news: wakes the call.
             most: how many calls of this process may wait, None for any number.
-
-        Yields:
-            False where as many calls wait already.
         """
         with self.lock:
             is_admitted = most is None or len(set(self.by_question.values())) < most
             if is_admitted:
                 self.by_question.update(dict.fromkeys(ids, news))
-                self.is_idle.clear()
-                if self.thread is None:
-                    self.thread = threading.Thread(target=self.look, daemon=True)
-                    self.thread.start()
         try:
             yield is_admitted
         finally:
             with self.lock:
                 for question_id in ids:
                     self.by_question.pop(question_id, None)
-                if not self.by_question:
-                    self.is_idle.set()
 
     def wake(self, question_id: str) -> None:
         if news := self.by_question.get(question_id):
             news.set()
 
     def look(self) -> None:
-        while True:
-            self.is_idle.wait(INTERVAL)
-            with self.lock:
-                ids = list(self.by_question)
-                if not ids:
-                    self.thread = None
-                    break
-            # A database that cannot be reached may be there at the next look.
-            for question_id in attempt(partial(read_answers, ids), otherwise=_forget_connections):
-                self.wake(question_id)
-        connections.close_all()
-
-
-def _forget_connections(exc: Exception) -> Mapping[str, Any]:
-    connections.close_all()
-    return {}
+        with self.lock:
+            now, ids = time.monotonic(), list(self.by_question)
+            if now - self.looked < INTERVAL / 2:
+                return
+            self.looked = now
+        # A database that cannot be reached may be there at the next look.
+        for question_id in attempt(lambda: read_answers(ids), {}):
+            self.wake(question_id)
+        close_idle_connections()
 
 
 WAITING = WaitingCalls()
@@ -223,6 +203,7 @@ def wait_for_answers(
         if StopSignal.was_sent:
             raise NoAnswer("The server was stopped before the user answered.")
         if not news.wait(min(left, INTERVAL)):
+            WAITING.look()
             continue
         news.clear()
         answers = read_answers(ids)

@@ -59,9 +59,6 @@ def served(settings, transactional_db):
     registry.reload()
     views.PAID.clear()
     yield
-    # The thread that polls for answers ends with the last waiting call.
-    if thread := waiting.WAITING.thread:
-        thread.join(5)
     assert not PendingQuestion.objects.exists()
     connections.close_all()
 
