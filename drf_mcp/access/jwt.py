@@ -101,7 +101,7 @@ class KeySet(jwt.PyJWKClient):
             self.tried_at = time.monotonic()
             try:
                 self.keys = _read_keys(self.fetch_data())
-            except (PyJWTError, ValueError, OSError) as exc:
+            except (PyJWTError, ValueError, OSError, RecursionError) as exc:
                 self._fail(exc)
             else:
                 self.read_at, self.good_for = time.monotonic(), self.lifespan
@@ -136,6 +136,12 @@ get_key_set = functools.cache(KeySet)
 
 def _read_names(value: str | Sequence[str]) -> Sequence[str]:
     return [value] if isinstance(value, str) else value
+
+
+def _spell_audiences(value: str | Sequence[str]) -> list[str]:
+    # Many clients ask for the address with a slash at its end, and the server repeats it.
+    bare = [name.rstrip("/") for name in _read_names(value)]
+    return [*bare, *(f"{name}/" for name in bare)]
 
 
 class AccessToken:
@@ -239,7 +245,7 @@ class JWTAuthentication(BaseAuthentication):
         user = self.get_user(claims)
         if user is None or is_gone(user):
             raise AuthenticationFailed("The access token is for a user who is not known here.")
-        accepted, named = _read_names(self.get_audience()), _read_names(claims["aud"])
+        accepted, named = _spell_audiences(self.get_audience()), _read_names(claims["aud"])
         audiences = [name for name in named if name in accepted]
         found = AccessToken(claims, self.get_scopes(claims), audiences)
         # For the views of tools, the endpoint checks the audience against its own address.
@@ -278,7 +284,7 @@ class JWTAuthentication(BaseAuthentication):
                 token,
                 self.get_key(token),
                 algorithms=list(self.algorithms),
-                audience=self.get_audience(),
+                audience=_spell_audiences(self.get_audience()),
                 issuer=self.issuer,
                 leeway=self.leeway,
                 options={"require": REQUIRED_CLAIMS},

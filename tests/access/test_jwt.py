@@ -56,6 +56,8 @@ def ask(expose, issuer, db):
 CLAIMS = [
     ({}, 200),
     ({"aud": ["account", OAUTH["RESOURCE"]]}, 200),
+    ({"aud": f"{OAUTH['RESOURCE']}/"}, 200),
+    ({"aud": "https://shop.example/"}, 401),
     ({"aud": "account"}, 401),
     ({"aud": f"{OAUTH['RESOURCE']}x"}, 401),
     ({"aud": None}, 401),
@@ -291,7 +293,9 @@ def test_a_key_set_that_is_read_after_an_outage_counts(ask, issuer, wait):
     assert ask(issuer.sign()) == 401
 
 
-@pytest.mark.parametrize("answer", [{"status": 404}, {"body": b"<html>"}, {"body": b"{}"}])
+@pytest.mark.parametrize(
+    "answer", [{"status": 404}, {"body": b"<html>"}, {"body": b"{}"}, {"body": b"[" * 99_999}]
+)
 def test_an_answer_without_a_key_set_is_no_outage(ask, issuer, wait, answer):
     assert ask(issuer.sign()) == 200
     for name, value in answer.items():

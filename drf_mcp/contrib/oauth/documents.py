@@ -123,11 +123,10 @@ def choose_offered(metadata: dict[str, Any], auth_methods: Sequence[str]) -> dic
     if isinstance(addresses := chosen.get("redirect_uris"), list):
         # Where none is left, the error names those of the client.
         chosen["redirect_uris"] = list(filter(takes_code, addresses)) or addresses
-    preferred = chosen.get("token_endpoint_auth_method")
-    known = chosen.get("token_endpoint_auth_methods_supported")
-    if preferred and preferred not in auth_methods and isinstance(known, list):
-        both = (each for each in auth_methods if each in known)
-        chosen["token_endpoint_auth_method"] = next(both, preferred)
+    if isinstance(known := chosen.get("token_endpoint_auth_methods_supported"), list) and known:
+        both = [each for each in auth_methods if each in known]
+        if chosen.get("token_endpoint_auth_method") not in both:
+            chosen["token_endpoint_auth_method"] = [*both, *known][0]
     return chosen
 
 

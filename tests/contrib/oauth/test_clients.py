@@ -38,13 +38,6 @@ def test_a_program_registers_without_a_token_against_forgery(project, configure)
     assert browser.post("/o/register/", body, "application/json").status_code == 201
 
 
-def test_a_registered_client_signs_in(project, configure):
-    configure(**OPEN)
-    client = register(project, token_endpoint_auth_method="none").json()
-    code = project.consent(client_id=client["client_id"])["code"]
-    assert project.exchange(code, client_id=client["client_id"]).status_code == 200
-
-
 def test_a_client_registers_with_the_offered_ones_of_its_grants(project, configure):
     configure(**OPEN)
     device = "urn:ietf:params:oauth:grant-type:device_code"

@@ -167,14 +167,6 @@ def test_a_client_with_a_document_signs_in(project, internet, authorize):
     assert project.exchange(code, client_id=DOCUMENT, redirect_uri=CALLBACK).status_code == 200
 
 
-def test_grants_that_are_not_offered_are_left_out_of_a_document(internet, authorize):
-    code, device = "authorization_code", "urn:ietf:params:oauth:grant-type:device_code"
-    internet.document["grant_types"] = [device, code, "refresh_token"]
-    assert authorize().status_code == 200
-    client = get_application_model().objects.get(client_id=DOCUMENT)
-    assert client.authorization_grant_type == "authorization-code"
-
-
 def test_the_connection_goes_to_the_address_that_was_checked(internet, authorize):
     assert authorize().status_code == 200
     assert internet.resolved == [HOST]

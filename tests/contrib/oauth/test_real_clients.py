@@ -129,13 +129,25 @@ def test_redirect_uris_that_get_no_code_are_left_out(project, configure):
     assert CURSOR[0] in refused.json()["error_description"]
 
 
-def test_a_client_that_has_to_prove_a_key_is_not_taken_without_its_proof(project, publish):
-    client_id = "https://agent.example/client.json"
-    document = {"redirect_uris": ["https://agent.example/callback"]}
-    for known in (None, ["private_key_jwt"], "none"):
-        methods = {"token_endpoint_auth_methods_supported": known}
-        publish(client_id, {**document, "token_endpoint_auth_method": "private_key_jwt", **methods})
-        assert project.authorize(client_id=client_id).status_code == 400
+@pytest.mark.parametrize(
+    ("preferred", "known"),
+    [
+        ("private_key_jwt", None),
+        ("private_key_jwt", ["private_key_jwt"]),
+        ("private_key_jwt", "none"),
+        ("none", ["private_key_jwt"]),
+    ],
+)
+def test_a_client_that_has_to_prove_a_key_is_not_taken_without_its_proof(
+    project, publish, preferred, known
+):
+    client_id, redirect_uri = "https://agent.example/client.json", "https://agent.example/callback"
+    methods = {
+        "token_endpoint_auth_method": preferred,
+        "token_endpoint_auth_methods_supported": known,
+    }
+    publish(client_id, {"redirect_uris": [redirect_uri], **methods})
+    assert project.authorize(client_id=client_id).status_code == 400
     assert not get_application_model().objects.filter(client_id=client_id).exists()
 
 
