@@ -102,6 +102,15 @@ def test_a_project_gets_the_app_the_urls_registrations_and_the_middleware_around
     assert "changed" not in initialize(project)
 
 
+def test_the_settings_are_those_that_manage_py_names_in_whatever_way(project):
+    manage = project / "manage.py"
+    computed = FILES["manage.py"].replace(
+        '"site_of.settings', 'os.environ.get("OWN", "site_of")+".settings'
+    )
+    manage.write_text(computed)
+    assert "settings/base.py: changed" in initialize(project)
+
+
 def test_a_dry_run_shows_the_changes_and_makes_none(project):
     said = initialize(project, "--dry-run")
     assert read(project) == FILES

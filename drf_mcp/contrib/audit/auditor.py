@@ -22,7 +22,7 @@ from django.utils import timezone
 from drf_mcp.access.limits import find_address
 from drf_mcp.codes import standard_code
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
-from drf_mcp.contrib.audit.recording import CALLS, Audit, fill, make_auditor, report_unwritten
+from drf_mcp.contrib.audit.recording import CALLS, fill, make_auditor, report_unwritten
 from drf_mcp.exceptions import attempt, catch
 from drf_mcp.features import Caller, mcp_settings
 from drf_mcp.protocol.constants import CLIENT_INFO_KEY
@@ -76,11 +76,17 @@ class StrangerCounter:
             self.written = time.monotonic()
         if not counts:
             return
-        denied = {"time": began, "verdict": Verdict.DENIED}
-        rows = []
-        for (address, status), count in counts.items():
-            values = {**denied, "address": address, "code": standard_code(status)}
-            rows.append(AuditedCall(status=status, messages=count, **values))
+        rows = [
+            AuditedCall(
+                time=began,
+                verdict=Verdict.DENIED,
+                address=address,
+                code=standard_code(status),
+                status=status,
+                messages=count,
+            )
+            for (address, status), count in counts.items()
+        ]
         is_kept, table = self.auditor.is_kept, self.auditor.rows
         attempt(lambda: table.bulk_create(filter(is_kept, rows)), otherwise=report_unwritten)
 
@@ -95,14 +101,6 @@ class Auditor:
     @cached_property
     def strangers(self) -> StrangerCounter:
         return StrangerCounter(self)
-
-    def open(self, message: Any, caller: Caller) -> Audit:
-        """Return the observer of one message.
-
-        Args:
-            message: the message; None where the door could not read one.
-        """
-        return Audit(self, message, caller)
 
     def is_kept(self, row: AuditedCall) -> bool:
         """Return whether a row is written: by default, calls and denials are."""

@@ -120,8 +120,6 @@ class Audit(MessageObserver):
         Raises:
             Unavailable: if the row cannot be written.
         """
-        if not mcp_settings.AUDIT_STRICT:
-            return
         with catch() as caught:
             self.keep_arguments(tool, arguments)
             row = fill(AuditedCall(), self.find_values())
@@ -330,7 +328,7 @@ class AuditFeature(Feature):
 
     def observe(self, message: Any, caller: Any) -> MessageObserver | None:
         auditor = make_auditor()
-        return auditor and auditor.open(message, caller)  # type: ignore[no-any-return]
+        return auditor and Audit(auditor, message, caller)
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
         needs_intent = mcp_settings.INTENT == "required"
