@@ -13,15 +13,19 @@ class StopSignal:
 
     Attributes:
         was_sent: whether the process was told to stop.
+        wakes: what is called to end waits. None of them may take a lock.
     """
 
     was_sent = False
+    wakes: set[Callable[[], Any]] = set()
 
     def __init__(self, before: Callable[..., Any]) -> None:
         self.before = before
 
     def __call__(self, number: int, frame: Any) -> None:
         StopSignal.was_sent = True
+        for wake in list(self.wakes):
+            wake()
         self.before(number, frame)
 
     @classmethod

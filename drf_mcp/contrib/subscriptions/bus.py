@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import logging
+import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, TypeAlias
 
@@ -20,11 +22,15 @@ from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_delete, post_save
 from django.utils.crypto import get_random_string, salted_hmac
 
+from drf_mcp.dispatch.failures import close_idle_connections
+from drf_mcp.exceptions import attempt
 from drf_mcp.features import mcp_settings
 from drf_mcp.signals import subject_changed
 
+logger = logging.getLogger("drf_mcp")
+
 LISTS = ("tools", "prompts", "resources")
-# How late a stream may hear, and how long news are kept for a slow process.
+# How late a listener may hear, and how long news are kept for a slow process.
 POLL_SECONDS, KEPT_SECONDS = 1.0, 300
 LISTENING, LISTENING_SECONDS = "drf_mcp:listening", 5
 # A random text that stays until the cache is emptied.
@@ -33,6 +39,7 @@ ERA = "drf_mcp:era"
 DELETED = "-"
 Subject: TypeAlias = tuple[str, ...]
 """What news are about, such as ``("list", "tools", "*")`` or ``("row", "shop.order", "7")``."""
+Hear: TypeAlias = Callable[[Mapping[str, str]], Any]
 
 
 def sign_subject(subject: Subject) -> str:
@@ -45,16 +52,19 @@ def sign_subject(subject: Subject) -> str:
 class Bus:
     """Carries what changed to the processes where clients listen, through a cache that they share.
 
-    A change writes a random text to the key of its subject. Each stream reads the keys of its
-    subjects once a second.
+    A change writes a random text to the key of its subject. A process with listeners reads the
+    keys of their subjects once a second.
     """
 
     def __init__(self, alias: str) -> None:
         self.alias = alias
-        # Whether a client of any process listens, and until when that is known.
+        # The keys that each listener reads, with the texts that it has heard.
+        self.listeners: dict[Hear, dict[str, str]] = {}
+        self.lock = threading.Lock()
+        self.thread: threading.Thread | None = None
+        self.era: str | None = None
+        # Whether a client of another process listens, and until when that is known.
         self.known: tuple[bool, float] = (False, 0.0)
-        # When this process says again that a client listens.
-        self.says_again = 0.0
 
     @property
     def cache(self) -> Any:
@@ -67,28 +77,54 @@ class Bus:
     def has_listeners(self) -> bool:
         """Return whether a client of any process listens, at most a second late."""
         found, until = self.known
-        if until < time.monotonic():
+        if not self.listeners and until < time.monotonic():
             found = bool(self.cache.get(LISTENING))
             self.known = found, time.monotonic() + POLL_SECONDS
-        return found
+        return found or bool(self.listeners)
 
-    def read(self, heard: dict[str, str]) -> Mapping[str, str]:
-        """Return the new texts of some keys; after a gap all of them may be new.
+    def subscribe(self, keys: Iterable[str], hear: Hear) -> None:
+        """Call a function, in another thread, with the new texts of keys."""
+        known: Any = attempt(lambda: self.cache.get_many(keys), otherwise=lambda exc: {})
+        with self.lock:
+            self.listeners[hear] = dict.fromkeys(keys, "") | known
+            if self.thread is None or not self.thread.is_alive():
+                self.era = None
+                self.thread = threading.Thread(target=self.poll, daemon=True)
+                self.thread.start()
 
-        Args:
-            heard: the texts that a stream has heard by key, among them the text of ERA, "" before
-                the first reading; changed to what the stream has heard now.
-        """
-        now = time.monotonic()
-        if self.says_again <= now:
-            self.cache.set(LISTENING, True, LISTENING_SECONDS)
-            self.says_again, self.known = now + POLL_SECONDS, (True, now + LISTENING_SECONDS)
-        found = self.cache.get_many(heard)
-        era = found.pop(ERA, None) or self.cache.get_or_set(ERA, get_random_string(16), None)
-        is_behind, heard[ERA] = heard[ERA] not in ("", era), era
-        news = {key: text for key, text in found.items() if text != heard[key]}
-        heard.update(news)
-        return {**dict.fromkeys(heard.keys() - {ERA}, ""), **news} if is_behind else news
+    def unsubscribe(self, hear: Hear) -> None:
+        with self.lock:
+            self.listeners.pop(hear, None)
+
+    def poll(self) -> None:
+        while True:
+            with self.lock:
+                if not self.listeners:
+                    self.thread = None
+                    return
+                listeners = dict(self.listeners)
+            attempt(lambda: self.read(listeners), otherwise=self._fall_behind)  # noqa: B023
+            close_idle_connections()
+            time.sleep(POLL_SECONDS)
+
+    def read(self, listeners: Mapping[Hear, dict[str, str]]) -> None:
+        self.cache.set(LISTENING, True, LISTENING_SECONDS)
+        era = self.cache.get_or_set(ERA, get_random_string(16), None)
+        # After a gap everything may have changed.
+        is_behind, self.era = self.era not in (None, era), era
+        found = self.cache.get_many({key for heard in listeners.values() for key in heard})
+        for hear, heard in listeners.items():
+            news = {key: found[key] for key in heard.keys() & found.keys()}
+            news = {key: text for key, text in news.items() if text != heard[key]}
+            heard.update(news)
+            if is_behind:
+                news = dict.fromkeys(heard, "") | news
+            if news:
+                hear(news)
+
+    def _fall_behind(self, exc: Exception) -> None:
+        logger.warning("The cache of subscriptions cannot be read: %s", exc)
+        self.era = ""
 
 
 @functools.lru_cache(maxsize=1)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import time
+import contextlib
 import weakref
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from asgiref.sync import SyncToAsync, sync_to_async
@@ -52,8 +52,6 @@ from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.capability import MessageStream
 from drf_mcp.protocol.constants import STATELESS_REVISION
 
-logger = logging.getLogger("drf_mcp")
-
 SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 # Seconds between two comments that keep the connection open, and after which a stream ends: the
 # client listens anew, with a credential that is still valid.
@@ -61,8 +59,6 @@ KEEP_ALIVE = 15.0
 LIFETIME = 900.0
 UPDATED = "notifications/resources/updated"
 NOTHING = b""
-# What a stream has heard of ERA where the cache could not be read.
-LOST = "lost"
 Result = TypeVar("Result")
 # Reads for all streams of the process: a thread for each would be as many as clients that listen.
 READERS = ThreadPoolExecutor(max_workers=4, thread_name_prefix="drf_mcp_subscriptions")
@@ -101,71 +97,70 @@ class Listener:
         self.context = context
         self.bus = bus
         self.keys = keys
-        # The texts of the bus that the stream has heard, by key.
-        self.heard = dict.fromkeys([*keys, news.ERA], "")
         # The state of each task and document that the client was sent last, as a hash.
         self.states = dict(states)
         self.meta = {SUBSCRIPTION_ID: context.message.id}
+        # What has changed, and whether it was deleted: any number of changes is one message.
+        self.heard: dict[Listened, bool] = {}
         self.free_slot: Callable[[], Any] = lambda: None
 
     async def get_messages(self, agreed: Mapping[str, Any]) -> AsyncIterator[bytes]:
         """Yield the messages of the stream; an empty one keeps the connection open."""
+        self.loop, self.has_heard = asyncio.get_running_loop(), asyncio.Event()
+        StopSignal.wakes.add(wake := partial(self._run_soon, self.has_heard.set))
         try:
             # The thread of the request ends without closing its connections.
             await sync_to_async(close_idle_connections)()
-            # What was published before is no news.
-            await _run_reading(self.read_news)
+            await _run_reading(self.bus.subscribe, self.keys, self._hear)
             # Until all processes know that a client listens.
             await asyncio.sleep(news.POLL_SECONDS)
             yield self.notify("notifications/subscriptions/acknowledged", notifications=agreed)
-            sent = time.monotonic()
-            until = sent + LIFETIME
-            while not StopSignal.was_sent and time.monotonic() < until:
-                await asyncio.sleep(news.POLL_SECONDS)
-                is_quiet = time.monotonic() - sent >= KEEP_ALIVE
-                messages = await _run_reading(self.select, is_quiet)
+            until = self.loop.time() + LIFETIME
+            while not StopSignal.was_sent and (left := until - self.loop.time()) > 0:
+                try:
+                    await asyncio.wait_for(self.has_heard.wait(), min(left, KEEP_ALIVE))
+                except TimeoutError:
+                    yield NOTHING
+                    # No signal is sent when a worker is killed, or a file is written.
+                    for subject in set().union(*self.keys.values()):
+                        if subject.kind in ("task", "document"):
+                            self.heard[subject] = False
+                self.has_heard.clear()
+                heard, self.heard = self.heard, {}
+                messages = await _run_reading(self.select, heard) if heard else []
                 if messages is None:
                     break
-                if is_quiet or messages:
-                    sent = time.monotonic()
-                for message in messages or ([NOTHING] if is_quiet else []):
+                for message in messages:
                     yield message
             result = {"resultType": "complete", "_meta": self.meta}
             yield jsonrpc.encode_result(self.context.message.id, result)
         finally:
+            StopSignal.wakes.discard(wake)
+            self.bus.unsubscribe(self._hear)
             self.free_slot()
 
-    def read_news(self) -> dict[Listened, bool]:
-        """Return what has changed, each with whether it was deleted."""
-        found: dict[Listened, bool] = {}
-        texts = attempt(lambda: self.bus.read(self.heard), otherwise=self._fall_behind)
-        for key, text in texts.items():
-            for subject in self.keys[key]:
-                found[subject] = found.get(subject, False) or text.startswith(news.DELETED)
-        return found
+    def _hear(self, news_by_key: Mapping[str, str]) -> None:
+        """Note what has changed, for the stream to send; runs in the thread of the bus."""
 
-    def _fall_behind(self, exc: Exception) -> Mapping[str, str]:
-        if self.heard[news.ERA] != LOST:
-            logger.warning("The cache of subscriptions cannot be read: %s", exc)
-        self.heard[news.ERA] = LOST
-        return {}
+        def note() -> None:
+            for key, text in news_by_key.items():
+                for subject in self.keys[key]:
+                    is_deleted = text.startswith(news.DELETED)
+                    self.heard[subject] = self.heard.get(subject, False) or is_deleted
+            self.has_heard.set()
 
-    def select(self, is_quiet: bool) -> list[bytes] | None:
+        self._run_soon(note)
+
+    def _run_soon(self, function: Callable[[], Any]) -> None:
+        # The loop is closed where the server has stopped.
+        with contextlib.suppress(RuntimeError):
+            self.loop.call_soon_threadsafe(function)
+
+    def select(self, heard: Mapping[Listened, bool]) -> list[bytes] | None:
         """Return the messages that the client may get, None where its rights cannot be checked.
 
         The stream ends then. The client listens again, and reads what may have changed.
-
-        Args:
-            is_quiet: whether no message was sent for a while.
         """
-        heard = self.read_news()
-        if is_quiet:
-            # No signal is sent when a worker is killed, or a file is written.
-            subjects = set().union(*self.keys.values())
-            seen = [each for each in subjects if each.kind in ("task", "document")]
-            heard = {**dict.fromkeys(seen, False), **heard}
-        if not heard:
-            return []
         with catch() as caught:
             # The credential, or rights of the caller, may have ended since.
             context = replace(self.context, caller=self.context.caller.renew())

@@ -13,7 +13,7 @@ from django.test import Client
 from rest_framework.permissions import IsAdminUser
 
 from drf_mcp.contrib.subscriptions import announce_list_change, announce_update
-from drf_mcp.contrib.subscriptions.bus import Bus, find_bus
+from drf_mcp.contrib.subscriptions.bus import find_bus
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from tests.agents import Agent
 from tests.asgi import begin, communicate, read_events
@@ -117,20 +117,9 @@ def test_a_stream_ends_with_a_result_after_its_lifetime(listen, monkeypatch):
     }
 
 
-def test_after_a_time_without_the_cache_every_resource_is_notified(
-    listen, team, monkeypatch, caplog
-):
-    read, fails = Bus.read, [False, True, True]
-
-    def read_or_fail(self, heard):
-        if fails and fails.pop(0):
-            raise ConnectionError("the cache is away")
-        return read(self, heard)
-
-    monkeypatch.setattr(Bus, "read", read_or_fail)
-    messages = listen(resourceSubscriptions=["shop://teams/support"])
-    assert methods_of(messages) == [ACKNOWLEDGED, UPDATED]
-    assert caplog.text.count("cannot be read: the cache is away") == 1
+def test_a_closed_stream_is_unsubscribed(listen):
+    listen(count=1, toolsListChanged=True)
+    assert not find_bus().listeners
 
 
 def test_a_wrong_filter_is_refused(eve):
@@ -221,3 +210,6 @@ def test_the_stream_of_a_deleted_or_inactive_caller_ends(listen, eve, is_gone):
     messages = listen(change, toolsListChanged=True)
     assert messages[-1]["result"]["resultType"] == "complete"
     assert len(messages) == 2
+
+
+# --- Documents and pages --------------------------------------------------------------------------
