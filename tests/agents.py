@@ -17,7 +17,7 @@ from mcp_types import methods
 from rest_framework.authtoken.models import Token
 
 from drf_mcp.json_text import JSONPointer
-from drf_mcp.protocol.eras import HeaderValue
+from drf_mcp.protocol.eras import encode_header
 from tests.introspection.portability import assert_portable_arguments
 
 REVISIONS = ("2026-07-28", "2025-11-25", "2025-06-18")
@@ -107,7 +107,7 @@ class Agent:
             elif isinstance(params.get("taskId"), str):
                 headers["Mcp-Name"] = params["taskId"]
             elif isinstance(params.get("uri"), str):
-                headers["Mcp-Name"] = HeaderValue.from_text(params["uri"])
+                headers["Mcp-Name"] = encode_header(params["uri"])
         return {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}, headers
 
     def request(self, method: str, **params: Any) -> dict[str, Any]:

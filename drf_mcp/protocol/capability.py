@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar, final
 
 from drf_mcp.exceptions import InvalidParams, MissingClientCapability
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, STATELESS_REVISION
-from drf_mcp.protocol.eras import ERAS, Era, RepeatedArguments
+from drf_mcp.protocol.eras import ERAS, Era, Repeated, check_arguments
 from drf_mcp.protocol.jsonrpc import Message
 
 Item = TypeVar("Item")
@@ -190,11 +190,10 @@ class RequestContext:
             return seen, None
         return seen[:size], base64.urlsafe_b64encode(key(seen[size - 1]).encode()).decode()
 
-    def check_headers(self, parameters: Mapping[tuple[str, ...], str]) -> None:
+    def check_headers(self, parameters: Repeated) -> None:
         """Raise HeaderMismatch unless the headers that repeat arguments agree with them."""
         if parameters and self.era.repeats_arguments and self.headers is not None:
-            arguments = self.message.params.get("arguments")
-            RepeatedArguments(arguments, parameters).check(self.headers)
+            check_arguments(self.headers, self.message.params.get("arguments"), parameters)
 
 
 @final

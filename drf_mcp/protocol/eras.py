@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import functools
 import re
 import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from drf_mcp.codes import LOG_LEVELS
 from drf_mcp.exceptions import (
@@ -26,7 +25,7 @@ from drf_mcp.exceptions import (
     UnsupportedProtocolVersion,
 )
 from drf_mcp.outcomes import Question
-from drf_mcp.protocol import constants, jsonrpc
+from drf_mcp.protocol import constants
 from drf_mcp.protocol.constants import (
     CLIENT_CAPABILITIES_KEY,
     PROTOCOL_VERSION_HEADER,
@@ -41,121 +40,106 @@ ARGUMENT_PREFIX = "Mcp-Param-"
 
 _DECIMAL = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?")
 _FORBIDDEN = re.compile(r"[^\t\x20-\x7e]")
-# Nearly every value is such a text, which needs no encoding.
-_PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 _short = reprlib.Repr()
 _short.maxstring = 100
 
 
-class HeaderValue(str):
-    """The value of a header, without the whitespace around it."""
-
-    __slots__ = ()
-
-    def __new__(cls, value: str) -> HeaderValue:
-        stripped = value.strip(" \t")
-        if _FORBIDDEN.search(stripped):
-            raise HeaderMismatch(
-                f"Header mismatch: header value {_short.repr(stripped)} holds characters other than"
-                " visible ASCII, space and tab"
-            )
-        return super().__new__(cls, stripped)
-
-    @classmethod
-    def from_headers(cls, headers: Mapping[str, str], name: str) -> HeaderValue | None:
-        value = headers.get(name)
-        return None if value is None else cls(value)
-
-    @classmethod
-    def from_text(cls, text: str) -> str:
-        """Encode a text as the value of a header ("Value Encoding")."""
-        is_encoded = "=?base64?" in text or _FORBIDDEN.search(text)
-        if text and not is_encoded and text == text.strip():
-            return text
-        return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
-
-    def to_text(self) -> str:
-        encoded = _ENCODED.fullmatch(self)
-        if encoded is None:
-            return str(self)
-        try:
-            decoded = base64.b64decode(encoded[1], validate=True)
-            # The decoder accepts stray bits and surplus padding.
-            if base64.b64encode(decoded).decode() == encoded[1]:
-                return decoded.decode()
-        except (binascii.Error, UnicodeDecodeError):
-            pass
-        shown = _short.repr(encoded[1])
+def read_header(headers: Mapping[str, str], name: str) -> str | None:
+    """Return the value of a header without the whitespace around it, None where it is missing."""
+    if name not in headers:
+        return None
+    value = headers[name].strip(" \t")
+    if _FORBIDDEN.search(value):
         raise HeaderMismatch(
-            f"Header mismatch: header value {shown} is not the Base64 of UTF-8 text"
+            f"Header mismatch: header value {_short.repr(value)} holds characters other than"
+            " visible ASCII, space and tab"
         )
+    return value
 
 
-class RepeatedArguments:
-    """Arguments that HTTP headers repeat."""
-
-    def __init__(self, arguments: Any, names: Mapping[tuple[str, ...], str]) -> None:
-        self.values = {
-            f"{ARGUMENT_PREFIX}{name}": self.find(arguments, path) for path, name in names.items()
-        }
-
-    def find(self, arguments: Any, path: tuple[str, ...]) -> Any:
-        for name in path:
-            arguments = arguments.get(name) if isinstance(arguments, Mapping) else None
-        return arguments
-
-    def make_headers(self) -> dict[str, str]:
-        texts = {name: self.to_text(value) for name, value in self.values.items()}
-        return {n: HeaderValue.from_text(text) for n, text in texts.items() if text is not None}
-
-    def check(self, headers: Mapping[str, str]) -> None:
-        for header, argument in self.values.items():
-            value = HeaderValue.from_headers(headers, header)
-            if value is None and self.to_text(argument) is None:
-                continue
-            text = None if value is None else value.to_text()
-            if text is None or not self._is_same(text, argument):
-                _compare_header(header, text, argument)
-
-    def to_text(self, argument: Any) -> str | None:
-        if isinstance(argument, bool):
-            return "true" if argument else "false"
-        return str(argument) if isinstance(argument, (str, int, float)) else None
-
-    def _is_same(self, text: str, argument: Any) -> bool:
-        if isinstance(argument, (bool, str)) or not _DECIMAL.fullmatch(text):
-            return text == self.to_text(argument)
-        # Numbers are compared as numbers: 42.0 is 42.
-        return isinstance(argument, (int, float)) and Decimal(text) == Decimal(str(argument))
+def encode_header(text: str) -> str:
+    """Return a text as the value of a header ("Value Encoding")."""
+    is_encoded = "=?base64?" in text or _FORBIDDEN.search(text)
+    if text and not is_encoded and text == text.strip():
+        return text
+    return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
 
 
-def _check_header(
-    headers: Mapping[str, str], name: str, expected: Any, *, is_encoded: bool = False
-) -> None:
+def decode_header(value: str | None) -> str | None:
+    encoded = None if value is None else _ENCODED.fullmatch(value)
+    if encoded is None:
+        return value
+    try:
+        decoded = base64.b64decode(encoded[1], validate=True)
+        # The decoder accepts stray bits and surplus padding.
+        if base64.b64encode(decoded).decode() == encoded[1]:
+            return decoded.decode()
+    except (binascii.Error, UnicodeDecodeError):
+        pass
+    shown = _short.repr(encoded[1])
+    raise HeaderMismatch(f"Header mismatch: header value {shown} is not the Base64 of UTF-8 text")
+
+
+def _check_header(headers: Mapping[str, str], name: str, expected: Any) -> None:
     """Compare a header with the value that it repeats."""
-    sent = headers.get(name)
-    if sent == expected and sent and _PLAIN.fullmatch(sent):
-        return
-    value = None if sent is None else HeaderValue(sent)
-    if value is not None or isinstance(expected, str):
-        text = value.to_text() if value is not None and is_encoded else value
-        _compare_header(name, text, expected)
+    _compare_header(name, read_header(headers, name), expected)
 
 
 def _compare_header(name: str, value: str | None, expected: Any) -> None:
+    # The method refuses a body without the value.
+    if value != expected and (value is not None or isinstance(expected, str)):
+        _refuse_header(name, value, expected)
+
+
+def _refuse_header(name: str, value: str | None, expected: Any) -> NoReturn:
+    sent = f"{name} header value {_short.repr(value)} does not match"
     if value is None:
-        text = "Header mismatch: the %(name)s header is missing, body value %(expected)s"
-    elif value != expected:
-        text = (
-            "Header mismatch: %(name)s header value %(value)s does not match body value"
-            " %(expected)s"
-        )
-    else:
-        return
-    # As a str, since reprlib shortens a subclass in another way.
-    facts = {"value": _short.repr(str(value)), "expected": _short.repr(expected)}
-    raise HeaderMismatch(text % {"name": name, **facts})
+        sent = f"the {name} header is missing,"
+    raise HeaderMismatch(f"Header mismatch: {sent} body value {_short.repr(expected)}")
+
+
+# The names of headers that repeat arguments, by the paths of the arguments.
+Repeated = Mapping[tuple[str, ...], str]
+
+
+def repeat_arguments(arguments: Any, names: Repeated) -> dict[str, str]:
+    """Return the headers that repeat arguments."""
+    found = {name: _write_argument(_find_argument(arguments, p)) for p, name in names.items()}
+    return {
+        f"{ARGUMENT_PREFIX}{name}": encode_header(text)
+        for name, text in found.items()
+        if text is not None
+    }
+
+
+def check_arguments(headers: Mapping[str, str], arguments: Any, names: Repeated) -> None:
+    """Raise HeaderMismatch unless the headers that repeat arguments agree with them."""
+    for path, name in names.items():
+        header, argument = f"{ARGUMENT_PREFIX}{name}", _find_argument(arguments, path)
+        text = decode_header(read_header(headers, header))
+        if not _is_same(text, argument):
+            _refuse_header(header, text, argument)
+
+
+def _find_argument(arguments: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        arguments = arguments.get(name) if isinstance(arguments, Mapping) else None
+    return arguments
+
+
+def _write_argument(argument: Any) -> str | None:
+    if isinstance(argument, bool):
+        return "true" if argument else "false"
+    return str(argument) if isinstance(argument, (str, int, float)) else None
+
+
+def _is_same(text: str | None, argument: Any) -> bool:
+    is_number = isinstance(argument, (int, float)) and not isinstance(argument, bool)
+    if not is_number or text is None or not _DECIMAL.fullmatch(text):
+        return text == _write_argument(argument)
+    # 42.0 is 42.
+    return Decimal(text) == Decimal(str(argument))
 
 
 # How many characters of the caller's text an error repeats.
@@ -269,8 +253,7 @@ class Era(ABC):
         self, result: Members | Unfinished, defined: frozenset[str], server_info: Members
     ) -> dict[str, Any]:
         """Return the members of a complete result, of a question or of a task."""
-        # Nearly every result is a dict: the check of the type saves a call of `isinstance`.
-        if type(result) is dict or not isinstance(result, Unfinished):
+        if not isinstance(result, Unfinished):
             return self.finish(result, defined, server_info)
         if not self.asks_for_input:
             raise InternalError(f"{self.revision} has results of one kind.")
@@ -291,12 +274,6 @@ class Era(ABC):
 
     def find_defined(self, members: Members, names: frozenset[str]) -> dict[str, Any]:
         return {name: value for name, value in members.items() if name in names}
-
-
-@functools.lru_cache(maxsize=64)
-def _encode_server_info(members: tuple[tuple[str, Any], ...]) -> jsonrpc.Encoded:
-    """Return the ``_meta`` of a result as JSON, which nearly all results share."""
-    return jsonrpc.Encoded(jsonrpc.encode({constants.SERVER_INFO_KEY: dict(members)}))
 
 
 class HandshakeEra(Era):
@@ -363,9 +340,8 @@ class StatelessEra(Era):
         if message.id is not None:
             _check_header(headers, constants.METHOD_HEADER, message.method)
             if parameter is not None:
-                # The method refuses a body without a name.
-                name = message.params.get(parameter)
-                _check_header(headers, constants.NAME_HEADER, name, is_encoded=True)
+                sent = decode_header(read_header(headers, constants.NAME_HEADER))
+                _compare_header(constants.NAME_HEADER, sent, message.params.get(parameter))
 
     def finish(
         self, members: Members, defined: frozenset[str], server_info: Members
@@ -373,12 +349,8 @@ class StatelessEra(Era):
         # A cacheable result is private to the caller unless ``cacheScope`` says otherwise
         # (server/utilities/caching).
         finished = {"resultType": "complete", **self.find_defined(members, defined)}
-        own = members.get("_meta")
-        # ``server/discover`` describes the server with lists, too, which cannot be cached.
-        if own or not {*map(type, server_info.values())} <= {str}:
-            finished["_meta"] = {**(own or {}), constants.SERVER_INFO_KEY: server_info}
-        else:
-            finished["_meta"] = _encode_server_info(tuple(server_info.items()))
+        own = members.get("_meta") or {}
+        finished["_meta"] = {**own, constants.SERVER_INFO_KEY: server_info}
         if defined >= constants.CACHE_MEMBERS:
             finished.setdefault("ttlMs", mcp_settings.LIST_TTL * 1000)
             finished.setdefault("cacheScope", "private")
@@ -405,7 +377,7 @@ def select_by_headers(headers: Headers) -> Era:
     """Return the era that the headers alone name, for a client's response."""
     if headers is None:
         return ERAS[constants.LATEST_HANDSHAKE_REVISION]
-    revision = HeaderValue.from_headers(headers, PROTOCOL_VERSION_HEADER)
+    revision = read_header(headers, PROTOCOL_VERSION_HEADER)
     if revision is None:
         return ERAS[constants.DEFAULT_REVISION]
     return _find_era(revision)

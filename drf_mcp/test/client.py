@@ -24,7 +24,7 @@ from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_KEY,
     STATELESS_REVISION,
 )
-from drf_mcp.protocol.eras import RepeatedArguments
+from drf_mcp.protocol.eras import repeat_arguments
 from drf_mcp.routes.registry import registry
 from drf_mcp.signals import records_wanted
 
@@ -304,5 +304,5 @@ class MCPClient(APIClient):
                 headers[NAME_HEADER] = params["name"]
                 tool = registry.tools().get(params["name"])
                 names = tool.header_parameters if tool else {}
-                headers |= RepeatedArguments(params.get("arguments"), names).make_headers()
+                headers |= repeat_arguments(params.get("arguments"), names)
         return {"jsonrpc": "2.0", "id": 1, "method": method, "params": members}, headers

@@ -21,7 +21,7 @@ from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
 from drf_mcp.exposure import Registry, registry
-from drf_mcp.protocol.eras import RepeatedArguments
+from drf_mcp.protocol.eras import check_arguments, repeat_arguments
 from tests.agents import Agent
 
 TEXT = {"type": "string", "x-mcp-header": "Region"}
@@ -133,9 +133,8 @@ arguments = st.fixed_dictionaries(
 
 @given(arguments)
 def test_the_official_client_and_ours_send_the_same_headers(sent):
-    repeated = RepeatedArguments(sent, NAMES)
-    repeated.check(mcp_param_headers(NAMES, sent))
-    assert validate_mcp_param_headers(SCHEMA, sent, repeated.make_headers()) is None
+    check_arguments(mcp_param_headers(NAMES, sent), sent, NAMES)
+    assert validate_mcp_param_headers(SCHEMA, sent, repeat_arguments(sent, NAMES)) is None
 
 
 # --- Calls --------------------------------------------------------------------------------
