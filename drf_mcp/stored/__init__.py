@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from drf_mcp.stored.database import DatabaseArchive
 from drf_mcp.stored.stores import (
     Archive,
     ArchiveFull,
     ArchiveUnavailable,
     CacheArchive,
     CallArchive,
+    DatabaseArchive,
     Entry,
     can_archive,
 )

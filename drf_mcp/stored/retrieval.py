@@ -109,13 +109,10 @@ class ContentRetrieveView(ServerToolView):
             return Response({**facts, **self._slice(facts, entry.items, call, asked)})
 
     def _find_entry(self, request: Request, call: CallState, asked: Mapping[str, Any]) -> Entry:
-        archive_class, digest = mcp_settings.ARCHIVE_CLASS, asked.get("content_hash")
-        if archive_class is None:
-            raise NotFound(GONE)
-
+        digest, archive_id = asked.get("content_hash"), asked.get("archive_id")
         entry: Entry | None = None
         with _unavailable():
-            archive, archive_id = archive_class(), asked.get("archive_id")
+            archive = mcp_settings.ARCHIVE_CLASS()
             owner = archive.get_owner(request.user, call.caller.request)
             entry = archive.fetch(archive_id, owner) if archive_id else archive.find(digest, owner)
         if entry is None or (digest and digest != entry.content_hash):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,6 @@ RANGE_ID = re.compile(r"(.*)\[(\d+):(\d+)\]", re.DOTALL)
 # Names the item of a number, where its own id is too long for a slice.
 NUMBER_ID = re.compile(r"#(\d+)")
 LONGEST_ID = 200
-ITEMS_PER_READ = 50
 # Scripts without spaces between words: each pair of characters is a term.
 UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
 TERM = re.compile(r"\w+|[^\w\s]+")
@@ -54,7 +54,7 @@ class Slicer:
         """
         if len(items) != 1:
             return self._slice_items(items)
-        (item,) = items[:1]
+        item = items[0]
         value = item["value"]
         if isinstance(value, str):
             return self._slice_text(item, "text", value if form is None else form(value))
@@ -96,15 +96,13 @@ class Slicer:
             progress = {"offset": self.offset, "next_offset": following, total_name: total}
             return {**named, **progress, member: part[:count]}
 
-        low, high = min(len(part), 1), len(part) + 1
-        while low < high - 1:
-            # Mostly all of it fits: the part was chosen by its length.
-            count = high - 1 if high == len(part) + 1 and low <= 1 else (low + high) // 2
-            if self.measure(make(count)) <= self.limit:
-                low = count
-            else:
-                high = count
-        return make(low)
+        def measure(count: int) -> float:
+            return self.measure(make(count))
+
+        # Mostly all of it fits: the part was chosen by its length.
+        if len(part) < 2 or measure(len(part)) <= self.limit:
+            return make(len(part))
+        return make(bisect_right(range(2, len(part)), self.limit, key=measure) + 1)
 
     def _most_of(self, values: Any) -> int:
         # A token has at most so many characters; a value has at least one.
@@ -112,14 +110,12 @@ class Slicer:
 
     def _take(self, items: Sequence[Item]) -> Iterator[Item]:
         """Yield the items from the offset on, as many as a slice may have."""
-        room, start = CHARS_PER_TOKEN * self.limit, self.offset
-        end = len(items) if self.most is None else min(len(items), start + self.most)
-        while start < end and room > 0:
-            for item in items[start : min(start + ITEMS_PER_READ, end)]:
-                if room > 0:
-                    yield item
-                    room -= min(len(encode_plain(item)), LONGEST_ID + CHARS_PER_TOKEN * self.limit)
-            start += ITEMS_PER_READ
+        room = CHARS_PER_TOKEN * self.limit
+        for item in items[self.offset :][: self.most]:
+            if room <= 0:
+                return
+            yield item
+            room -= len(encode_plain(item))
 
     def _is_too_long(self, item: Item) -> bool:
         # A token has at least one byte; the rest of the result has fewer than a quarter.
