@@ -14,7 +14,12 @@ from rest_framework.permissions import AND, NOT, OR
 from rest_framework.views import APIView
 
 from drf_mcp.exceptions import catch
-from drf_mcp.introspection.source.members import FunctionSource, is_drf_code
+from drf_mcp.introspection.source.members import (
+    FunctionSource,
+    follow_own,
+    is_name,
+    unwrap_function,
+)
 from drf_mcp.introspection.unknown import AskedRequest
 
 # REST framework's own classes, and whether each reads the model of the view's queryset.
@@ -90,29 +95,19 @@ def is_refusal(exc: Exception | None) -> bool:
     return isinstance(exc, PermissionDenied) or getattr(exc, "status_code", None) in (401, 403)
 
 
+@functools.lru_cache(maxsize=1024)
 def _reads_call_before(view_class: type) -> bool:
     """Return whether code of the project reads the call before the permissions of a view."""
-    own = [name for name in EARLIER if not is_drf_code(view_class, name)]
-    functions = [vars(base)[n] for n in own for base in view_class.__mro__ if n in vars(base)]
-    return any(map(_reads_call, functions))
+    own = follow_own(view_class, EARLIER)
+    return any(_reads_call(layer) for function in own for layer, _ in unwrap_function(function))
 
 
-@functools.lru_cache(maxsize=1024)
 def _reads_call(function: Any) -> bool:
-    if function.__module__.startswith(("rest_framework.", "django.")):
-        return False
     source = FunctionSource(function)
-    if source.tree is None:
-        return True
-    handed_on = {
-        id(each.value)
-        for node in source.nodes
-        if isinstance(node, ast.Call)
-        for each in node.keywords
-        if each.arg is None
-    }
-    return any(
-        (isinstance(node, ast.Attribute) and node.attr in READ_OF_CALL)
-        or (isinstance(node, ast.Name) and node.id == "kwargs" and id(node) not in handed_on)
+    # ``super().initial(request, *args, **kwargs)`` reads none of them.
+    handed_on = {n.value for n in source.nodes if isinstance(n, ast.keyword) and n.arg is None}
+    return source.tree is None or any(
+        getattr(node, "attr", "") in READ_OF_CALL
+        or (is_name(node, "kwargs") and node not in handed_on)
         for node in source.nodes
     )

@@ -409,6 +409,15 @@ class SetsTenant(Groups):
         super().initial(request, *args, **kwargs)
 
 
+class LoadsTenant(Groups):
+    def initial(self, request, *args, **kwargs):
+        self.load_tenant()
+        super().initial(request, *args, **kwargs)
+
+    def load_tenant(self):
+        self.request.is_owner = self.kwargs["pk"] == 7
+
+
 class LogsOnly(Groups):
     def initial(self, request, *args, **kwargs):
         request.seen = True
@@ -429,6 +438,7 @@ def test_permissions_that_the_call_chooses_hide_no_tool(expose):
     ("view", "permission", "is_listed"),
     [
         (SetsTenant, make_permission(by_attribute), True),
+        (LoadsTenant, make_permission(by_attribute), True),
         (SetsTenant, IsAdminUser, False),
         (LogsOnly, make_permission(by_attribute), False),
     ],

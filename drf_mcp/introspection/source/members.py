@@ -261,25 +261,29 @@ def find_own(owner: type, name: str) -> Iterator[Any]:
             yield function
 
 
-@functools.cache
-def depends_on_request(owner: type, names: tuple[str, ...]) -> bool:
-    """Return whether the project's code behind members has names such as ``request``.
-
-    The members of the same class that this code uses are read as well.
-    """
+def follow_own(owner: type, names: Iterable[str]) -> Iterator[Any]:
+    """Yield the project's functions behind members, and behind the members that these use."""
     waiting = list(names)
     seen = set(waiting)
     while waiting:
         for function in find_own(owner, waiting.pop()):
-            if not inspect.isfunction(function):
-                return True
-            mentioned = find_mentioned(function, keys=True)
-            joined = " ".join(mentioned).lower()
-            if not GIVEN.isdisjoint(mentioned) or any(part in joined for part in AROUND):
-                return True
-            used = {*find_members_used(function.__code__)} - seen
-            waiting += used
-            seen |= used
+            yield function
+            if inspect.isfunction(function):
+                used = {*find_members_used(function.__code__)} - seen
+                waiting += used
+                seen |= used
+
+
+@functools.cache
+def depends_on_request(owner: type, names: tuple[str, ...]) -> bool:
+    """Return whether the project's code behind members has names such as ``request``."""
+    for function in follow_own(owner, names):
+        if not inspect.isfunction(function):
+            return True
+        mentioned = find_mentioned(function, keys=True)
+        joined = " ".join(mentioned).lower()
+        if not GIVEN.isdisjoint(mentioned) or any(part in joined for part in AROUND):
+            return True
     return False
 
 
