@@ -10,7 +10,8 @@ from drf_mcp.arguments.errors import (
     refuse_many,
     shorten_value,
 )
-from drf_mcp.dispatch.error_bodies import PROBLEM_REMEDIES, find_sentence
+from drf_mcp.codes import PROBLEM_REMEDIES
+from drf_mcp.dispatch.error_bodies import find_sentence
 from drf_mcp.dispatch.errors import ErrorMapper
 from drf_mcp.dispatch.guards import CallCrashed, CallRefused
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest, join_alternatives, join_names

@@ -17,7 +17,7 @@ from drf_mcp.arguments.call import Call
 from drf_mcp.calls.results import choose_envelope_class, make_envelope
 from drf_mcp.dispatch.content import BODILESS, Content
 from drf_mcp.dispatch.dispatcher import Dispatcher
-from drf_mcp.dispatch.errors import ArgumentLocator
+from drf_mcp.dispatch.errors import ArgumentLocator, ErrorMapper
 from drf_mcp.dispatch.next_steps import add_hints
 from drf_mcp.dispatch.response import ViewResponse, build_outcome, new_request_id
 from drf_mcp.envelopes import Envelope, parse_own_envelope
@@ -93,10 +93,12 @@ class EnvelopeJSONRenderer(JSONRenderer):
             sent = tool.arguments.from_request(view.kwargs, request.query_params, body)
             return tool.pointers(Call(sent))
 
-        map_errors = partial(Dispatcher().make_error_mapper, None, request)
+        def make_mapper() -> ErrorMapper:
+            return Dispatcher().make_error_mapper(None, request, get_arguments())
+
         named = getattr(view, "mcp_writes_envelope", None)
         recognize = partial(parse_own_envelope, named=named)
-        outcome = build_outcome(answer, name, get_arguments, map_errors, recognize)
+        outcome = build_outcome(answer, name, make_mapper, recognize)
         if tool is not None:
             outcome = add_hints(outcome, tool)
         return replace(outcome, request_id=outcome.request_id or new_request_id())

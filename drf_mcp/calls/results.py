@@ -12,8 +12,8 @@ from typing import Any
 from rest_framework.settings import api_settings
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.codes import UNWRITABLE, UNWRITABLE_TRIAL
 from drf_mcp.dispatch.content import AnswerEncoder, encode_data
-from drf_mcp.dispatch.error_bodies import UNWRITABLE, UNWRITABLE_TRIAL
 from drf_mcp.envelopes import Envelope
 from drf_mcp.envelopes.tables import make_tabular
 from drf_mcp.json_text import MAX_DEPTH, NestedTooDeep, refuse_deep, to_bytes

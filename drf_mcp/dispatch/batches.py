@@ -172,8 +172,7 @@ class Batch:
         for outcome in self.distinct:
             for name, value in outcome.telemetry.items():
                 both = (value, joined.get(name))
-                are_numbers = all(isinstance(each, (int, float)) for each in both)
-                is_sum = are_numbers and not any(isinstance(each, bool) for each in both)
+                is_sum = all(type(each) in (int, float) for each in both)
                 joined[name] = sum(both) if is_sum else value
         return joined
 

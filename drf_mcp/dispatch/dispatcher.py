@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -52,7 +53,7 @@ from drf_mcp.dispatch.response import (
     omit_fields,
 )
 from drf_mcp.exceptions import catch
-from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.features import CallState, Guard
 from drf_mcp.interaction.exchange import COUNTED, RERUN, Asked, Deferred
 from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.introspection.inspection import wrapped_queries
@@ -82,20 +83,16 @@ class Dispatcher(FailureOutcomes):
         call.request_id, call.dispatcher = new_request_id(), self
         call.guards = guards = self.get_guards(call)
         outer = [guard for guard in guards if guard.order < OUTER]
-        return pass_guards(outer, call, self.answer) if outer else self.answer(call)
+        return pass_guards(outer, call, self.answer)
 
     def answer(self, call: CallState) -> Outcome:
         """Return the outcome of a call: whatever a guard or the view raises becomes a value."""
         caller, started = call.caller, time.perf_counter()
         guards = [guard for guard in call.guards if guard.order >= OUTER]
-        perform: Proceed = self.perform
         timer = Timer() if mcp_settings.TELEMETRY or settings.DEBUG else None
         try:
-            if guards:
-                perform = partial(pass_guards, guards, perform=perform)
-            if timer is not None:
-                perform = wrapped_queries(timer)(perform)
-            outcome = perform(call)
+            with nullcontext() if timer is None else wrapped_queries(timer):
+                outcome = pass_guards(guards, call, self.perform)
         except ArgumentsRefused as exc:
             outcome = self.refuse_arguments(call, exc)
         except CallRefused as exc:
@@ -139,9 +136,7 @@ class Dispatcher(FailureOutcomes):
             guards.append(TimeLimitGuard())
         for get_guards in features.hooks["get_guards"]:
             guards += get_guards(call)
-        if len(guards) > 1:
-            guards.sort(key=attrgetter("order"))
-        return guards
+        return sorted(guards, key=attrgetter("order"))
 
     def _perform_requests(self, call: CallState) -> Outcome:
         guards = [guard for guard in call.guards if guard.is_for_each]
@@ -210,10 +205,6 @@ class Dispatcher(FailureOutcomes):
 
         Returns:
             What the function returns; the outcome of the call where the view refuses it before.
-
-        Args:
-            look: called with the view, REST framework's request and what the URL captured.
-            is_counted: whether the view's throttles count the request.
         """
         probe = Probe(call.caller, call.tool, call.bound)
         probe.is_counted = is_counted
@@ -290,8 +281,7 @@ class Dispatcher(FailureOutcomes):
         outcome = build_outcome(
             answer,
             tool.name,
-            lambda: self.find_offered(call).pointers(bound),
-            partial(self.make_error_mapper, call, request),
+            lambda: self.make_error_mapper(call, request, self.find_offered(call).pointers(bound)),
             self.recognize and partial(self.recognize, named=named),
         )
         if tool.options.omit:

@@ -1,4 +1,4 @@
-"""What error responses, redirects and refusals of a database say, and what to do about them.
+"""What error responses, and refusals of a database, say.
 
 The bodies of REST framework are objects of lists by field. The exception handler of a project may
 write other bodies. Many are lists of objects, one for each error: ``{"attr", "detail", "code"}``,
@@ -11,136 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
-from urllib.parse import parse_qs, urlsplit
 
-from django.conf import settings
-from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.db import IntegrityError
 from django.db.models import Model
 from django.db.models.deletion import ProtectedError, RestrictedError
-from django.shortcuts import resolve_url
 from rest_framework.exceptions import ErrorDetail
-from rest_framework.permissions import SAFE_METHODS
 from rest_framework.settings import api_settings
 
-from drf_mcp.codes import CAUSES, HANDLING, Advice, Category
-from drf_mcp.exceptions import attempt
+from drf_mcp.codes import CAUSES, Category
 from drf_mcp.introspection.text import find_plural_name, join_values
 from drf_mcp.json_text import OBJECTS, JSONPointer
 from drf_mcp.outcomes import Failure
-
-# The message names the argument.
-CORRECT = "Correct it."
-PROBLEM_REMEDIES = {
-    "required": "Provide it.",
-    "null": "Send a value other than null.",
-    "blank": "Send a non-empty text.",
-    "empty": "Do not send it empty.",
-    "invalid_choice": "Use an accepted value.",
-    "not_shown": "Use one of the values that the message names.",
-    "max_length": "Shorten it.",
-    "min_length": "Lengthen it.",
-    "max_value": "Use a smaller value.",
-    "min_value": "Use a larger value.",
-    "max_digits": "Use fewer digits.",
-    "max_whole_digits": "Use fewer digits before the decimal point.",
-    "max_decimal_places": "Use fewer decimal places.",
-    "max_string_length": "Use fewer digits.",
-    "invalid_image": "Send an image.",
-    "invalid_extension": "Send a file of an accepted type.",
-    "unique": "Use another value; this one is taken.",
-    "does_not_exist": "Use one that exists.",
-    "incorrect_type": "Send an identifier of the accepted type.",
-    "not_a_list": "Send a JSON array.",
-    "not_a_dict": "Send a JSON object.",
-}
-# Codes of values that are certainly not of an accepted format. A value that is "invalid" may have
-# the right format: a view uses the code for any reason.
-FORMAT_CODES = frozenset(
-    {"required", "null", "invalid_choice", "incorrect_type", "not_a_list", "not_a_dict"}
-)
-# Where not one argument is wrong, but several together, or the state of an object.
-ANOTHER = HANDLING[Category.VALIDATION].remediation
-WHOLE_REMEDIES = {
-    "required": "Provide the arguments.",
-    "null": "Provide the arguments.",
-    "unique": "Use another combination of values; this one is taken.",
-}
-
-FILE_REMEDIES = {"max_length": "Shorten the file name.", "empty": "Send a file that is not empty."}
-OPTIONAL_NULL = "Send a value other than null, or leave it out."
-
-CODE_REMEDIES = {
-    "INVALID_FORMAT": "Correct the format of the arguments and call again.",
-    "METHOD_NOT_ALLOWED": "This operation does not exist here; use another tool.",
-    "CONFLICT": "Read the object's current state, then decide whether the call still makes sense.",
-    "DUPLICATE_ENTRY": "The object exists already; use it, or choose other values.",
-    "TIME_LIMIT_EXCEEDED": (
-        "Look whether a part of it was done, then ask for less at once: a smaller page, narrower"
-        " filters, fewer items."
-    ),
-}
-
-
-NOT_SENT = Advice(
-    (
-        "Do not repeat the call: the API asks for a header or a protocol that this tool does not"
-        " send. Report it."
-    ),
-    recoverable=False,
-)
-# After a call that may have changed something.
-LOOK_FIRST = "Look whether the change was made before deciding whether to call again."
-UNKNOWN_EFFECT = Advice("Find out whether the call took effect; if it did not, try again later.")
-# By the HTTP status, where neither a problem nor the error code has a sentence.
-STATUS_ADVICE: Mapping[int, Advice] = {
-    428: NOT_SENT,
-    **dict.fromkeys((408, 502, 504), UNKNOWN_EFFECT),
-    405: Advice(CODE_REMEDIES["METHOD_NOT_ALLOWED"]),
-    406: Advice(
-        "Do not repeat the call: the API cannot answer in a form that tools read. Report it.", False
-    ),
-    410: Advice("It is gone for good: do not ask for it again.", False),
-    412: Advice(
-        "Read the object again: it has changed since it was read. Then call with its new version."
-    ),
-    413: Advice("Send less: shorter texts, smaller files or fewer items."),
-    415: Advice(
-        "Where an argument is a file, send one of a type that is accepted. Otherwise do not"
-        " repeat the call: the API does not take what this tool sends."
-    ),
-    501: Advice("Do not repeat the call: the API does not offer this. Use another tool.", False),
-}
-# Statuses below 500 for which the advice of the category or the code is used.
-BY_CATEGORY = frozenset({400, 401, 403, 404, 405, 409, 422, 429})
-UNKNOWN_STATUS = Advice("Do what the message asks for before calling again.")
-UNWRITABLE = Advice(
-    (
-        "Do not repeat the call: it may have taken effect, and its answer cannot be written. Report"
-        " the request id."
-    ),
-    recoverable=False,
-)
-UNWRITABLE_TRIAL = Advice(
-    (
-        "Do not repeat the dry run: its answer cannot be written, nor would the answer of the call"
-        " be. Report the request id."
-    ),
-    recoverable=False,
-)
-
-
-def describe_wait(seconds: Any) -> str:
-    # A view's own context may have anything in its place.
-    return f"Wait {seconds} second{'' if seconds == 1 else 's'}"
-
-
-def find_status_advice(status: int) -> Advice | None:
-    known = STATUS_ADVICE.get(status)
-    if known is None and 400 <= status < 500 and status not in BY_CATEGORY:
-        return UNKNOWN_STATUS
-    return known
-
 
 Path = tuple[str | int, ...]
 # The object or list that holds a value of the body, by its id, and the key or index in it.
@@ -362,36 +243,6 @@ def unwrap_path(path: Path) -> Path:
         if not isinstance(part, int) and part not in WRAPPERS:
             return path[start:]
     return ()
-
-
-LOGIN = re.compile(r"(?:^|[/_-])(?:log[_-]?in|sign[_-]?in|logon)(?:[/_.-]|\Z)", re.IGNORECASE)
-# Requests that may end at the login page: it comes after a logout, a registration, a new password.
-ENDS_THERE = re.compile(
-    r"(?:^|[/_-])(?:(?:log|sign)[_-]?(?:out|off|up)|regist\w*|passwords?)(?:[/_.-]|\Z)",
-    re.IGNORECASE,
-)
-# They say to make the request again at another place; 302 and 303 answer a request that was made.
-MOVED = frozenset({301, 307, 308})
-ELSEWHERE = (
-    "Do not repeat the call: it was not carried out. Use the tool of the place that the message"
-    " names, or report it."
-)
-
-
-def leads_to_login(location: str, path: str) -> bool:
-    """Return whether a redirect of a request to a path leads to a login page."""
-    parts = urlsplit(location)
-    own = attempt(lambda: urlsplit(resolve_url(settings.LOGIN_URL)).path, "")
-    if (parts.path == own or LOGIN.search(parts.path)) and not ENDS_THERE.search(path):
-        return True
-    # A login page gets the path to lead back there.
-    back = parse_qs(parts.query).get(REDIRECT_FIELD_NAME, ())
-    return any(urlsplit(each).path == path for each in back)
-
-
-def is_moved(status: int, method: str) -> bool:
-    """Return whether a redirect says that a request that changes something was not made."""
-    return status in MOVED and method not in SAFE_METHODS
 
 
 # The message and the remediation, in English, by what the error code of a database driver means.

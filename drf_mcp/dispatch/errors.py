@@ -21,32 +21,28 @@ from rest_framework.exceptions import ErrorDetail
 from drf_mcp.arguments.errors import mask_body
 from drf_mcp.codes import (
     CAUSES,
+    CODE_REMEDIES,
+    ELSEWHERE,
+    FORMAT_CODES,
     HANDLING,
+    OPTIONAL_NULL,
     Category,
     category_of_code,
+    describe_wait,
+    find_problem_advice,
+    find_status_advice,
     screaming_code,
     standard_code,
 )
 from drf_mcp.dispatch.error_bodies import (
-    ANOTHER,
-    CODE_REMEDIES,
-    CORRECT,
-    ELSEWHERE,
-    FILE_REMEDIES,
-    FORMAT_CODES,
     MESSAGE_KEYS,
-    OPTIONAL_NULL,
-    PROBLEM_REMEDIES,
     VALIDATING,
-    WHOLE_REMEDIES,
     ErrorText,
     Place,
-    describe_wait,
     find_cause,
     find_error_texts,
     find_main_text,
     find_own_code,
-    find_status_advice,
     find_violation,
     name_rest,
     unwrap_path,
@@ -191,9 +187,6 @@ class ErrorMapper:
         """Return the failure of an exception that left the view.
 
         The text of an unexpected exception may hold secrets: the caller only gets the request id.
-
-        Args:
-            request_id: the id in the log.
         """
         violated = find_violation(exc)
         if violated is not None:
@@ -324,13 +317,8 @@ class ErrorMapper:
             return OPTIONAL_NULL
         if accepted and is_misfit:
             return f"Send {accepted}.".replace("….", "…")
-        if not pointer:
-            text = WHOLE_REMEDIES.get(code) or PROBLEM_REMEDIES.get(code, ANOTHER)
-        elif code in FILE_REMEDIES and self.arguments.is_file(pointer):
-            text = FILE_REMEDIES[code]
-        else:
-            text = PROBLEM_REMEDIES.get(code, CORRECT)
-        return text
+        is_file = self.arguments.is_file(pointer)
+        return find_problem_advice(code, is_whole=not pointer, is_file=is_file)
 
     def _make_failure(
         self,
@@ -359,10 +347,9 @@ class ErrorMapper:
         self,
         status: int,
         texts: Sequence[ErrorText],
-        sentence: ErrorText | None = None,
-        said: set[Place] | None = None,
+        sentence: ErrorText | None,
+        said: set[Place],
     ) -> list[Problem]:
-        said = set() if said is None else said
         problems = []
         place = None if sentence is None else sentence.place
         is_general = place is not None and place[1] in MESSAGE_KEYS

@@ -13,11 +13,18 @@ from rest_framework.exceptions import NotFound
 from drf_mcp.arguments.call import PATH, QUERY, Argument, Call
 from drf_mcp.arguments.errors import mask_secrets
 from drf_mcp.arguments.table import Values
-from drf_mcp.codes import HANDLING, Severity
-from drf_mcp.dispatch.error_bodies import CODE_REMEDIES, LOOK_FIRST, UNKNOWN_EFFECT, describe_wait
+from drf_mcp.codes import (
+    CODE_REMEDIES,
+    HANDLING,
+    LOOK_FIRST,
+    UNKNOWN_EFFECT,
+    Category,
+    Severity,
+    describe_wait,
+)
 from drf_mcp.introspection.text import join_values
 from drf_mcp.json_text import OBJECTS
-from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Warning
+from drf_mcp.outcomes import Failure, Outcome, Problem, Warning
 
 EMPTY = "EMPTY_LIST"
 CHOOSING = ("filter", "search")

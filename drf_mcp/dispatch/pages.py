@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qs, unquote_plus, urlencode, urlsplit
+from urllib.parse import parse_qs, parse_qsl, unquote_plus, urlencode, urlsplit
 
 from drf_mcp.codes import PLAIN_WARNINGS
-from drf_mcp.dispatch.errors import ArgumentLocator
+from drf_mcp.dispatch.errors import ArgumentLocator, ErrorMapper
 from drf_mcp.exceptions import attempt
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import MISSING, Pagination, Warning
@@ -59,7 +59,11 @@ class ListedPage:
     path: str
     query_string: str
     paginator: Any
-    get_arguments: Callable[[], ArgumentLocator]
+    make_mapper: Callable[[], ErrorMapper]
+
+    @property
+    def arguments(self) -> ArgumentLocator:
+        return self.make_mapper().arguments
 
     @property
     def is_stock(self) -> bool:
@@ -98,7 +102,7 @@ class ListedPage:
         for parameter, value in _find_page_numbers(self.data):
             if value is None:
                 return None
-            if self.get_arguments().knows(parameter):
+            if self.arguments.knows(parameter):
                 return f"?{urlencode({parameter: value})}"
         return MISSING
 
@@ -129,14 +133,10 @@ class ListedPage:
         return counted if counted in shown else None
 
     def find_size(self) -> int | None:
-        paginator, page = self.paginator, getattr(self.paginator, "page", None)
-        try:
-            return int(page.paginator.per_page)  # type: ignore[union-attr]
-        except (AttributeError, TypeError):
-            pass
-        return _as_number(
-            getattr(paginator, "limit", None) or getattr(paginator, "page_size", None)
-        )
+        pages = getattr(getattr(self.paginator, "page", None), "paginator", None)
+        sizes = [getattr(pages, "per_page", None)]
+        sizes += [getattr(self.paginator, name, None) for name in ("limit", "page_size")]
+        return _as_number(next(filter(None, sizes), None))
 
     def says_more(self) -> bool:
         """Return whether the answer says that more rows follow, without a link to them."""
@@ -158,8 +158,8 @@ def read_page(page: ListedPage) -> tuple[Pagination | None, tuple[Warning, ...]]
     places = [getattr(page.paginator, each, "") for each in PLACES] if len(changes) > 1 else ()
     name = next((each for each in (*places, *changes) if each in changes), "")
     following = None
-    if name and page.get_arguments().replace_query({name: changes[name]}):
-        following = page.get_arguments().replace_query(changes)
+    if name and page.arguments.replace_query({name: changes[name]}):
+        following = page.arguments.replace_query(changes)
     # Links that the arguments do not follow stay in the data.
     is_followed = page.is_stock and (page.paginator is not None or page.data.keys() >= STOCK)
     pagination = Pagination(
@@ -179,11 +179,8 @@ def read_page(page: ListedPage) -> tuple[Pagination | None, tuple[Warning, ...]]
 
 
 def _warn_of_size(page: ListedPage, pagination: Pagination) -> Iterator[Warning]:
-    name = next(filter(None, (getattr(page.paginator, each, None) for each in SIZES)), None)
-    asked = ""
-    for pair in page.query_string.split("&") if name and name in page.query_string else ():
-        parameter, _equals, value = pair.partition("=")
-        asked = value if parameter == name else asked
+    name = next(filter(None, (getattr(page.paginator, each, None) for each in SIZES)), "")
+    asked = parse_qs(page.query_string).get(name, [""])[-1]
     size = pagination.page_size
     if size and asked.isdecimal() and int(asked) > size:
         text = f"{name} is at most {size}, not {asked}: read on with 'next'."
@@ -201,14 +198,12 @@ def _as_number(value: Any) -> int | None:
 # --- Links ----------------------------------------------------------------------------------------
 
 
-def _find_page_members(data: Any) -> Sequence[Mapping[str, Any]]:
+def _find_page_members(data: Any, depth: int = 2) -> Sequence[Mapping[str, Any]]:
     """Return the objects of an answer that may describe a page."""
-    found: list[Mapping[str, Any]] = [data] if isinstance(data, OBJECTS) else []
-    for each in found[:]:
-        inner = [each[name] for name in AROUND if isinstance(each.get(name), OBJECTS)]
-        deeper = [o[name] for o in inner for name in AROUND if isinstance(o.get(name), OBJECTS)]
-        found += [*inner, *deeper]
-    return found
+    if not isinstance(data, OBJECTS):
+        return []
+    inner = [data.get(name) for name in AROUND] if depth else []
+    return [data, *(each for part in inner for each in _find_page_members(part, depth - 1))]
 
 
 def _find_links(data: Any) -> Iterator[str]:
@@ -248,16 +243,6 @@ def _has_rows(data: Any) -> bool:
 
 def find_changes(link: str, query_string: str) -> dict[str, str]:
     """Return the query parameters of a link that a query has not."""
-    known = set(query_string.split("&"))
-    changes = {}
-    for pair in link.partition("?")[2].partition("#")[0].split("&"):
-        if pair not in known:
-            name, _equals, value = pair.partition("=")
-            changes[name] = value
-    if "%" in link or "+" in link:
-        changes = {unquote_plus(name): unquote_plus(value) for name, value in changes.items()}
-    if len(changes) < 2:
-        return changes
-    # Some of them may have the same value in another encoding.
     here = parse_qs(query_string, keep_blank_values=True)
-    return {name: value for name, value in changes.items() if value not in here.get(name, ())}
+    there = parse_qsl(urlsplit(link).query, keep_blank_values=True)
+    return {name: value for name, value in there if value not in here.get(name, ())}

@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 from drf_mcp.exceptions import catch
 from drf_mcp.introspection.source.members import (
     FunctionSource,
+    cached,
     follow_own,
     is_name,
     unwrap_function,
@@ -95,7 +96,7 @@ def is_refusal(exc: Exception | None) -> bool:
     return isinstance(exc, PermissionDenied) or getattr(exc, "status_code", None) in (401, 403)
 
 
-@functools.lru_cache(maxsize=1024)
+@cached
 def _reads_call_before(view_class: type) -> bool:
     """Return whether code of the project reads the call before the permissions of a view."""
     own = follow_own(view_class, EARLIER)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
+from urllib.parse import parse_qs, urlsplit
 
+from django.conf import settings
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.http.response import HttpResponseBase
+from django.shortcuts import resolve_url
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.utils.serializer_helpers import ReturnDict, ReturnList
 
 from drf_mcp.access.throttles import find_rate_limit, warn_of_quota
 from drf_mcp.dispatch.content import BODILESS, AnswerEncoder, Content, ContentReader, find_location
-from drf_mcp.dispatch.error_bodies import is_moved, leads_to_login
-from drf_mcp.dispatch.errors import ArgumentLocator, ErrorMapper
+from drf_mcp.dispatch.errors import ErrorMapper
 from drf_mcp.dispatch.pages import ListedPage, read_page
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import SoftDetail, attempt
@@ -61,7 +66,7 @@ class ViewResponse:
     def read(cls, response: HttpResponseBase, request: ToolRequest) -> ViewResponse:
         """Read ``response.data`` where rendering would not change the data, else the bytes."""
         middleware_call, shown = request.middleware_call, cast("Any", response)
-        is_rest = type(response) is Response or isinstance(response, Response)
+        is_rest = isinstance(response, Response)
         if is_rest and isinstance(response, BlockResponse):
             call_context(request).attach(*response.blocks)
         is_altered = middleware_call is not None and middleware_call.is_altered(response)
@@ -103,7 +108,7 @@ class ViewResponse:
             headers=shown.headers,
             view=view,
             request=request,
-            excepted=shown.exception if is_plain else getattr(shown, "exception", False),
+            excepted=getattr(shown, "exception", False),
             query_string=request.META["QUERY_STRING"],
             media_type=media_type,
             given=given,
@@ -130,16 +135,14 @@ NOTHING = Outcome("", 200)
 def build_outcome(
     response: ViewResponse,
     tool: str,
-    get_arguments: Callable[[], ArgumentLocator],
-    map_errors: Callable[[ArgumentLocator], ErrorMapper],
+    make_mapper: Callable[[], ErrorMapper],
     recognize: Recognizer | None = None,
 ) -> Outcome:
     """Return the outcome of a view's response, with the notes of its `CallContext`.
 
     Args:
         tool: the name of the tool.
-        get_arguments: returns what finds the arguments that an error is about.
-        map_errors: returns the `ErrorMapper`.
+        make_mapper: returns the `ErrorMapper`, which finds the arguments that an error is about.
         recognize: returns the outcome in a view's own envelope.
     """
     status, content, view = response.status, response.content, response.view
@@ -153,10 +156,10 @@ def build_outcome(
     if own is not None:
         data, failure, pagination = own.data, own.failure, own.pagination
     else:
-        failure, data = _find_failure(response, lambda: map_errors(get_arguments()))
+        failure, data = _find_failure(response, make_mapper)
         is_page = getattr(view, "is_page", True) and isinstance(data, (list, *OBJECTS))
         if failure is None and status < 300 and is_page:
-            pagination, limited = read_page(_make_page(response, get_arguments))
+            pagination, limited = read_page(_make_page(response, make_mapper))
     base = own or NOTHING
     quota = base.rate_limit
     if quota is None:
@@ -217,7 +220,7 @@ def _find_failure(
     return None, data
 
 
-def _make_page(response: ViewResponse, get_arguments: Callable[[], ArgumentLocator]) -> ListedPage:
+def _make_page(response: ViewResponse, make_mapper: Callable[[], ErrorMapper]) -> ListedPage:
     data, view = response.content.data, response.view
     # Reading the attribute makes the paginator, which most views need for a list only.
     own = vars(view) if view is not None else {}
@@ -225,8 +228,8 @@ def _make_page(response: ViewResponse, get_arguments: Callable[[], ArgumentLocat
     if paginator is None and isinstance(data, OBJECTS) and "results" in data and "next" in data:
         paginator = getattr(view, "paginator", None)
     path = getattr(response.request, "path", "")
-    page = (response.headers, path, response.query_string, paginator, get_arguments)
-    return ListedPage(data, *page)
+    query_string = response.query_string
+    return ListedPage(data, response.headers, path, query_string, paginator, make_mapper)
 
 
 def _add_notes(outcome: Outcome, notes: CallContext) -> Outcome:
@@ -283,6 +286,34 @@ def new_request_id() -> str:
     # The same in the log and in the result. Models read three digits as one token: twelve digits
     # are four tokens, and as many bits in hexadecimal are eight.
     return f"req_{int.from_bytes(os.urandom(8), 'big') % 10**12:012}"
+
+
+# --- Redirects ----------------------------------------------------------------------------------
+
+LOGIN = re.compile(r"(?:^|[/_-])(?:log[_-]?in|sign[_-]?in|logon)(?:[/_.-]|\Z)", re.IGNORECASE)
+# Requests that may end at the login page: it comes after a logout, a registration, a new password.
+ENDS_THERE = re.compile(
+    r"(?:^|[/_-])(?:(?:log|sign)[_-]?(?:out|off|up)|regist\w*|passwords?)(?:[/_.-]|\Z)",
+    re.IGNORECASE,
+)
+# They say to make the request again at another place; 302 and 303 answer a request that was made.
+MOVED = frozenset({301, 307, 308})
+
+
+def leads_to_login(location: str, path: str) -> bool:
+    """Return whether a redirect of a request to a path leads to a login page."""
+    parts = urlsplit(location)
+    own = attempt(lambda: urlsplit(resolve_url(settings.LOGIN_URL)).path, "")
+    if (parts.path == own or LOGIN.search(parts.path)) and not ENDS_THERE.search(path):
+        return True
+    # A login page gets the path to lead back there.
+    back = parse_qs(parts.query).get(REDIRECT_FIELD_NAME, ())
+    return any(urlsplit(each).path == path for each in back)
+
+
+def is_moved(status: int, method: str) -> bool:
+    """Return whether a redirect says that a request that changes something was not made."""
+    return status in MOVED and method not in SAFE_METHODS
 
 
 # --- The rows of a view's data in what a renderer made of the data -------------------------------

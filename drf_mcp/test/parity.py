@@ -26,9 +26,9 @@ from django.utils.translation import override
 from drf_mcp.arguments.errors import ArgumentsRefused
 from drf_mcp.contrib.operators.lock import LOCK_FILE, LockFile
 from drf_mcp.dispatch.content import Content, ContentReader
-from drf_mcp.dispatch.error_bodies import is_moved, leads_to_login
 from drf_mcp.dispatch.probe import find_written_databases
 from drf_mcp.dispatch.request import ACCEPT
+from drf_mcp.dispatch.response import is_moved, leads_to_login
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.outcomes import MISSING

@@ -17,8 +17,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_viewset
-from drf_mcp.codes import STATUS_CODES
-from drf_mcp.dispatch.error_bodies import BY_CATEGORY, STATUS_ADVICE
+from drf_mcp.codes import BY_CATEGORY, STATUS_ADVICE, STATUS_CODES
 from drf_mcp.envelopes import error_response
 from drf_mcp.exceptions import SoftFailure
 from example_project.shop.models import Product

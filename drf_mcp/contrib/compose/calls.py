@@ -14,6 +14,7 @@ from uuid import UUID
 from rest_framework.exceptions import APIException
 
 from drf_mcp.archives import StoredAnswer
+from drf_mcp.codes import UNWRITABLE
 from drf_mcp.contrib.compose import PROGRAM
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
 from drf_mcp.contrib.compose.sandbox import (
@@ -32,7 +33,6 @@ from drf_mcp.contrib.compose.signatures import (
 )
 from drf_mcp.contrib.compose.tool import write_functions
 from drf_mcp.dispatch.content import AnswerEncoder
-from drf_mcp.dispatch.error_bodies import UNWRITABLE
 from drf_mcp.dispatch.failures import close_broken_connections
 from drf_mcp.dispatch.guards import find_narrowing_refusal
 from drf_mcp.errors import ask_nearest
