@@ -49,10 +49,10 @@ def find_holder(user: Any, auth: Any, request: Any) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-def refuse_beyond(name: str, count: int, wait: float | None = None) -> None:
+def refuse_beyond(name: str, count: int) -> None:
     """Raise `LimitReached` if there are more than a bound lets a caller have."""
     if count > getattr(mcp_settings, name):
-        raise LimitReached(name, wait)
+        raise LimitReached(name)
 
 
 class Held:

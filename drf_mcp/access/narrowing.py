@@ -57,8 +57,7 @@ class Narrowing:
         return self.tools is None or tool.endpoint.is_built_in or tool.matches(self.tools)
 
     def write_reason(self, tool: Any) -> str:
-        hides = self._hides_writing(tool)
-        return f"{self.label} {'only has tools that read' if hides else 'does not have it'}"
+        return f"{self.label} {self.write_words(tool)}"
 
     def write_words(self, tool: Any) -> str:
         return "only has tools that read" if self._hides_writing(tool) else "does not have it"

@@ -201,11 +201,7 @@ class Arguments(ArgumentTable):
 
     def _write_query(self, path: Values, query: Values) -> str:
         """Return the query, where the whole URL is no longer than servers take."""
-        for argument, value in query:
-            # Each value has a separator: such a list is not written first.
-            if type(value) is list and 2 * len(value) > MAX_QUERY_LENGTH:
-                raise _refuse_length(argument)
-        text = write_query(query) if query else ""
+        text = write_query(query)
         if len(text) + sum(len(v) for _, v in path if type(v) is str) > MAX_QUERY_LENGTH:
             raise _refuse_length(max(path + query, key=lambda each: len(write_query([each])))[0])
         return text

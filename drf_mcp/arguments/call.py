@@ -135,8 +135,6 @@ def find_possible_names(name: str, location: str) -> Iterator[str]:
 
 
 def write_query_text(value: Any) -> str:
-    if type(value) is int:
-        return str(value)
     return value if isinstance(value, str) else json.dumps(value, allow_nan=False)
 
 

@@ -32,8 +32,6 @@ class ArgumentPointers:
     def __init__(self, arguments: ArgumentTable, call: Call) -> None:
         self.arguments = arguments
         self.call = call
-        # A cache: several parts of an error have the same value.
-        self.received_values: dict[str, Any] = {}
 
     def knows(self, name: str | int) -> bool:
         if isinstance(name, int):
@@ -127,14 +125,10 @@ class ArgumentPointers:
         return self.arguments.replace_query(self.call.arguments, query)
 
     def received(self, pointer: str) -> Any:
-        if pointer in self.received_values:
-            return self.received_values[pointer]
         value = JSONPointer(pointer).find_in(self.call.arguments, MISSING)
-        if value is not MISSING:
-            shown = Shortener(SHOWN_VALUES, silent=True).shorten(value)
-            value = MASK if sounds_secret(pointer) else self.mask(shown, pointer)
-        self.received_values[pointer] = value
-        return value
+        if value is MISSING or sounds_secret(pointer):
+            return value if value is MISSING else MASK
+        return self.mask(Shortener(SHOWN_VALUES, silent=True).shorten(value), pointer)
 
     def mask(self, value: Any, pointer: str, schema: Any = None) -> Any:
         """Return a value without secrets.

@@ -101,8 +101,6 @@ class ArgumentTable:
             kept = {"", *self.open_groups}
             self.by_group = {g: own for g, own in self.by_group.items() if own or g in kept}
         outermost = self.by_group[""]
-        self.names = frozenset(outermost)
-        self.path_names = [a.name for a in self.arguments if a.required and a.location == PATH]
         # A key that is named as in answers is accepted under its name in the URL too.
         self.url_names = {
             name: argument.name
@@ -294,10 +292,6 @@ class ArgumentTable:
             places: the arguments of each place, () for a call with one place.
             remarks: takes the names that are not refused.
         """
-        # Nearly every call is without problems, and ends here.
-        is_known = not self.groups and self.names.issuperset(arguments)
-        if is_known and all(arguments.get(name) is not None for name in self.path_names):
-            return []
         missing = self.find_missing(arguments)
         unknown = [
             problem

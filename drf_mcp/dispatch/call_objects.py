@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
@@ -21,6 +20,7 @@ from drf_mcp.dispatch.probe import REFUSALS, Probe, can_be_asked, is_taken_away,
 from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.exceptions import attempt
+from drf_mcp.introspection.source.members import find_mentioned
 from drf_mcp.introspection.text import find_model_name
 from drf_mcp.json_text import hash_json
 
@@ -113,11 +113,7 @@ class CallObject:
         return data if isinstance(data, Mapping) else {}
 
     def show(self, most: int = 10) -> ShownObject | None:
-        """Return what the caller may be shown of the object, None for a call that names none.
-
-        Args:
-            most: the most members.
-        """
+        """Return what the caller may be shown of the object, None for a call that names none."""
         if (key := self.key) is None:
             return None
         model = self.tool.endpoint.model
@@ -152,9 +148,9 @@ class CallObject:
         with nullcontext() if is_locked else rolling_back():
             return attempt(lambda: probe.ask(look), None)
 
-    def hash_state(self, *, is_locked: bool = False) -> str:
+    def hash_state(self) -> str:
         """Return a hash of the row, or of what is shown where the row is not known."""
-        row = self.find_row(is_locked=is_locked)
+        row = self.find_row()
         return hash_json(self.read_members()) if row is None else hash_row(row)
 
 
@@ -174,15 +170,11 @@ def find_object(view: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def gets_object(view_class: type, handler: str, known: frozenset[str] = frozenset()) -> bool:
-    """Return whether a handler calls ``get_object()``, as far as the code of the view shows.
-
-    Args:
-        known: the methods that are being read.
-    """
+    """Return whether a handler calls ``get_object()``, as far as the code of the view shows."""
     for base in view_class.__mro__:
         if handler not in vars(base):
             continue
-        names = _find_code_names(getattr(inspect.unwrap(vars(base)[handler]), "__code__", None))
+        names = find_mentioned(vars(base)[handler])
         reading = known | {handler}
         others = {each for each in names - reading if callable(getattr(view_class, each, None))}
         if names & GETTERS:
@@ -193,11 +185,6 @@ def gets_object(view_class: type, handler: str, known: frozenset[str] = frozense
             # It does not call the method of the next class.
             return False
     return False
-
-
-def _find_code_names(code: Any) -> set[str]:
-    inner = (each for each in getattr(code, "co_consts", ()) if hasattr(each, "co_names"))
-    return set(getattr(code, "co_names", ())).union(*map(_find_code_names, inner))
 
 
 def hash_row(row: Model) -> str:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import codecs
-import datetime
-import decimal
 import functools
 import json
 import time
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +14,6 @@ from urllib.parse import urlsplit
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils.functional import Promise
 from django.utils.http import parse_header_parameters
 from rest_framework.utils.encoders import JSONEncoder
 
@@ -230,8 +226,6 @@ make_encoder = functools.partial(
     JSONEncoder, ensure_ascii=False, allow_nan=False, separators=(",", ":")
 )
 ENCODER = make_encoder()
-# Common types that Python's json cannot write, and REST framework's encoder writes as text.
-TEXTS = (Promise, datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID)
 
 
 def encode_data(value: Any) -> str:
@@ -246,6 +240,7 @@ class AnswerEncoder:
     """
 
     def __init__(self) -> None:
+        # What is being read: it may fail for any reason.
         self.unread: Any = None
         # By id, with the iterable itself: Python may use the id of a deleted object again.
         self._read: dict[int, tuple[Any, tuple[Any, ...]]] = {}
@@ -259,7 +254,7 @@ class AnswerEncoder:
             return make_encoder(default=self.default).encode(value)
 
     def default(self, obj: Any) -> Any:
-        if isinstance(obj, TEXTS) or not self.is_lazy(obj):
+        if not self._is_lazy(obj):
             return ENCODER.default(obj)
         if id(obj) not in self._read:
             self.unread = obj
@@ -267,7 +262,7 @@ class AnswerEncoder:
             self.unread = None
         return self._read[id(obj)][1]
 
-    def is_lazy(self, obj: Any) -> bool:
+    def _is_lazy(self, obj: Any) -> bool:
         if isinstance(obj, QuerySet):
             return True
         return hasattr(obj, "__iter__") and not (

@@ -60,7 +60,7 @@ SPECIAL = frozenset({"__init__", "__new__", "__call__", "__getattr__", "__getatt
 def is_stock_list(endpoint: Any) -> bool:
     """Return whether only REST framework's own code runs between a queryset and its answer.
 
-    What only an instance has, `_find_view_fault` sees.
+    What only an instance has, `find_list_fault` sees.
     """
     return not find_obstacle(endpoint)
 
@@ -94,19 +94,12 @@ def find_list_fault(view: Any, rows: Any, handler: Any = None) -> str:
     """Return why the rows of a list cannot be known without its answer, "" if they can.
 
     Args:
-        rows: the filtered queryset of the view.
-        handler: as of `_find_view_fault`.
-    """
-    return _find_queryset_fault(rows) or _find_view_fault(view, handler)
-
-
-def _find_view_fault(view: Any, handler: Any = None) -> str:
-    """Return what of a view instance may change the answer of its list, "" for nothing.
-
-    Args:
         view: a view that has made its queryset: code that ran before may have set attributes.
+        rows: the filtered queryset of the view.
         handler: the method that answers the request, None for REST framework's.
     """
+    if fault := _find_queryset_fault(rows):
+        return fault
     own = "is code of its own."
     changed = [name for name in STEPS if name in vars(view)]
     if handler is not None and not _is_list_handler(handler):

@@ -374,7 +374,7 @@ class Probe:
 
         Args:
             with_kwargs: False where the kwargs are not known: the path then has placeholders.
-            passed: see `check_permissions_alone`.
+            passed: see `judge_permissions`.
 
         Raises:
             Http404: if the route takes no such kwargs.

@@ -131,10 +131,7 @@ class ToolRequest(HttpRequest):
             self._body = body  # type: ignore[assignment]
             self._stream = io.BytesIO(body)  # type: ignore[arg-type]
             self._read_started = True
-        if ";" in sent.content_type:
-            self._set_content_type_params(self.META)  # type: ignore[attr-defined]
-        else:
-            self.content_type, self.content_params = sent.content_type, {}
+        self._set_content_type_params(self.META)  # type: ignore[attr-defined]
 
     @cached_property
     def GET(self) -> QueryDict:  # type: ignore[override]

@@ -51,7 +51,7 @@ class ClientConfig:
     # As `mcp_config` takes it, and for people.
     name: str
     title: str
-    # The file that holds the configuration, of the class in English.
+    # The file that holds the configuration.
     place: str
     # The JSON file in a project, "" for none.
     file = ""
@@ -62,6 +62,8 @@ class ClientConfig:
     # The members of the entry that hold the address and the headers.
     url_key = "url"
     headers_key = "headers"
+    # Whether the entry says how the server is reached.
+    names_type = False
     # What the link opens, where that is more than the client.
     host = ""
     # The link that opens the client with the endpoint filled in, "" for none.
@@ -75,7 +77,6 @@ class ClientConfig:
         authorization: str | None = None,
         command: ServerCommand | None = None,
     ) -> None:
-        self.place = self.place
         self.server_name = server_name
         self.url = url
         self.headers = {} if authorization is None else {"Authorization": authorization}
@@ -83,10 +84,11 @@ class ClientConfig:
 
     @property
     def entry(self) -> dict[str, Any]:
+        kind = {"type": "http" if self.command is None else "stdio"} if self.names_type else {}
         if self.command is not None:
-            return self.command.entry
+            return {**kind, **self.command.entry}
         headers = {self.headers_key: self.headers} if self.headers else {}
-        return {self.url_key: self.url, **headers}
+        return {**kind, self.url_key: self.url, **headers}
 
     @property
     def text(self) -> str:
@@ -154,11 +156,7 @@ class VSCode(ClientConfig):
     name, title = "vscode", "VS Code"
     place = ".vscode/mcp.json in the workspace"
     file = ".vscode/mcp.json"
-    key = "servers"
-
-    @property
-    def entry(self) -> dict[str, Any]:
-        return {"type": "http" if self.command is None else "stdio", **super().entry}
+    key, names_type = "servers", True
 
     @property
     def link(self) -> str:  # type: ignore[override]
@@ -196,11 +194,7 @@ class Gemini(ClientConfig):
 
 class ProjectFile(ClientConfig):
     name, title = "project", "The project's own file, for Claude Code and Copilot CLI"
-    place = file = ".mcp.json"
-
-    @property
-    def entry(self) -> dict[str, Any]:
-        return {"type": "http" if self.command is None else "stdio", **super().entry}
+    place, file, names_type = ".mcp.json", ".mcp.json", True
 
 
 class Windsurf(ClientConfig):

@@ -314,8 +314,9 @@ class RequestArguments(ToolPlaces):
                     add(named.get((argument.location, member)) or member, each)
             else:
                 add(argument.name, value)
+        groups = self.tool.arguments.by_group
         for name in arguments.keys() - sent.keys():
-            if name not in self.tool.arguments.by_group and name not in self.tool.arguments.names:
+            if name not in groups and name not in groups[""]:
                 add(name, arguments[name])
         return sent
 
