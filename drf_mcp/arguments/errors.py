@@ -174,11 +174,7 @@ class ArgumentsRefused(Exception):
 
 
 def refuse_many(bound: str, count: int, pointer: str) -> None:
-    """Refuse a list with more items than a bound takes, before any item is looked up.
-
-    Args:
-        bound: the name of its setting.
-    """
+    """Refuse a list with more items than a setting takes, before any item is looked up."""
     if count > getattr(mcp_settings, bound):
         advice = "Ask for the others in further calls."
         raise ArgumentsRefused(

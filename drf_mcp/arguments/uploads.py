@@ -94,13 +94,7 @@ class Base64File(UploadedFile):  # type: ignore[type-arg]
 def read_files(
     value: Any, uploads: Mapping[Place, Upload], pointer: str, problems: list[Problem]
 ) -> Any:
-    """Return a value with uploaded files in place of texts.
-
-    Args:
-        uploads: the places that hold files.
-        pointer: the pointer of the value.
-        problems: the list to which problems are added.
-    """
+    """Return a value with uploaded files in place of texts, and add to the problems."""
     own = uploads.get(())
     if own is not None and value is not None and (own.sure or isinstance(value, str)):
         try:

@@ -129,8 +129,7 @@ class CallObject:
     def find_row(self, *, is_locked: bool = False) -> Model | None:
         """Return the present row of the object, None where the view refuses the caller the object.
 
-        Args:
-            is_locked: whether the row stays locked until the caller's transaction ends.
+        A locked row stays so until the caller's transaction ends.
         """
         if not can_be_asked(self.tool.endpoint):
             # A decorator may refuse the call, and does not run here.

@@ -214,8 +214,7 @@ class Dispatcher(FailureOutcomes):
     def perform(self, call: CallState, callback: Callable[..., Any] | None = None) -> Outcome:
         """Return the outcome of the request that a call makes, or of several.
 
-        Args:
-            callback: a callback of a `Probe`, which answers instead of the route's own.
+        The callback of a `Probe` answers instead of the route's own.
         """
         tool, caller, bound = call.tool, call.caller, call.bound
         if callback is None and (bound.many or bound.items):

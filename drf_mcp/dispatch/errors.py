@@ -219,11 +219,7 @@ class ErrorMapper:
         return None
 
     def from_redirect(self, location: str, *, is_login: bool) -> Failure:
-        """Return the failure of a redirect that did not make the call.
-
-        Args:
-            is_login: whether it leads to a login page, else to another place of the same call.
-        """
+        """Return the failure of a redirect to a login page, or to another place of the call."""
         status, text = 404, "The API takes this call at another place"
         if is_login:
             status, text = 401, "The API answers with its login page"

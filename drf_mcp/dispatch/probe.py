@@ -80,11 +80,7 @@ def find_written_databases() -> list[str]:
 
 @contextmanager
 def rolling_back(aliases: Collection[str] | None = None) -> Iterator[None]:
-    """Roll back what is written to databases meanwhile, whatever happens.
-
-    Args:
-        aliases: the databases; None for all that `find_written_databases` returns.
-    """
+    """Roll back what is written meanwhile, by default to any of `find_written_databases`."""
     with ExitStack() as stack:
         for alias in find_written_databases() if aliases is None else aliases:
             stack.enter_context(transaction.atomic(using=alias))

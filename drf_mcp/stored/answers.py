@@ -74,11 +74,7 @@ class StoredAnswer:
     # --- When the answer is kept ----------------------------------------------------------------
 
     def note_terms(self, *, failed: bool = False) -> dict[str, Any]:
-        """Return what has to hold for the answer to be given, as JSON; it may never hold.
-
-        Args:
-            failed: whether the call failed.
-        """
+        """Return what has to hold for the answer to be given, as JSON; it may never hold."""
         sent = {"kwargs": dict(self.kwargs), "query_string": self.call.query_string}
         terms = {**sent, "failed": failed, "objects": [], "asked": True}
         with catch() as caught:

@@ -238,11 +238,7 @@ CLIENTS: dict[str, type[ClientConfig]] = {
 
 
 def find_challenge(classes: Classes | None = None) -> str | None:
-    """Return the scheme of the Authorization header that the endpoint asks for, None for none.
-
-    Args:
-        classes: the authentication classes of the endpoint; None for the settings'.
-    """
+    """Return the scheme of the Authorization header that the endpoint asks for, None for none."""
     request = Request(HttpRequest())
     own = resolve_authentication_classes(classes)
     challenges = (authenticator().authenticate_header(request) for authenticator in own)

@@ -93,11 +93,7 @@ class LocalEndpoint:
         return self.registry.narrow(every, self.make_caller().narrowings)
 
     def make_caller(self, user: Any = None, authorization: str | None = None) -> Caller:
-        """Return a caller: a user, who needs no credential, or the sender of a header.
-
-        Args:
-            authorization: the value of the Authorization header.
-        """
+        """Return a caller: a user, who needs no credential, or the sender of a header."""
         request = self._make_request(user, authorization)
         view = self._make_view(request)
         if view is None:
@@ -106,13 +102,6 @@ class LocalEndpoint:
         caller = Caller(request, None, view.get_authenticators(), view.get_permissions())
         caller.narrowings += tuple(view.find_narrowings())
         return caller
-
-    def get_throttles(self) -> Sequence[Any]:
-        view = self._make_view(self._make_request())
-        if view is None:
-            return [made() for made in mcp_settings.THROTTLE_CLASSES]
-        throttles: Sequence[Any] = view.get_throttles()
-        return throttles
 
     def _make_request(self, user: Any = None, authorization: str | None = None) -> Any:
         # ".example.com" allows example.com as well. "*" is no host.

@@ -137,7 +137,7 @@ class RisksReport(ToolReport):
     def run(
         self, command: Any, options: Mapping[str, Any], screen: Screen, tools: Mapping[str, Tool]
     ) -> Iterable[str]:
-        throttles = command.endpoint.get_throttles()
+        throttles = command.endpoint.make_server().get_throttles()
         found = (ToolRisks(tool, throttles) for tool in tools.values() if not tool.reads)
         every = sorted(found, key=lambda risks: risks.rank)
         if options["json"]:
