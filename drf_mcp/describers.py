@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from drf_mcp.introspection import Describer
 from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.described_field import DescribedField
+from drf_mcp.introspection.describer import Describer
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.fields import FieldDescriber
 from drf_mcp.introspection.findings import Finding

@@ -15,7 +15,6 @@ from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.inspection import (
     CURRENT,
     RETURN_EARLY,
-    STANDARD,
     Inspection,
     kept_transactions,
     noted_queries,
@@ -123,7 +122,7 @@ class Describer:
 
     def get_response_schema(self) -> Schema:
         """Return the schema of the data of a success, ``{}`` where it is not known."""
-        return ResponseSchema(self.inspection).get_schema()
+        return self.inspection.attempt(ResponseSchema(self.inspection).get_schema, RETURN_EARLY, {})
 
     def get_request_examples(self) -> tuple[Any, ...]:
         """Return bodies that people wrote as examples of a request, the best first."""
@@ -181,52 +180,31 @@ class ResponseSchema:
         self.view: Any = inspection.view
 
     def get_schema(self) -> Schema:
-        inspection, view_class = self.inspection, type(self.view)
-        handler_name, renaming = inspection.handler_name, Renaming(self.view)
-        if not is_drf_code(view_class, handler_name):
-            return inspection.attempt(self._describe_answers, RETURN_EARLY, {})
-        used = [name for name in STANDARD if name in (*inspection.calls, handler_name)]
-        if not used or used[0] == "destroy" or not is_drf_code(view_class, *used):
-            return {}
-        if not is_drf_code(view_class, "get_serializer") or not self._has_one_serializer():
-            return {}
-        if not self._is_sent_as_made(renaming):
-            return {}
-
-        def describe() -> Schema:
-            is_list = used[0] == "list"
-            schema = self._describe_list() if is_list else self.describe(self.view.get_serializer())
-            return renaming.render_schema(schema)
-
-        return inspection.attempt(describe, RETURN_EARLY, {})
-
-    def _is_sent_as_made(self, renaming: Renaming) -> bool:
-        is_stock = is_drf_code(type(self.view), "dispatch", "finalize_response")
-        return is_stock and bool(renaming.only_renames or self._renders_data())
-
-    def _describe_answers(self) -> Schema:
         """Return the schema of the one serializer whose data all answers of the handler are."""
         reading, renaming = self.inspection.reading, Renaming(self.view)
         answers = () if reading is None else reading.answers
-        if not answers or not self._is_sent_as_made(renaming):
+        if not answers or not is_drf_code(type(self.view), "dispatch", "finalize_response"):
             return {}
         made = [a for a in answers if isinstance(a, MadeResponse) and a.is_error is False]
         others = [a for a in answers if a not in made and getattr(a, "is_error", None) is not True]
-        has_pages = getattr(self.view, "paginator", None) is not None
         if any(answer.is_page for answer in made):
+            if not is_drf_code(type(self.view), "paginate_queryset", "get_paginated_response"):
+                return {}
             # REST framework answers with a page, or with a list where there is no paginator.
+            has_pages = getattr(self.view, "paginator", None) is not None
             made = [answer for answer in made if answer.is_page is has_pages]
         shapes = {answer.data for answer in made}
         data = shapes.pop() if len(shapes) == 1 and not others else ()
         if len(data) != 1 or not isinstance(data[0], SerializedData):
+            return {}
+        if not renaming.only_renames and not self._renders_data():
             return {}
         serializer = self._make_serializer(data[0].serializer)
         if serializer is None:
             return {}
         schema = self.describe(serializer)
         if made[0].is_page:
-            stock = is_drf_code(type(self.view), "paginate_queryset", "get_paginated_response")
-            schema = find_pages(self.view.paginator).get_schema(schema) if stock else {}
+            schema = find_pages(self.view.paginator).get_schema(schema)
         return renaming.render_schema(schema)
 
     def _make_serializer(self, made: MadeSerializer) -> Any:
@@ -263,13 +241,6 @@ class ResponseSchema:
                     and renderer_class.encoder_class is JSONRenderer.encoder_class
                 )
         return False
-
-    def _describe_list(self) -> Schema:
-        rows = self.describe(self.view.get_serializer(many=True))
-        if not is_drf_code(type(self.view), "paginate_queryset", "get_paginated_response"):
-            return {}
-        paginator = self.view.paginator
-        return rows if paginator is None else find_pages(paginator).get_schema(rows)
 
     def describe(self, serializer: BaseSerializer[Any]) -> Schema:
         if not is_drf_code(type(serializer), "data"):

@@ -34,14 +34,8 @@ class Finding:
     source: str = field(default="", compare=False)
 
 
-class ContextFailed(KeyError):
-    """A key that the context of serializers lacks, since the view's own code for it failed."""
-
-
 def make_finding(place: str, exc: BaseException, remedy: str) -> Finding:
     """Return the finding of an exception, with the last line of the project's own code."""
-    if isinstance(exc, ContextFailed) and exc.__cause__ is not None:
-        exc = exc.__cause__
     frames = [(f.f_code, number) for f, number in traceback.walk_tb(exc.__traceback__)]
     own = [each for each in frames if is_project_file(each[0].co_filename)]
     unread = (*STANDARD_LIBRARY, f"{PACKAGE}/", "<")

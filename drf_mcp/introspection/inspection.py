@@ -6,7 +6,7 @@ import contextlib
 import copy
 import inspect
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -26,7 +26,7 @@ from rest_framework.viewsets import ViewSetMixin
 
 from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_schema import FieldSchema, explain
-from drf_mcp.introspection.findings import ContextFailed, Finding, make_finding
+from drf_mcp.introspection.findings import Finding, make_finding
 from drf_mcp.introspection.source.members import (
     find_class_attribute,
     find_synchronous_name,
@@ -78,11 +78,7 @@ class Inspection:
         self.new_view = copy.copy(view)
         own = inspect.getattr_static(type(view), "get_serializer_context", None)
         if inspect.isfunction(own) and not is_drf_code(type(view), "get_serializer_context"):
-            # The view is asked when a serializer reads what the view adds, which few serializers do
-            # while they are described: it may need a caller, or ask the database.
-            stock = {"request": view.request, "format": getattr(view, "format_kwarg", None)}
-            make = partial(SerializerContext.make, AddedContext(view.get_serializer_context))
-            view.get_serializer_context = lambda: make({**stock, "view": view})
+            view.get_serializer_context = SerializerContext.maker(view)
         self.method = method.upper()
         self.write_schema = write_schema
         self.findings: list[Finding] = []
@@ -223,31 +219,26 @@ class Inspection:
         self.findings.append(Finding(self.place, message, remedy))
 
 
-class AddedContext:
-    # What a view adds to REST framework's own context is made when a serializer reads it.
-
-    def __init__(self, make: Callable[[], Any]) -> None:
-        self.failure: Exception | None = None
-        self.members: Any = SimpleLazyObject(partial(attempt, make, otherwise=self.note_failure))
-
-    def note_failure(self, exc: Exception) -> Any:
-        self.failure = exc
-        return {}
-
-
 class SerializerContext(ChainMap[str, Any]):
-    added: AddedContext | None = None
+    # The view is asked for what it adds to REST framework's own context when a serializer reads it,
+    # which few serializers do while they are described: it may need a caller, or ask the database.
+    failures: Sequence[Exception] = ()
 
     @classmethod
-    def make(cls, added: AddedContext, stock: dict[str, Any]) -> SerializerContext:
-        context = cls(stock, added.members)
-        context.added = added
-        return context
+    def maker(cls, view: Any) -> Callable[[], SerializerContext]:
+        stock = {"request": view.request, "format": getattr(view, "format_kwarg", None)}
+        make, failures = view.get_serializer_context, list[Exception]()
+        added: Any = SimpleLazyObject(lambda: attempt(make, otherwise=failures.append) or {})
+
+        def get_serializer_context() -> SerializerContext:
+            context = cls({**stock, "view": view}, added)
+            context.failures = failures
+            return context
+
+        return get_serializer_context
 
     def __missing__(self, key: str) -> Any:
-        if self.added is None or self.added.failure is None:
-            raise KeyError(key)
-        raise ContextFailed(key) from self.added.failure
+        raise next(iter(self.failures), KeyError(key))
 
 
 class RefusedQuery(DatabaseError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_mcp.introspection import Describer, EndpointSchema, Inspection, Parameter, PathKwarg
+from drf_mcp.describers import Describer, EndpointSchema, Inspection, Parameter, PathKwarg
 from drf_mcp.introspection.field_schema import PATTERNS
 from drf_mcp.introspection.inspection import keep_schema, make_sample_request, negotiate
 from drf_mcp.introspection.portable import write_portable

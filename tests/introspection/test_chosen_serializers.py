@@ -10,7 +10,7 @@ from rest_framework import generics, serializers, views, viewsets
 from rest_framework.decorators import action, api_view
 from rest_framework.response import Response
 
-from drf_mcp.introspection import Describer, Inspection, PathKwarg
+from drf_mcp.describers import Describer, Inspection, PathKwarg
 from tests.introspection.inspected import by_name, described, view_of
 
 

@@ -9,13 +9,13 @@ import pytest
 from django.contrib.auth.models import User
 from rest_framework import filters, serializers, viewsets
 
-from drf_mcp.introspection import (
-    Body,
+from drf_mcp.describers import (
     Describer,
     Inspection,
     Parameter,
     PathKwarg,
 )
+from drf_mcp.introspection.types import Body
 from tests.introspection.inspected import METHODS, describe, described, view_of
 
 

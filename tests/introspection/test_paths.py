@@ -11,7 +11,7 @@ from rest_framework import serializers, versioning, views, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
-from drf_mcp.introspection import PathKwarg
+from drf_mcp.describers import PathKwarg
 from tests.introspection.inspected import bare, described
 
 TEXT = {"type": "string"}

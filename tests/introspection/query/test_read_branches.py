@@ -13,8 +13,8 @@ from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
+from drf_mcp.describers import PathKwarg
 from drf_mcp.exposure import registry
-from drf_mcp.introspection import PathKwarg
 from tests.introspection.inspected import by_name, described
 
 TEXT = {"type": "string"}

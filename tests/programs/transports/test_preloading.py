@@ -16,7 +16,7 @@ from rest_framework import serializers, viewsets
 from rest_framework.routers import SimpleRouter
 
 import drf_mcp
-from drf_mcp.introspection import Describer
+from drf_mcp.describers import Describer
 from drf_mcp.transports.in_process import InProcessClient, LocalEndpoint
 from drf_mcp.views import MCPView
 
