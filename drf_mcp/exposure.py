@@ -9,8 +9,7 @@ from drf_mcp.routes.exposure import Exposure, ToolChoice
 from drf_mcp.routes.options import ToolOptions, ViewOptions, mcp_tool, mcp_viewset
 from drf_mcp.routes.registry import Registry, registry
 from drf_mcp.routes.route import Route
-from drf_mcp.routes.server_tool import RedirectingTool, ServerTool, ServerToolView
-from drf_mcp.routes.tool import Tool
+from drf_mcp.routes.tool import RedirectingTool, ServerTool, ServerToolView, Tool
 
 __all__ = [
     "BODY",

@@ -16,7 +16,13 @@ from rest_framework.validators import UniqueValidator
 
 from drf_mcp.exceptions import attempt
 from drf_mcp.introspection import serializer_fields
-from drf_mcp.introspection.field_schema import FieldSchema, Limit, explain, join_sentences
+from drf_mcp.introspection.field_schema import (
+    FieldSchema,
+    Limit,
+    explain,
+    join_sentences,
+    name_json_type,
+)
 from drf_mcp.introspection.fields import FieldDescriber
 from drf_mcp.introspection.inspection import find_declared_schema
 from drf_mcp.introspection.names import translate_pattern
@@ -38,14 +44,6 @@ from drf_mcp.introspection.types import AnyField
 
 # Importing the module registers its describers.
 DESCRIBERS = serializer_fields
-JSON_TYPES: dict[str, Any] = {
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-    "boolean": bool,
-    "array": list,
-    "object": dict,
-}
 
 
 class DescribedField:
@@ -151,13 +149,11 @@ class DescribedField:
             default = json.loads(json.dumps(default, allow_nan=False))
         except (TypeError, ValueError):
             return schema
-        fits = isinstance(default, JSON_TYPES.get(json_type, object))
-        if isinstance(default, bool) and json_type in NUMBERS:
-            fits = False
+        kind = name_json_type(default)
+        fits = json_type in ("", kind) or (json_type, kind) == ("number", "integer")
         if default is None or not fits or not schema.allows(default):
             return schema
-        with_default: FieldSchema = schema | {"default": default}
-        return with_default
+        return schema | {"default": default}  # type: ignore[no-any-return]
 
 
 SAFE_INTEGER = 2**53 - 1

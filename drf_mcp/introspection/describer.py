@@ -15,6 +15,7 @@ from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.inspection import (
     CURRENT,
     RETURN_EARLY,
+    STANDARD,
     Inspection,
     kept_transactions,
     noted_queries,
@@ -181,14 +182,12 @@ class ResponseSchema:
 
     def get_schema(self) -> Schema:
         """Return the schema of the one serializer whose data all answers of the handler are."""
-        reading, renaming = self.inspection.reading, Renaming(self.view)
-        answers = () if reading is None else reading.answers
-        if not answers or not is_drf_code(type(self.view), "dispatch", "finalize_response"):
+        view_class, renaming = type(self.view), Renaming(self.view)
+        if not is_drf_code(view_class, "dispatch", "finalize_response"):
             return {}
-        made = [a for a in answers if isinstance(a, MadeResponse) and a.is_error is False]
-        others = [a for a in answers if a not in made and getattr(a, "is_error", None) is not True]
+        made, others = self._find_answers()
         if any(answer.is_page for answer in made):
-            if not is_drf_code(type(self.view), "paginate_queryset", "get_paginated_response"):
+            if not is_drf_code(view_class, "paginate_queryset", "get_paginated_response"):
                 return {}
             # REST framework answers with a page, or with a list where there is no paginator.
             has_pages = getattr(self.view, "paginator", None) is not None
@@ -206,6 +205,21 @@ class ResponseSchema:
         if made[0].is_page:
             schema = find_pages(self.view.paginator).get_schema(schema)
         return renaming.render_schema(schema)
+
+    def _find_answers(self) -> tuple[list[MadeResponse], list[Any]]:
+        """Return the answers of the handler that are known, and others that are no errors."""
+        view_class, inspection = type(self.view), self.inspection
+        used = [name for name in STANDARD if name in (*inspection.calls, inspection.handler_name)]
+        if used and is_drf_code(view_class, inspection.handler_name, *used):
+            # Of the mixins' own code, which a decorator may hide from the reader.
+            data = SerializedData(MadeSerializer(None, many=used[0] == "list", is_plain=True))
+            shown = () if used[0] == "destroy" else (data,)
+            pages = (True, False) if used[0] == "list" else (False,)
+            return [MadeResponse(shown, is_error=False, is_page=page) for page in pages], []
+        answers = inspection.reading.answers if inspection.reading is not None else ()
+        made = [a for a in answers if isinstance(a, MadeResponse) and a.is_error is False]
+        others = [a for a in answers if a not in made and getattr(a, "is_error", None) is not True]
+        return made, others
 
     def _make_serializer(self, made: MadeSerializer) -> Any:
         """Return such a serializer, None where the call may change what it shows."""

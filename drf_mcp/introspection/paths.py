@@ -166,25 +166,29 @@ class PathParameters:
         self.kwargs = kwargs
 
     def get_parameters(self) -> Parameters:
-        attempt, parameters = self.inspection.attempt, []
         declared = self.inspection.read_declared_parameters("path")
         # drf-spectacular shows the kwarg "pk" as "id".
         if "pk" in self.kwargs and "id" not in self.kwargs and "id" in declared:
             declared.setdefault("pk", declared["id"])
-        for name, kwarg in self.kwargs.items():
-            named = NamedKwarg(self.inspection.view, kwarg, self.inspection.model)
-            schema = partial(self.get_schema, named, declared.get(name))
-            parameters.append(
-                Parameter(
-                    name,
-                    attempt(schema, RETURN_EARLY, dict(STRING)),
-                    required=kwarg.required,
-                    multiple=getattr(declared.get(name), "multiple", None),
-                    value_info=attempt(partial(self._make_value_info, named), RETURN_EARLY, {}),
-                    shown_as=attempt(partial(self._make_shown_name, named), RETURN_EARLY, ""),
-                )
+        return tuple(
+            self.inspection.attempt(
+                partial(self._describe, kwarg, declared.get(name)),
+                RETURN_EARLY,
+                Parameter(name, dict(STRING), kwarg.required),
             )
-        return tuple(parameters)
+            for name, kwarg in self.kwargs.items()
+        )
+
+    def _describe(self, kwarg: PathKwarg, declared: Parameter | None) -> Parameter:
+        named = NamedKwarg(self.inspection.view, kwarg, self.inspection.model)
+        return Parameter(
+            kwarg.name,
+            self.get_schema(named, declared),
+            kwarg.required,
+            None if declared is None else declared.multiple,
+            self._make_value_info(named),
+            shown_as=self._make_shown_name(named),
+        )
 
     def get_schema(self, named: NamedKwarg, declared: Parameter | None) -> Schema:
         view = self.inspection.view
@@ -204,13 +208,12 @@ class PathParameters:
         return self.inspection.write_schema(explain(schema, words))
 
     def _make_value_info(self, named: NamedKwarg) -> ValueInfos:
-        relation = named.parent_relation
-        if relation is None and not named.names_own_row:
-            reading = self.inspection.reading
+        relation, reading = named.parent_relation, self.inspection.reading
+        if named.names_own_row:
+            return {}
+        if relation is None:
             shown = None if reading is None else reading.get(PATH).get(named.kwarg.name)
             return {} if shown is None else find_member_info(shown)
-        if relation is None or named.names_own_row:
-            return {}
         key = named.parent_path.partition("__")[2] or "pk"
         return {(): ValueInfo(relation=Relation(relation.related_model, key))}
 
@@ -252,8 +255,7 @@ class PathParameters:
 
 def _describe_route(kwarg: PathKwarg) -> Schema:
     if known := CONVERTERS.get(type(kwarg.converter)):
-        words = known.get("description")
-        return {**known, "description": words} if words else dict(known)
+        return dict(known)
     pattern = kwarg.pattern or getattr(kwarg.converter, "regex", None)
     if pattern is None or pattern in ANYTHING:
         return {}

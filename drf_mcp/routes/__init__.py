@@ -9,7 +9,6 @@ The modules in the order in which a route becomes a tool::
     naming         the name of a tool
     descriptions   its title and description; hints has what options add to them
     related        which other tool lists the objects that an argument identifies
-    tool           one endpoint with its options, schema and arguments
-    server_tool    a tool to which no URL leads
+    tool           one endpoint with its options, schema and arguments, or a tool without a URL
     registry       the tools of a project, by name
 """

@@ -70,7 +70,6 @@ class Exposure:
 
     def __init__(self, registrations: Collection[Registration] = ()) -> None:
         self.registrations = registrations
-        self._known: dict[int, Sequence[Registration]] = {}
 
     def get_endpoints(self, urlconf: Any) -> Iterable[Endpoint]:
         """Return the endpoints of a URLconf, whether or not they are exposed, in its order."""
@@ -186,11 +185,7 @@ class Exposure:
                 yield registration.options
 
     def _find_registrations(self, endpoint: Endpoint) -> Sequence[Registration]:
-        # A cache: all endpoints of a route have the same registrations.
-        key = id(endpoint.route.callback)
-        if key not in self._known:
-            self._known[key] = [each for each in self.registrations if each.is_for(endpoint)]
-        return self._known[key]
+        return [each for each in self.registrations if each.is_for(endpoint)]
 
     def _is_taken_from_urlconf(self, endpoint: Endpoint) -> bool:
         # A view with ``schema = None``, such as the root view of a router, is not taken.

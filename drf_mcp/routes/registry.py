@@ -39,12 +39,9 @@ class Registry:
         self._registrations: list[Registration] = []
         self._added: list[Any] = []
         self._indexes: dict[Any, Mapping[str, Tool]] = {}
-        # The tools before and after narrowing, by the id of the former and the narrowings.
-        self._narrowed: dict[Any, tuple[Any, Mapping[str, Tool]]] = {}
         # What `keep` made of tools, by its key and the tools.
         self._kept: dict[Any, Any] = {}
         self._lock = threading.RLock()
-        self._keeping = threading.Lock()
         setting_changed.connect(self._settings_changed)
 
     @property
@@ -117,20 +114,13 @@ class Registry:
         """Return the tools that each `Narrowing` allows; their descriptions name no other tools."""
         if not narrowings:
             return tools
-        key = (id(tools), narrowings)
-        known, narrowed = self._narrowed.get(key, (None, {}))
-        if known is tools:
-            return narrowed
-        left = {n: t for n, t in tools.items() if all(each.allows(t) for each in narrowings)}
-        # Two narrowings that leave the same tools share them, and their descriptions.
-        narrowed = self.keep("narrowed", left, _relate)
-        # A server with a get_tools() of its own may pass a new dict in each request.
-        if any(tools is index for index in self._indexes.values()):
-            with self._lock:
-                if len(self._narrowed) >= MOST_KEPT:
-                    self._narrowed.clear()
-                self._narrowed[key] = tools, narrowed
-        return narrowed
+
+        def leave(tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
+            left = {n: t for n, t in tools.items() if all(each.allows(t) for each in narrowings)}
+            # Two narrowings that leave the same tools share them, and their descriptions.
+            return self.keep("narrowed", left, _relate)
+
+        return self.keep(narrowings, tools, leave)
 
     def keep(
         self, key: Any, tools: Mapping[str, Tool], make: Callable[[Mapping[str, Tool]], Kind]
@@ -138,7 +128,7 @@ class Registry:
         """Return what ``make`` returns for some tools, made once until the tools change."""
         key = (key, frozenset(tools.values()))
         if key not in self._kept:
-            with self._keeping:
+            with self._lock:
                 if len(self._kept) >= MOST_KEPT:
                     self._kept.clear()
                 if key not in self._kept:
@@ -182,7 +172,6 @@ class Registry:
     def reload(self) -> None:
         """Forget the tools and what was described, to read them off the URLconf again."""
         self._indexes.clear()
-        self._narrowed.clear()
         self._kept.clear()
 
     def _build(self, urlconf: Any) -> Mapping[str, Tool]:

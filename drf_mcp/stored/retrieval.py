@@ -20,7 +20,7 @@ from drf_mcp.features import CallState, Feature, ToolSource
 from drf_mcp.interaction.call_context import call_context
 from drf_mcp.interaction.exchange import find_call
 from drf_mcp.outcomes import Outcome
-from drf_mcp.routes.server_tool import ServerTool, ServerToolView
+from drf_mcp.routes.tool import ServerTool, ServerToolView
 from drf_mcp.settings import mcp_settings, say_bound
 from drf_mcp.stored import Entry, can_archive
 from drf_mcp.stored.answers import StoredAnswer

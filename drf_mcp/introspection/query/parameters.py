@@ -184,9 +184,9 @@ class QueryParameters:
     def _find_serializers(self) -> list[type]:
         # The view may give another class to another caller.
         inspection = self.inspection
-        found = [attempt(lambda: self.view.get_serializer_class(), None)]
+        found = [inspection.chosen_class]
         if any(find_own(type(self.view), "get_serializer_class")):
-            found.append(attempt(lambda: inspection.privileged.view.get_serializer_class(), None))
+            found.append(inspection.privileged.chosen_class)
         return [chosen for chosen in found if isinstance(chosen, type)]
 
     def _read_filters(self) -> list[QueryReading]:
