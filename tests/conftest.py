@@ -20,7 +20,7 @@ from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from drf_mcp.exposure import registry
-from drf_mcp.introspection.shared_fields import SharedFields
+from drf_mcp.introspection.serializer_fields import SharedFields
 from tests.agents import Agent, make_agent
 from tests.division import Division, Programs, mark_variants, put_slow_modules_first
 from tests.oracles.watching import Watch

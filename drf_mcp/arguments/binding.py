@@ -167,7 +167,7 @@ class Arguments(ArgumentTable):
                     unlisted=renamed,
                     read_only=names.read_only,
                     ignores_read_only=True,
-                    passes=names.is_open,
+                    passes=bool(names.opened_by),
                     secret=self.write_only,
                 )
                 problems += known.check(member, pointer, remarks)

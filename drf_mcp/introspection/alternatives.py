@@ -19,8 +19,7 @@ from drf_mcp.introspection.inspection import (
     Inspection,
     make_superuser,
 )
-from drf_mcp.introspection.serializer_fields import is_recursive
-from drf_mcp.introspection.shared_fields import FIELD_HOOKS, SharedFields
+from drf_mcp.introspection.serializer_fields import FIELD_HOOKS, SharedFields, is_recursive
 from drf_mcp.introspection.source.readings import ChoiceReading, has_own, read_choice
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import Body

@@ -26,11 +26,11 @@ from drf_mcp.introspection.inspection import (
 from drf_mcp.introspection.parsers import Renaming, ViewParsers
 from drf_mcp.introspection.portable import combine
 from drf_mcp.introspection.serializer_fields import (
+    describe_once,
     describe_uniqueness,
     find_listed,
     is_required,
 )
-from drf_mcp.introspection.shared_fields import describe_once
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
 from drf_mcp.introspection.source.readings import read_handler

@@ -61,10 +61,6 @@ class MemberNames:
     read_only: frozenset[str]
     opened_by: str = ""
 
-    @property
-    def is_open(self) -> bool:
-        return bool(self.opened_by)
-
 
 @dataclass(frozen=True, slots=True)
 class ValueInfo:
@@ -251,11 +247,6 @@ class Body:
     keys: Mapping[Place, Place] = field(default_factory=dict)
     opened_by: str = ""
     is_form: bool = False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether an object may have members that are not described."""
-        return bool(self.opened_by)
 
     @property
     def all_value_info(self) -> ValueInfos:

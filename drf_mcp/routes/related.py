@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -32,15 +31,6 @@ class RelatedTools:
     def __init__(self, endpoints: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         self.endpoints = endpoints
         self.options = options
-
-    @functools.cached_property
-    def digest(self) -> str:
-        """A hash of the names, methods and routes, the same in each process."""
-        lines = (
-            f"{name} {each.method} {each.action} {each.route.match_route}"
-            for name, each in self.endpoints.items()
-        )
-        return hashlib.blake2b("\n".join(lines).encode(), digest_size=16).hexdigest()
 
     @functools.cached_property
     def by_path(self) -> dict[str, str]:

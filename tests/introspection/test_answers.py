@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import Group
-from rest_framework import pagination, serializers, views, viewsets
+from rest_framework import generics, pagination, serializers, views, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
@@ -110,3 +110,14 @@ def test_the_answer_of_a_plain_view_is_known():
             return Response(Card(request.user).data)
 
     assert set(described(Plain, "GET").output["properties"]) == {"title"}
+
+
+def test_a_generic_view_whose_own_handler_ends_in_the_inherited_one_answers_as_that():
+    class Cards(generics.CreateAPIView):
+        serializer_class = Card
+
+        def create(self, request, *args, **kwargs):
+            self.started = True
+            return super().create(request, *args, **kwargs)
+
+    assert list(described(Cards, "POST").output["properties"]) == ["title"]

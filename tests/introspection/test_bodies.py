@@ -243,7 +243,7 @@ def test_a_handler_that_makes_one_of_two_serializers_takes_the_fields_of_both():
         "name": False,
         "reason": False,
     }
-    assert body.is_open
+    assert body.opened_by
 
 
 def test_if_get_serializer_raises_the_serializer_class_is_described():
@@ -253,7 +253,7 @@ def test_if_get_serializer_raises_the_serializer_class_is_described():
 
     schema = described(Own, "POST")
     assert [field.name for field in schema.body.fields] == ["name"]
-    assert schema.body.is_open
+    assert schema.body.opened_by
     assert "has no attribute 'tenant'" in schema.findings[0].message
 
 

@@ -73,7 +73,7 @@ def test_a_body_that_raises_for_an_anonymous_caller_is_open():
     schema = described(
         type("View", (generics.CreateAPIView,), {"serializer_class": StaffAlone}), "POST"
     )
-    assert schema.body.is_open
+    assert schema.body.opened_by
     assert {field.name: field.required for field in schema.body.fields} == {
         "text": False,
         "secret": False,

@@ -126,7 +126,7 @@ class Ways:
 def test_a_choice_between_two_serializers(way):
     schema = by_choice(vars(Ways)[way])
     assert schema.body.kind == "object"
-    assert schema.body.is_open
+    assert schema.body.opened_by
     assert required_of(schema, EITHER) == EITHER
     assert "test_chosen_serializers.py" in schema.body.opened_by
     assert schema.findings == ()
@@ -141,7 +141,7 @@ def test_a_choice_by_a_kwarg_of_the_url():
 
     schema = described_with(View, "POST", kind=kwarg)
     assert required(schema) == EITHER
-    assert schema.body.is_open
+    assert schema.body.opened_by
 
 
 def described_with(view_class, method, **kwargs):
@@ -223,7 +223,7 @@ def test_a_choice_that_a_documentation_flag_hides():
 
     schema = described(View, "POST")
     assert required(schema) == ALL
-    assert schema.body.is_open
+    assert schema.body.opened_by
 
 
 def test_a_get_serializer_that_chooses():
@@ -249,7 +249,7 @@ def test_fields_that_are_chosen_by_the_data():
 
     schema = described(type("V", (generics.CreateAPIView,), {"serializer_class": Company}), "POST")
     assert required(schema) == {"name": True, "vat": False, "type": False}
-    assert schema.body.is_open
+    assert schema.body.opened_by
 
 
 def test_fields_that_init_makes_optional_by_the_data():
@@ -280,7 +280,7 @@ def test_fields_that_a_nested_serializer_chooses():
 
     schema = described(type("V", (generics.CreateAPIView,), {"serializer_class": Order}), "POST")
     assert required(schema) == {"lines": True, "type": False}
-    assert schema.body.is_open
+    assert schema.body.opened_by
 
 
 class Dynamic(serializers.Serializer):
@@ -299,7 +299,7 @@ class Dynamic(serializers.Serializer):
 def test_fields_that_the_query_takes_away_are_no_alternative():
     schema = described(type("V", (generics.CreateAPIView,), {"serializer_class": Dynamic}), "POST")
     assert required(schema) == {"name": True, "text": True}
-    assert not schema.body.is_open
+    assert not schema.body.opened_by
 
 
 class Plain(serializers.Serializer):
@@ -330,7 +330,7 @@ def test_a_choice_by_the_caller_alone_is_known():
 
     schema = described(View, "POST")
     assert required(schema) == {"text": True, "secret": False}
-    assert not schema.body.is_open
+    assert not schema.body.opened_by
 
 
 @pytest.mark.django_db
@@ -344,7 +344,7 @@ def test_a_choice_by_the_object(method):
 
     schema = described_with(View, method, pk=PathKwarg("pk"))
     assert required(schema) == {"text": method == "PUT", "secret": False}
-    assert schema.body.is_open
+    assert schema.body.opened_by
 
 
 @pytest.mark.django_db
@@ -391,7 +391,7 @@ def test_a_handler_that_makes_one_of_two_serializers():
 
     schema = described(View, action="create")
     assert required(schema) == EITHER
-    assert schema.body.is_open
+    assert schema.body.opened_by
 
 
 def test_a_function_that_makes_one_of_two_serializers():
@@ -483,7 +483,7 @@ def test_a_choice_that_fails_leaves_the_declared_serializer_and_an_open_body():
 
     schema = described(View, "POST")
     assert required(schema) == {"kind": False, "number": False}
-    assert schema.body.is_open
+    assert schema.body.opened_by
     (finding,) = schema.findings
     assert "has no attribute 'tenant'" in finding.message
     assert "test_chosen_serializers.py" in finding.source

@@ -80,7 +80,7 @@ def test_a_member_that_is_read_by_its_name_is_described(way):
     mixin = type("Mixin", (), {way: METHODS[way]})
     body = body_of(type("Own", (mixin, Plain), {}))
     assert names_of(body) == {"name", "suffix"}
-    assert not body.is_open
+    assert not body.opened_by
 
 
 class Whole:
@@ -125,7 +125,7 @@ def test_a_body_that_is_read_whole_is_open(way):
     more = {"check": check_kept} if way == "is_valid" else {}
     mixin = type("Mixin", (), {way: function, **more})
     body = body_of(type("Own", (mixin, Plain), {}))
-    assert body.is_open
+    assert body.opened_by
     assert "test_taken_members.py:" in body.opened_by
 
 
@@ -157,7 +157,7 @@ def test_code_of_validated_data_leaves_the_body_closed(way):
     mixin = type("Mixin", (), {way: vars(Closed)[way]})
     body = body_of(type("Own", (mixin, Plain), {}))
     assert names_of(body) == {"name"}
-    assert not body.is_open
+    assert not body.opened_by
 
 
 class Nestable(serializers.Serializer):
@@ -182,8 +182,8 @@ def test_a_branch_that_a_flag_of_the_serializer_excludes_opens_nothing():
         handed_on = Own(nested=True)
 
     body = body_of(Holder)
-    assert not body.is_open
-    assert not members_at(body, "inner").is_open
+    assert not body.opened_by
+    assert not members_at(body, "inner").opened_by
     assert members_at(body, "handed_on") is None  # takes any value
 
 
@@ -195,7 +195,7 @@ def test_a_flag_that_a_call_sets_excludes_no_branch():
             self.nested = "name" in self.initial_data
             return super().is_valid(**kwargs)
 
-    assert body_of(Own).is_open
+    assert body_of(Own).opened_by
 
 
 def test_rest_frameworks_own_code_leaves_the_body_closed():
@@ -209,7 +209,7 @@ def test_rest_frameworks_own_code_leaves_the_body_closed():
         serializer_class = Row
         permission_classes = [permissions.DjangoModelPermissions]
 
-    assert not described(View, action="create").body.is_open
+    assert not described(View, action="create").body.opened_by
 
 
 # --- Fields, defaults and validators --------------------------------------------------------------
@@ -233,14 +233,14 @@ def test_a_default_that_reads_a_member():
 
     body = body_of(Own)
     assert names_of(body) == {"name", "by", "owner"}
-    assert not body.is_open
+    assert not body.opened_by
 
 
 def test_a_default_that_reads_the_body_whole():
     class Own(Plain):
         by = serializers.CharField(default=OfAll())
 
-    assert body_of(Own).is_open
+    assert body_of(Own).opened_by
 
 
 def test_a_validator_that_reads_the_body():
@@ -320,11 +320,11 @@ def test_the_id_of_a_row_that_update_reads(update):
     body = body_of(nested(update))
     members = members_at(body, "rows", "*")
     assert "id" in members.writable
-    assert not members.is_open
+    assert not members.opened_by
     assert members_at(body, "note").writable == ("text",)
     row = by_name(body.fields)["rows"].schema["items"]
     assert row["properties"]["id"] == {"type": "integer", "description": "Names a row that exists."}
-    assert not body.is_open
+    assert not body.opened_by
 
 
 def test_rows_that_are_handed_on_whole_are_open_and_nothing_else_is():
@@ -333,16 +333,16 @@ def test_rows_that_are_handed_on_whole_are_open_and_nothing_else_is():
             Group.objects.update_or_create(**row)
 
     body = body_of(nested(update))
-    assert members_at(body, "rows", "*").is_open
-    assert not members_at(body, "note").is_open
-    assert not body.is_open
+    assert members_at(body, "rows", "*").opened_by
+    assert not members_at(body, "note").opened_by
+    assert not body.opened_by
 
 
 def test_rows_that_a_model_of_the_project_is_made_of_are_open():
     def update(self, instance, validated_data):
         return [Order(**row) for row in self.initial_data["rows"]]
 
-    assert members_at(body_of(nested(update)), "rows", "*").is_open
+    assert members_at(body_of(nested(update)), "rows", "*").opened_by
 
 
 def test_all_that_is_inside_a_body_that_is_handed_on_is_open():
@@ -350,9 +350,9 @@ def test_all_that_is_inside_a_body_that_is_handed_on_is_open():
         return self.service(self.initial_data)
 
     body = body_of(nested(update))
-    assert body.is_open
-    assert members_at(body, "rows", "*").is_open
-    assert members_at(body, "note").is_open
+    assert body.opened_by
+    assert members_at(body, "rows", "*").opened_by
+    assert members_at(body, "note").opened_by
 
 
 def test_the_handler_reads_the_ids_of_rows():
@@ -417,7 +417,7 @@ def test_a_step_around_the_handler_reads_a_member(way):
     mixin = type("Mixin", (), {way: vars(Steps)[way]})
     body = body_of(Plain, type("Base", (mixin, generics.CreateAPIView), {}))
     assert names_of(body) == {"name", "tenant"}
-    assert not body.is_open
+    assert not body.opened_by
 
 
 def test_a_step_that_reads_the_body_whole():
@@ -427,7 +427,7 @@ def test_a_step_that_reads_the_body_whole():
             self.audit.keep(self.sent)
             super().initial(request, *args, **kwargs)
 
-    assert body_of(Plain, View).is_open
+    assert body_of(Plain, View).opened_by
 
 
 def test_a_step_that_keeps_the_body_whole():
@@ -436,7 +436,7 @@ def test_a_step_that_keeps_the_body_whole():
             super().initial(request, *args, **kwargs)
             self.sent = dict(request.data)
 
-    assert body_of(Plain, View).is_open
+    assert body_of(Plain, View).opened_by
 
 
 def test_a_handler_that_goes_through_all_members():
@@ -446,7 +446,7 @@ def test_a_handler_that_goes_through_all_members():
             serializer.is_valid(raise_exception=True)
             return Response({name: len(value) for name, value in request.data.items()})
 
-    assert body_of(Plain, View).is_open
+    assert body_of(Plain, View).opened_by
 
 
 def test_a_branch_for_another_method_opens_nothing():
@@ -461,8 +461,8 @@ def test_a_branch_for_another_method_opens_nothing():
 
         patch = put
 
-    assert not described(View, "PUT").body.is_open
-    assert described(View, "PATCH").body.is_open
+    assert not described(View, "PUT").body.opened_by
+    assert described(View, "PATCH").body.opened_by
 
 
 def fetch(token, request=None):
@@ -476,7 +476,7 @@ def test_a_request_to_another_server_is_not_the_request():
 
     body = body_of(Plain, View)
     assert names_of(body) == {"name", "token"}
-    assert not body.is_open
+    assert not body.opened_by
 
 
 class Named(permissions.BasePermission):
@@ -531,7 +531,7 @@ def find_owners(data, owners):
 def test_a_permission_a_throttle_or_a_step_reads_a_member(members):
     body = body_of(**members)
     assert names_of(body) == {"name", "project"}
-    assert not body.is_open
+    assert not body.opened_by
 
 
 def may_call(view, request):
@@ -546,4 +546,4 @@ def test_a_method_that_a_permission_asks_of_the_view_opens_the_query_where_it_is
 
 
 def test_a_permission_that_reads_the_body_whole():
-    assert body_of(permission_classes=[permissions.IsAuthenticated | Any]).is_open
+    assert body_of(permission_classes=[permissions.IsAuthenticated | Any]).opened_by
