@@ -133,7 +133,8 @@ class Project:
         # A browser does not send a box that is not ticked.
         filled = {n: form.initial.get(n) or "" for n in form.fields if n != "read_only"}
         filled |= {"allow": "true", **({"read_only": "on"} if read_only else {})}
-        answer = self.browser.post(page.wsgi_request.get_full_path(), filled)
+        # A browser sends the form to the address that the client gave it.
+        answer = self.browser.post(f"/o/authorize/?{page.request['QUERY_STRING']}", filled)
         assert answer.status_code == 302, answer.content
         return parameters_of(answer)
 
