@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from drf_mcp.calls.results import ToolBudget
-from drf_mcp.truncation import RETRIEVAL_TOOL
-from drf_mcp.truncation.budget import Budget
+from drf_mcp.calls.budget import ToolBudget
+from drf_mcp.truncation import RETRIEVAL_TOOL, count_tokens
 from drf_mcp.truncation.report import describe_retrieval
-from drf_mcp.truncation.tokens import count_tokens
+
+Budget = ToolBudget
 
 __all__ = ["RETRIEVAL_TOOL", "Budget", "ToolBudget", "count_tokens", "describe_retrieval"]

@@ -126,6 +126,13 @@ class Warning:
     summary: str = ""
     problems: tuple[Problem, ...] = ()
 
+    @property
+    def detail(self) -> dict[str, Any]:
+        """The warning as an entry of ``warning_details``."""
+        entry = {"code": self.code, "severity": self.severity.value, "message": self.message}
+        more = {"context": dict(self.context), "remediation": self.remediation}
+        return entry | {name: value for name, value in more.items() if value}
+
 
 PAGE_MEMBERS = frozenset({"count", "next", "previous"})
 """The members of a page of REST framework's paginators, without the rows."""

@@ -53,7 +53,7 @@ class Server:
     Attributes:
         capability_classes: what the server offers besides the lifecycle; installed apps bring more.
         force_envelope: takes the envelope class chosen for a tool and returns the class that is
-            used in its place; None to use the one chosen. For tests and operators' commands.
+            used in its place; None to use the one chosen. For tests and `mcp_call`.
         name, title, version, instructions: None for SERVER_NAME, SERVER_TITLE, SERVER_VERSION and
             INSTRUCTIONS.
         view: the endpoint's view, None for a server without one.
@@ -163,7 +163,7 @@ class Server:
         5. the capability finds the `Tool`; `CallState.bound` binds the arguments to a `Call`
         6. `Dispatcher.dispatch` runs the guards and the route's own callback: an `Outcome`
         7. `ResultWriter.write` writes the outcome in its `Envelope`, encoded once; if that is
-           longer than the `Budget` allows, the outcome is shortened first
+           longer than the `ToolBudget` allows, the outcome is shortened first
         8. `Era.write` finishes the result, and `jsonrpc.encode_result` writes the response
 
         From stage 6 on a failure is an outcome with a `Failure`. Before, it is a `ProtocolError`,

@@ -221,14 +221,11 @@ class MCPView(View):
 
     def get_permissions(self) -> list[Any]:
         """Return what decides who may call the endpoint."""
-        own = self.permission_classes
-        return [made() for made in (mcp_settings.PERMISSION_CLASSES if own is None else own)]
+        return [made() for made in self.choose("permission_classes")]
 
     def get_throttles(self) -> list[BaseThrottle]:
         """Return what decides how often tools may be called, made anew for each request."""
-        own = self.throttle_classes
-        classes = mcp_settings.THROTTLE_CLASSES if own is None else own
-        return [made() for made in classes] if classes else []
+        return [made() for made in self.choose("throttle_classes")]
 
     def get_authorization_servers(self) -> Sequence[str]:
         """Return the issuers whose tokens are taken, none if the endpoint has no OAuth.

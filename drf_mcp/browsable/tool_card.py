@@ -117,16 +117,10 @@ class ToolCard:
         return estimate_tokens(self.definition.decode())
 
     @property
-    def input_schema(self) -> str:
-        return self.indent(json.loads(self.definition)["inputSchema"])
-
-    @property
-    def output_schema(self) -> str:
-        schema = json.loads(self.definition).get("outputSchema")
-        return "" if schema is None else self.indent(schema)
-
-    def indent(self, value: Any) -> str:
-        return json.dumps(value, indent=2, ensure_ascii=False)
+    def schemas(self) -> dict[str, str]:
+        members = json.loads(self.definition)
+        names = members.keys() & {"inputSchema", "outputSchema"}
+        return {n: json.dumps(members[n], indent=2, ensure_ascii=False) for n in names}
 
     @property
     def form(self) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import functools
-import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -9,14 +7,14 @@ from typing import Any
 
 from rest_framework.permissions import AllowAny
 
+from drf_mcp.calls.budget import ToolBudget
 from drf_mcp.calls.results import (
     ResultWriter,
-    ToolBudget,
     choose_envelope_class,
     get_output_schema,
     make_envelope,
 )
-from drf_mcp.calls.summaries import Instructions
+from drf_mcp.calls.summaries import write_instructions
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.response import new_request_id
@@ -36,8 +34,6 @@ from drf_mcp.protocol.eras import Unfinished
 from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.truncation import RETRIEVAL_TOOL
-
-logger = logging.getLogger("drf_mcp")
 
 # The key in the ``_meta`` of a list for the names of its narrowings and the number of hidden tools.
 NARROWING_KEY = "io.github.drf-mcp/narrowing"
@@ -109,7 +105,7 @@ class ToolsCapability(Capability):
         tools = self.find_offered_tools(context).values()
         hinting = features.hooks["get_hints"]
         hints = [hint for get_hints in hinting for hint in get_hints(context, self.server)]
-        return Instructions(self.find_visible(tools, context), RETRIEVAL_TOOL, hints).get_text()
+        return write_instructions(self.find_visible(tools, context), hints)
 
     # --- tools/list -----------------------------------------------------------------------
 
@@ -159,19 +155,20 @@ class ToolsCapability(Capability):
 
     def write_definitions(self, tools: Sequence[Tool], era: Era) -> bytes:
         """Return the definitions of tools as a JSON array."""
-        server = self.server
-        renewed = sum(tool.renew() for tool in tools)
-
-        hooks = attrgetter("get_definition", "get_envelope", "get_envelope_class")
-        # Not cached where a project's hook or a test may choose another envelope in each request.
-        if server.force_envelope or hooks(type(self)) != hooks(ToolsCapability):
-            return _join_definitions(self.get_definition(tool, era) for tool in tools)
-        settings = mcp_settings.OUTPUT_SCHEMA, mcp_settings.ENVELOPE_CLASS, renewed
-        return _get_definitions(tuple(tools), era, server.envelope_class, settings)
+        for tool in tools:
+            tool.renew()
+        return b"[%b]" % b",".join([self.get_definition(tool, era) for tool in tools])
 
     def get_definition(self, tool: Tool, era: Era) -> bytes:
         """Return the definition of a tool as JSON, with the members that an era has."""
-        return _write_definition(tool, era, self.get_envelope(tool))
+        envelope = self.get_envelope(tool)
+        key = era.revision, type(envelope), mcp_settings.OUTPUT_SCHEMA
+        if key not in tool.definitions:
+            # In the project's own language, not the first caller's.
+            with override_language():
+                definition = tool.definition(get_output_schema(tool, envelope))
+            tool.definitions[key] = to_bytes(encode_data(era.tool_members(definition)))
+        return tool.definitions[key]
 
     # --- tools/call -----------------------------------------------------------------------
 
@@ -293,29 +290,3 @@ class ToolsCapability(Capability):
             return tool
         # A guard refuses a tool that a narrowing takes away, and says why.
         return self.server.registry.narrow(tools, narrowings).get(name, tool)  # type: ignore[no-any-return]
-
-
-def _write_definition(tool: Tool, era: Era, envelope: Envelope) -> bytes:
-    key = era.revision, type(envelope), mcp_settings.OUTPUT_SCHEMA
-    if key not in tool.definitions:
-        # In the project's own language, not the first caller's.
-        with override_language():
-            definition = tool.definition(get_output_schema(tool, envelope))
-        tool.definitions[key] = to_bytes(encode_data(era.tool_members(definition)))
-    return tool.definitions[key]
-
-
-def _join_definitions(definitions: Iterable[bytes]) -> bytes:
-    return b"[%b]" % b",".join(definitions)
-
-
-# Callers who see the same tools get the same list; of a thousand tools it has a megabyte.
-@functools.lru_cache(maxsize=16)
-def _get_definitions(
-    tools: tuple[Tool, ...], era: Era, endpoint_class: type[Envelope] | None, settings: Any
-) -> bytes:
-    def write(tool: Tool) -> bytes:
-        envelope = make_envelope(choose_envelope_class(tool, endpoint_class))
-        return _write_definition(tool, era, envelope)
-
-    return _join_definitions(map(write, tools))

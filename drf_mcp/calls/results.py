@@ -9,11 +9,8 @@ from dataclasses import replace
 from json.encoder import encode_basestring
 from typing import Any
 
-from rest_framework.settings import api_settings
-
-from drf_mcp.access.authentication import Caller
 from drf_mcp.codes import UNWRITABLE, UNWRITABLE_TRIAL
-from drf_mcp.dispatch.content import AnswerEncoder, encode_data
+from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.envelopes import Envelope
 from drf_mcp.envelopes.tables import make_tabular
 from drf_mcp.json_text import MAX_DEPTH, NestedTooDeep, refuse_deep, to_bytes
@@ -21,12 +18,8 @@ from drf_mcp.outcomes import MISSING, Outcome
 from drf_mcp.protocol import Encoded, Era, jsonrpc
 from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings
-from drf_mcp.stored import CallArchive, can_archive
-from drf_mcp.stored.answers import StoredAnswer, keeps_answers
-from drf_mcp.truncation import RETRIEVAL_TOOL, Budget, fit_outcome, relax_schema
+from drf_mcp.truncation import fit_outcome, relax_schema
 
-# Of objects and arrays inside one another in an answer. serde_json, which clients in Rust use,
-# reads 127 of a message, the official Python SDK 200, Python's json some 990; a message adds three.
 # The characters of an answer whose tokens are counted.
 SAMPLE = 8_000
 
@@ -43,8 +36,8 @@ class ResultWriter:
         self.points = is_named and envelope.structured_content and not envelope.repeats_text
         self.encoder = AnswerEncoder()
 
-    def write(self, outcome: Outcome, budget: Budget | None = None) -> dict[str, Any]:
-        """Return the members of a result that fits the budget."""
+    def write(self, outcome: Outcome, budget: Any = None) -> dict[str, Any]:
+        """Return the members of a result that fits the `ToolBudget`."""
         envelope = self.envelope
         outcome, texts = self.write_texts(outcome, budget)
         blocks: list[bytes] = []
@@ -64,9 +57,7 @@ class ResultWriter:
             result["_meta"] = meta
         return result
 
-    def write_texts(
-        self, outcome: Outcome, budget: Budget | None = None
-    ) -> tuple[Outcome, list[str]]:
+    def write_texts(self, outcome: Outcome, budget: Any = None) -> tuple[Outcome, list[str]]:
         """Return the outcome that fits the budget, and the texts of its result."""
         envelope, encode = self.envelope, self.encoder.encode
         texts = envelope.texts(outcome, encode)
@@ -101,39 +92,6 @@ class ResultWriter:
             recoverable=False,
         )
         return replace(failure, failure=explained)
-
-
-class ToolBudget(Budget):
-    """The budget of one call's result. BUDGET_CLASS names a subclass with other hooks."""
-
-    def __init__(
-        self,
-        tool: Tool,
-        arguments: Any,
-        caller: Caller,
-        registry: Any,
-        meta: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(tool, arguments, encode_data, meta)
-        self.caller = caller
-        self.registry = registry
-
-    def get_archive(self) -> CallArchive | None:
-        tool, endpoint = self.tool, self.tool.endpoint
-        if endpoint.is_built_in or not can_archive() or not keeps_answers(tool):
-            return None
-        urlconf = getattr(self.caller.request, "urlconf", None)
-        if RETRIEVAL_TOOL not in self.registry.tools(urlconf):
-            return None
-        user = self.caller.authenticate().user
-        owner = mcp_settings.ARCHIVE_CLASS().get_owner(user, self.caller.request)
-        return CallArchive(owner, self.note_terms, self.caller.holder)
-
-    def note_terms(self, outcome: Outcome) -> Mapping[str, Any]:
-        return StoredAnswer.of(self.caller, self.tool, outcome.call).note_terms()
-
-    def get_search_arguments(self) -> tuple[str, ...]:
-        return (api_settings.SEARCH_PARAM, *super().get_search_arguments())
 
 
 # Keywords with texts for people, and keywords whose members are named by the project.

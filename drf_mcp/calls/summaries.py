@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -13,6 +12,7 @@ from rest_framework.mixins import DestroyModelMixin
 from drf_mcp.json_text import encode_plain
 from drf_mcp.outcomes import PAGE_MEMBERS
 from drf_mcp.routes.tool import Tool
+from drf_mcp.truncation import RETRIEVAL_TOOL
 
 NAMES = {
     "array": "list",
@@ -112,61 +112,43 @@ def _write_one(name: Any, schema: Mapping[str, Any], depth: int) -> str:
     return NAMES.get(str(name), UNKNOWN)
 
 
-class Instructions:
-    """The instructions for the tools of a server, which are written without introspection.
+def write_instructions(tools: Iterable[Tool], hints: Iterable[str] = ()) -> str:
+    """Return the instructions for tools that a caller sees, "" without a tool, not introspected.
+
+    They have nouns, as many as 2,048 characters hold, and hints. The actions of each noun are in
+    the list, or in an answer of a search.
 
     Args:
-        tools: the tools that a caller sees.
-        retrieval_tool: the name of a tool that is about no noun.
-        hints: sentences before the ones of `get_hints`.
+        hints: sentences before the hints about several tools.
     """
+    tools = [*tools]
+    # The actions of each noun; a tool without an action in its name is a noun.
+    groups: dict[str, list[str]] = {}
+    for tool in tools:
+        if tool.name != RETRIEVAL_TOOL:
+            action = tool.endpoint.standard_action
+            noun = tool.name.removesuffix(f"_{action}")
+            groups.setdefault(noun, []).extend([action] if action and noun != tool.name else [])
+    if not groups:
+        return ""
+    said = " ".join([*hints, *_find_hints(tools, groups)])
+    text = f"{len(tools)} tool{'s' * (len(tools) != 1)}, about: "
+    room = MAX_INSTRUCTIONS - len(f"{text}, and {len(tools)} more.\n{said}")
+    ends = accumulate(len(noun) + 2 for noun in groups)
+    nouns = [noun for noun, end in zip(groups, ends, strict=True) if end <= room]
+    rest = len(groups) - len(nouns)
+    more = f", and {rest} more" if rest else ""
+    return f"{text}{', '.join(nouns)}{more}.\n{said}".strip()
 
-    def __init__(
-        self, tools: Iterable[Tool], retrieval_tool: str = "", hints: Iterable[str] = ()
-    ) -> None:
-        self.hints = tuple(hints)
-        self.tools = {tool.name: tool for tool in tools}
-        self.retrieval_tool = retrieval_tool
 
-    @cached_property
-    def groups(self) -> dict[str, list[str]]:
-        """The actions of each noun; a tool without an action in its name is a noun."""
-        groups: dict[str, list[str]] = {}
-        for name, tool in self.tools.items():
-            if name != self.retrieval_tool:
-                action = tool.endpoint.standard_action
-                noun = name.removesuffix(f"_{action}")
-                groups.setdefault(noun, []).extend([action] if action and noun != name else [])
-        return groups
-
-    def get_text(self) -> str:
-        """Return the text, "" without a tool: nouns, as many as 2,048 characters hold, and hints.
-
-        The actions of each noun are in the list, or in an answer of a search.
-        """
-        if not self.groups:
-            return ""
-        hints = " ".join([*self.hints, *self.get_hints()])
-        count = len(self.tools)
-        text = f"{count} tool{'' if count == 1 else 's'}, about: "
-        room = MAX_INSTRUCTIONS - len(f"{text}, and {count} more.\n{hints}")
-        ends = accumulate(len(noun) + 2 for noun in self.groups)
-        nouns = [noun for noun, end in zip(self.groups, ends, strict=True) if end <= room]
-        rest = len(self.groups) - len(nouns)
-        more = f", and {rest} more" if rest else ""
-        return f"{text}{', '.join(nouns)}{more}.\n{hints}".strip()
-
-    def get_hints(self) -> Iterator[str]:
-        """Yield sentences about several tools."""
-        tools = self.tools.values()
-        names = (f"{noun}_{action}" for noun in self.groups for action in self.groups[noun])
-        if example := next(names, ""):
-            text = (
-                "Names are noun and action, such as %(name)s: search for both words where not "
-                "every tool is shown."
-            )
-            yield text % {"name": example}
-        if any(tool.endpoint.standard_action == "list" for tool in tools):
-            yield "Long lists come in pages: filter them before you read on."
-        if any(tool.takes_fields for tool in tools):
-            yield "In reads, `fields` names what you need of the answer, nested fields by dots."
+def _find_hints(tools: Sequence[Tool], groups: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    names = (f"{noun}_{action}" for noun, actions in groups.items() for action in actions)
+    if example := next(names, ""):
+        yield (
+            f"Names are noun and action, such as {example}: search for both words where not "
+            "every tool is shown."
+        )
+    if any(tool.endpoint.standard_action == "list" for tool in tools):
+        yield "Long lists come in pages: filter them before you read on."
+    if any(tool.takes_fields for tool in tools):
+        yield "In reads, `fields` names what you need of the answer, nested fields by dots."

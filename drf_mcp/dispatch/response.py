@@ -24,8 +24,7 @@ from drf_mcp.dispatch.errors import ErrorMapper
 from drf_mcp.dispatch.pages import ListedPage, read_page
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import SoftDetail, attempt
-from drf_mcp.interaction.call_context import CallContext, call_context, notes_of
-from drf_mcp.interaction.responses import BlockResponse
+from drf_mcp.interaction.call_context import CallContext, notes_of
 from drf_mcp.introspection.field_selection import Omission
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import MISSING, Failure, Outcome, Source, Warning
@@ -67,8 +66,6 @@ class ViewResponse:
         """Read ``response.data`` where rendering would not change the data, else the bytes."""
         middleware_call, shown = request.middleware_call, cast("Any", response)
         is_rest = isinstance(response, Response)
-        if is_rest and isinstance(response, BlockResponse):
-            call_context(request).attach(*response.blocks)
         is_altered = middleware_call is not None and middleware_call.is_altered(response)
         is_plain = is_rest and not is_altered and shown.status_code not in BODILESS
         if is_plain and (

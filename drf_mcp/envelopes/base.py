@@ -20,7 +20,6 @@ from drf_mcp.outcomes import (
     Pagination,
     Problem,
     RateLimit,
-    Warning,
 )
 
 Encode = Callable[[Any], str]
@@ -226,21 +225,13 @@ class ContractEnvelope(Envelope):
     def _describe_warnings(self, outcome: Outcome) -> list[dict[str, Any]]:
         # Other warnings have nothing but the sentence in ``warnings``.
         return [
-            self._describe_warning(warning)
+            warning.detail
             for warning in outcome.warnings
             if PLAIN_WARNINGS.get(warning.code) is not warning.severity
             or warning.context
             or warning.remediation
             or warning.summary
         ]
-
-    def _describe_warning(self, warning: Warning) -> dict[str, Any]:
-        return {
-            "code": warning.code,
-            "severity": warning.severity.value,
-            "message": warning.message,
-            **drop_empty({"context": warning.context, "remediation": warning.remediation}),
-        }
 
     def _get_message(self, failure: Failure) -> str:
         return failure.message if failure.message.strip() else failure.code

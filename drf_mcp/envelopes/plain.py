@@ -53,7 +53,7 @@ class PlainEnvelope(ContractEnvelope):
         if not has_remarks and outcome.fidelity is None:
             return None
         # All warnings, since this contract has no list of their sentences.
-        details = [self._describe_warning(warning) for warning in outcome.warnings]
+        details = [warning.detail for warning in outcome.warnings]
         remarks = {"warning_details": details, "suggestions": list(outcome.suggestions)}
         return drop_empty({**self._describe_fidelity(outcome), **remarks, **outcome.meta})
 

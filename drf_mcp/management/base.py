@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
+from django.urls import NoReverseMatch, reverse
 from django.utils.translation import override
 from rest_framework.exceptions import APIException
 
@@ -17,7 +20,8 @@ from drf_mcp.exceptions import Refused, UnknownTool
 from drf_mcp.management.console import quiet_pipe
 from drf_mcp.management.screen import UsageError as UsageError
 from drf_mcp.routes.tool import Tool
-from drf_mcp.transports.client_configs import DEFAULT_SCHEME, find_challenge
+from drf_mcp.settings import mcp_settings
+from drf_mcp.transports.client_configs import DEFAULT_SCHEME, ServerCommand, find_challenge
 from drf_mcp.transports.in_process import LocalEndpoint
 
 ANONYMOUS = "anonymous"
@@ -132,6 +136,38 @@ class MCPCommand(BaseCommand):
     def write_data(self, value: Any, lines: Iterable[str], options: Mapping[str, Any]) -> None:
         """Write a value as JSON with ``--json``, else its lines."""
         self.stdout.write(self.format_json(value) if options["json"] else "\n".join(lines))
+
+
+class ClientCommand(MCPCommand):
+    """The base class of the commands that tell an MCP client how to reach the endpoint."""
+
+    def add_address_arguments(self, add: Callable[..., Any]) -> None:
+        add("--url", help=f"the URL of the endpoint, by default on {DEFAULT_ORIGIN}")
+        self.add_endpoint_argument(add)
+
+    def find_server_name(self) -> str:
+        return self.endpoint.make_server().name or str(mcp_settings.SERVER_NAME)
+
+    def find_url(self, options: Mapping[str, Any]) -> str:
+        if options["url"]:
+            return str(options["url"])
+        if options["endpoint"]:
+            return DEFAULT_ORIGIN + self.endpoint.path
+        try:
+            return DEFAULT_ORIGIN + reverse("drf_mcp:endpoint")
+        except NoReverseMatch:
+            return f"{DEFAULT_ORIGIN}/mcp"
+
+    def make_server_command(
+        self, options: Mapping[str, Any], environment: Mapping[str, str]
+    ) -> ServerCommand:
+        # The client starts mcp_stdio as this process was started.
+        arguments = [sys.executable, str(Path(sys.argv[0]).resolve()), "mcp_stdio"]
+        if options["endpoint"]:
+            arguments += ["--endpoint", self.endpoint.path]
+        if options["username"]:
+            arguments += ["--as", options["username"]]
+        return ServerCommand(arguments, environment)
 
 
 def read_call_arguments(texts: Iterable[str]) -> dict[str, Any]:

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from django.core.management.base import CommandError
 from django.utils import timezone
-from django.utils.formats import number_format
 
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 
 # The exit code of a command that could not do what it was asked.
 USAGE = 2
-UNKNOWN: Mapping[str, str] = {
-    "user": "There is no user %(name)r.",
-    "client": "There is no client %(name)r.",
-    "envelope": "There is no envelope %(name)r.",
-    "token": "There is no token %(name)r.",
-    "rule": "There is no rule %(name)r.",
-}
 
 
 class UsageError(CommandError):
@@ -36,30 +27,16 @@ class UsageError(CommandError):
     ) -> UsageError:
         """Return the error of a name that nothing has, with the nearest names.
 
-        The noun is one of `UNKNOWN`. Where no name is near, a complete list is shown whole.
+        Where no name is near, a complete list is shown whole.
         """
         known = [*known]
-        nearest = find_nearest(name, known, 3)
-        sentences = [UNKNOWN[noun] % {"name": name[:128]}]
-        if nearest:
-            sentences.append(ask_nearest(nearest))
-        elif complete:
-            listed = ", ".join(known)
-            sentences.append(f"Choose from {listed}.")
-        return cls(" ".join(sentences))
+        hint = ask_nearest(find_nearest(name, known, 3))
+        if complete and not hint:
+            hint = f"Choose from {', '.join(known)}."
+        return cls(f"There is no {noun} {name[:128]!r}. {hint}".rstrip())
 
-
-T = TypeVar("T")
 
 GAP = "  "
-# Seconds before the progress is shown, and between two updates.
-PATIENCE = 2.0
-INTERVAL = 0.2
-
-
-def _group_digits(number: int) -> str:
-    """Return a number with the separators of its reader's language."""
-    return number_format(number, force_grouping=True)
 
 
 def find_local_time(moment: datetime) -> datetime:
@@ -121,30 +98,3 @@ class Screen:
                 first, *others = [cell[i : i + room] for i in range(0, len(cell), room)] or [""]
                 yield f"{GAP}{name.ljust(names)}{GAP}{first}".rstrip()
                 yield from (f"{GAP}{'':<{names}}{GAP}{other}" for other in others)
-
-
-def show_progress(stream: Any, doing: str, items: Collection[T]) -> Iterator[T]:
-    """Yield items, and after two seconds show on a terminal how many of them are done.
-
-    Args:
-        stream: the command's stderr; nothing is written unless it is a terminal.
-        doing: what is being done, such as "Describing tools".
-    """
-    if not stream.isatty():
-        yield from items
-        return
-    due = time.monotonic() + PATIENCE
-    shown = False
-
-    def write(text: str) -> None:
-        # Over the line before.
-        stream.write(f"\r\033[K{text}", ending="")
-        stream.flush()
-
-    for done, item in enumerate(items):
-        if time.monotonic() >= due:
-            write(f"{doing}: {_group_digits(done)} of {_group_digits(len(items))}")
-            due, shown = time.monotonic() + INTERVAL, True
-        yield item
-    if shown:
-        write("")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from functools import reduce
 
 # The most names in a sentence.
 MOST_NAMES = 8
@@ -112,11 +111,7 @@ def ask_nearest(names: Sequence[str]) -> str:
 
 def join_alternatives(names: Iterable[str]) -> str:
     """Return names joined by "or", "" for none."""
-
-    def join(first: str, last: str) -> str:
-        return f"{first} or {last}"
-
-    return reduce(join, [*names] or [""])
+    return " or ".join(names)
 
 
 def join_names(names: Iterable[str], most: int = MOST_NAMES) -> str:

@@ -10,7 +10,8 @@ import copy
 import itertools
 import json
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -380,39 +381,17 @@ def assert_idempotent(
         raise AssertionError(f"{tool}: the second call writes {', '.join(sorted(written))}.")
 
 
-class Snapshot:
-    """The rows of every table that the project's models may be written to, and the mails sent.
-
-    Args:
-        ignored: tables that are left out.
-    """
-
-    def __init__(self, ignored: Collection[str] = ()) -> None:
-        self.ignored = ignored
-        self.mails = len(getattr(mail, "outbox", ()))
-        self.rows = {
-            (alias, table): rows
-            for alias in find_written_databases()
-            for table, rows in self._read_tables(alias)
-        }
-
-    def _read_tables(self, alias: str) -> Iterator[tuple[str, list[str]]]:
+def observe_effects(ignored: Collection[str] = ()) -> Counter[str]:
+    """Return the rows of every table that the project's models may be written to, and the mails."""
+    effects = Counter({"a mail": len(getattr(mail, "outbox", ()))})
+    for alias in find_written_databases():
         connection = connections[alias]
         with connection.cursor() as cursor:
             for table in connection.introspection.table_names(cursor):
-                if table not in self.ignored:
+                if table not in ignored:
                     cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")  # nosec B608
-                    yield table, sorted(map(repr, cursor.fetchall()))
-
-    def find_differences(self, later: Snapshot) -> Iterator[str]:
-        for (alias, table), rows in self.rows.items():
-            now = later.rows.get((alias, table), [])
-            if gone := [row for row in rows if row not in now]:
-                yield f"{table} of {alias} lost {gone[0]}"
-            if new := [row for row in now if row not in rows]:
-                yield f"{table} of {alias} has {new[0]}"
-        if later.mails != self.mails:
-            yield f"{later.mails - self.mails} mails were sent"
+                    effects.update(f"{table} of {alias}: {row!r}" for row in cursor.fetchall())
+    return effects
 
 
 def assert_dry_run_changes_nothing(
@@ -441,12 +420,15 @@ def assert_dry_run_changes_nothing(
         client.force_authenticate(user)
     given = sample_arguments(known, user) if arguments is None else arguments
     ignored = {*ignored_tables, *find_own_tables()}
-    before = Snapshot(ignored)
+    before = observe_effects(ignored)
     result = client.call_tool(tool, known.arguments.replace_control(given, DRY_RUN, True))
     if result.error is not None:
         raise AssertionError(f"{tool}: {result.error.code}: {result.error.message}")
-    if differences := "; ".join(before.find_differences(Snapshot(ignored))):
-        raise AssertionError(f"The dry run of {tool} changed something: {differences}.")
+    after = observe_effects(ignored)
+    changes = [f"gone: {each}" for each in before - after]
+    changes += [f"new: {each}" for each in after - before]
+    if changes:
+        raise AssertionError(f"The dry run of {tool} changed something: {'; '.join(changes)}.")
     return result
 
 

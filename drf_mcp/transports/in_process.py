@@ -139,9 +139,9 @@ class InProcessClient:
     """
 
     user: Any = None
-    revision: str = STATELESS_REVISION
     envelope_class: type[Envelope] | None = None
     endpoint: LocalEndpoint = field(default_factory=LocalEndpoint)
+    revision: str = STATELESS_REVISION
     on_progress: Callable[[Mapping[str, Any]], None] | None = None
 
     def send(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,11 +155,9 @@ class InProcessClient:
             message["params"] = {**params, "_meta": {**self.meta, **params.get("_meta", {})}}
         else:
             headers = {PROTOCOL_VERSION_HEADER: self.revision}
-        server = self.endpoint.make_server()
-        forced = self.envelope_class
-        if forced is not None:
+        server, caller = self.endpoint.make_server(), self.endpoint.make_caller(self.user)
+        if (forced := self.envelope_class) is not None:
             server.force_envelope = lambda envelope_class: forced
-        caller = self.endpoint.make_caller(self.user)
         if (tell := self.on_progress) is not None:
             caller.channel = Channel(lambda method, params: tell(params))
         return server.handle_body(json.dumps(message).encode(), headers, caller).body

@@ -63,7 +63,6 @@ class StdioConnection:
         revision: what ``initialize`` negotiated, for the later messages of that era.
         session_headers: the headers of the answer to ``initialize``, for each later message.
         stateless: whether a message of 2026-07-28 was received.
-        has_threads: whether lines are received while a call waits for one.
     """
 
     def __init__(
@@ -75,7 +74,6 @@ class StdioConnection:
         self.revision: str | None = None
         self.session_headers: Mapping[str, str] = {}
         self.stateless = False
-        self.has_threads = True
         self._open: dict[Any, Work] = {}
         self._lock = threading.Lock()
         self._writing = threading.Lock()
@@ -147,9 +145,8 @@ class StdioConnection:
     def _reply(self, work: Work) -> bytes:
         with catch() as caught:
             caller = self.make_caller()
-            caller.channel = work.channel = Channel(
-                partial(self.send, work), is_live=self.has_threads, shares_threads=True
-            )
+            send = partial(self.send, work)
+            caller.channel = work.channel = Channel(send, is_live=True, shares_threads=True)
             if work.cancelled:
                 work.channel.cancel()
             reply = self.server.handle_message(work.decoded, work.headers, caller)
@@ -181,7 +178,7 @@ class Stopped(BaseException):
 class StdioServer:
     """Answers the lines of a stream, in threads."""
 
-    def __init__(self, connection: StdioConnection, threads: int) -> None:
+    def __init__(self, connection: StdioConnection, threads: int = 4) -> None:
         self.connection = connection
         self.waiting: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self.workers = [threading.Thread(target=self.work, daemon=True) for _ in range(threads)]
@@ -191,7 +188,6 @@ class StdioServer:
 
         At the end of the stream every request is answered; when stopped, only running requests.
         """
-        self.connection.has_threads = len(self.workers) > 1
         for worker in self.workers:
             worker.start()
         try:

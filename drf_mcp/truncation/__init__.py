@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from drf_mcp.truncation.budget import Budget
 from drf_mcp.truncation.digests import Condensed, Digester, Evidence, canonical_text
 from drf_mcp.truncation.lead_digests import LeadDigester
 from drf_mcp.truncation.report import RETRIEVAL_TOOL
@@ -11,7 +10,6 @@ from drf_mcp.truncation.truncate import fit_outcome, relax_schema
 
 __all__ = [
     "RETRIEVAL_TOOL",
-    "Budget",
     "Condensed",
     "Digester",
     "Evidence",

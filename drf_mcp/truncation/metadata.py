@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
 from typing import Any
@@ -19,19 +20,15 @@ from drf_mcp.outcomes import (
 )
 from drf_mcp.truncation.tokens import clip_text
 
-# The members of an outcome that can lose entries.
+# The members of an outcome that can lose entries, and what their entries are called.
 OMITTED = {
-    "telemetry": "%(count)s of %(total)s telemetry entries left out",
-    "meta": "%(count)s of %(total)s meta entries left out",
-    "suggestions": "%(count)s of %(total)s suggestions left out",
-    "warnings": "%(count)s of %(total)s warnings left out",
+    "telemetry": "telemetry entries",
+    "meta": "meta entries",
+    "suggestions": "suggestions",
+    "warnings": "warnings",
 }
-# The phrase of each loss.
-LOSSES = {
-    **OMITTED,
-    "next": "the arguments of the next page left out",
-    "details": "the details of %(count)s of %(total)s warnings left out",
-}
+MAPPINGS = frozenset({"telemetry", "meta"})
+PROBLEMS, CUT = "problems", "long values cut"
 # Each of them may keep a fifth of the room.
 SHARE = 5
 # Arguments of the next page of up to this many tokens always stay.
@@ -42,46 +39,27 @@ MAX_SENTENCE, MAX_VALUE = 500, 160
 # A longer value in the context of a warning goes where there is no room.
 MAX_DETAILS = 500
 MAX_NAMES = 50
-# Longer than any count.
-MOST = 999_999
 LEVELS = ("full", "partial", "summary", "reference_only")
 
 
 @dataclass(frozen=True)
 class OmittedMetadata:
-    """The entries that a member of an outcome other than the data has lost.
-
-    Attributes:
-        name: the member.
-        value: the lost entries, as JSON.
-        count: the number of lost entries.
-        total: the number of entries that the member had.
-    """
+    """The entries, as JSON, that a member of an outcome other than the data has lost."""
 
     name: str
     value: Any
     count: int
     total: int
+    # A phrase of the warning.
+    loss: str
 
-    @property
-    def loss(self) -> str:
-        """A phrase for `summarise`."""
-        return LOSSES[self.name] % {"count": self.count, "total": self.total}
-
-
-def summarise(losses: Iterable[str], limit: int) -> str:
-    """Return the sentence that says what was lost, and why."""
-    return f"{', '.join(losses)}, to fit {limit} tokens."
+    @classmethod
+    def of(cls, name: str, value: Any, count: int, total: int) -> OmittedMetadata:
+        return cls(name, value, count, total, f"{count} of {total} {OMITTED[name]} left out")
 
 
 class MetadataCutter:
-    """Cuts the members of an outcome other than its data to a fixed share each.
-
-    Args:
-        measure: returns the tokens of the envelope of an outcome.
-        encode: writes a value as REST framework's JSON encoder does.
-        count: returns the tokens of a text.
-    """
+    """Cuts the members of an outcome other than its data to a fixed share each."""
 
     def __init__(
         self,
@@ -110,11 +88,12 @@ class MetadataCutter:
                 members = dict if isinstance(getattr(outcome, name), Mapping) else tuple
                 outcome = outcome.changed(**{name: members(kept)})
                 total = len(entries[name])
-                omitted.append(OmittedMetadata(name, to_json(lost), len(lost), total))
+                omitted.append(OmittedMetadata.of(name, to_json(lost), len(lost), total))
         page = outcome.pagination
         is_long = page is not None and self.count(self.encode(page.next)) > MAX_NEXT_TOKENS
         if page is not None and is_long and not self._fits(outcome, room):
-            omitted.append(OmittedMetadata("next", page.next, 1, 1))
+            loss = "the arguments of the next page left out"
+            omitted.append(OmittedMetadata("next", page.next, 1, 1, loss))
             outcome = outcome.changed(pagination=replace(page, next=None))
         return outcome, tuple(omitted)
 
@@ -124,7 +103,8 @@ class MetadataCutter:
         lost = [each for each, kept in zip(whole, short, strict=True) if each != kept]
         if not lost:
             return outcome, []
-        omitted = OmittedMetadata("details", to_json(lost), len(lost), len(whole))
+        loss = f"the details of {len(lost)} of {len(whole)} warnings left out"
+        omitted = OmittedMetadata("details", to_json(lost), len(lost), len(whole), loss)
         return outcome.changed(warnings=short), [omitted]
 
     def _shorten_warning(self, warning: Warning) -> Warning:
@@ -144,102 +124,46 @@ class MetadataCutter:
         return tuple(value)
 
     def _fits(self, outcome: Outcome, room: int) -> bool:
-        failure = outcome.failure
-        if failure is not None:
-            failure = _without_context(failure)
+        failure = outcome.failure and _without_context(outcome.failure)
         return self.measure(outcome.changed(data=None, failure=failure)) <= room
 
 
 class FailureCutter(MetadataCutter):
     """Cuts failed outcomes: long texts and members first, then problems from the last.
 
-    Args:
-        next_call: the sentence with the call that fetches what is left out, "" for none.
-        fidelity: names what is left out.
+    The code, the message and the remediation are the floor.
     """
 
-    def __init__(
-        self,
-        measure: Callable[[Outcome], int],
-        encode: Callable[[Any], str],
-        count: Callable[[str], int],
-        next_call: str = "",
-        fidelity: Fidelity | None = None,
-    ) -> None:
-        super().__init__(measure, encode, count)
-        self.next_call = next_call
-        self.fidelity = fidelity or Fidelity("partial")
-
-    def cut_failure(
-        self, outcome: Outcome, room: int, limit: int
-    ) -> tuple[Outcome, dict[str, Any]]:
-        """Return an outcome with as many of its problems as fit, and the members that are cut.
-
-        A soft failure keeps its data. Problems that the next call gives again are no such member.
+    def cut_failure(self, outcome: Outcome, room: int, fits: Callable[[Outcome], bool]) -> Outcome:
+        """Return an outcome with as many of its problems as fit.
 
         Args:
-            outcome: any outcome that failed.
+            outcome: an outcome that failed.
             room: the tokens of the failure.
-            limit: the tokens of the result, for the warning.
+            fits: returns whether an outcome fits, together with a report of what it lost.
         """
-        whole = outcome
-        if outcome.failure is None:
-            return outcome, {}
-        answer = outcome.data if outcome.failure.soft else None
-        if answer is not None and self.measure(outcome.changed(data=None)) <= room:
-            return outcome, {}
+        assert outcome.failure is not None
         failure = self._clip_texts(outcome.failure)
         # The problems of a hard failure say what its body says, and can be shown in part.
         data = None if failure.soft or failure.problems else outcome.data
-        losses = ["long values cut"] if failure != outcome.failure else []
-        outcome, omitted = self.cut(outcome.changed(failure=failure, data=data), room // 2)
-        losses += [each.loss for each in omitted]
-
-        def with_problems(count: int) -> Outcome:
-            return outcome.changed(
-                failure=replace(failure, problems=failure.problems[:count]),
-                fidelity=add_fidelity(outcome.fidelity, self.fidelity),
-                warnings=(*outcome.warnings, self._warn(limit, count, failure, losses)),
-            )
-
-        low, high = 0, len(failure.problems) + 1
-        while low < high - 1:
-            count = (low + high) // 2
-            if self.measure(with_problems(count)) <= room:
-                low = count
-            else:
-                high = count
-        outcome = self._drop_context(with_problems(low), room)
-        outcome = outcome if answer is None else outcome.changed(data=answer)
-        return _count_lost(whole, outcome)
-
-    def _warn(self, limit: int, count: int, failure: Failure, losses: Sequence[str]) -> Warning:
+        base = self.cut(outcome.changed(failure=failure, data=data), room // 2)[0]
         total = len(failure.problems)
-        parts, sentences = list(losses), []
-        if count < total:
-            shown = f"{count} of {total} problems shown"
-            parts.insert(0, shown)
-            if gives_again(failure):
-                sentences = ["Correct these problems, then call again for the rest."]
-        summary = summarise(parts or ["long values cut"], limit)
-        message = " ".join(filter(None, [summary, *sentences, self.next_call]))
-        # The counts follow, see `_count_lost`.
-        counts = {"dropped_count": MOST, "total_count": MOST}
-        context = {**counts, "reason": "token_limit_exceeded"}
-        return Warning("CONTENT_TRUNCATED", message, Severity.INFO, context, summary=summary)
 
-    def _drop_context(self, outcome: Outcome, room: int) -> Outcome:
-        # Step by step, until it fits: the code, the message and the remediation are the floor.
-        if self.measure(outcome) > room:
-            outcome = outcome.changed(data=None)
-        failure = outcome.failure
-        if failure is not None and self.measure(outcome) > room:
-            failure = _without_context(failure)
-            empty: dict[str, Any] = {"telemetry": {}, "meta": {}, "suggestions": ()}
-            outcome = outcome.changed(failure=failure, warnings=outcome.warnings[-1:], **empty)
-            if self.measure(outcome) > room:
-                outcome = outcome.changed(failure=self._clip_texts(failure, MAX_VALUE))
-        return outcome
+        def shorten(step: int) -> Outcome:
+            shown = replace(failure, problems=failure.problems[: max(total - step, 0)])
+            cut = base.changed(failure=shown)
+            if step > total:
+                cut = cut.changed(data=None)
+            if step > total + 1:
+                empty: dict[str, Any] = {"telemetry": {}, "meta": {}, "suggestions": ()}
+                cut = cut.changed(failure=_without_context(failure), warnings=(), **empty)
+            if step > total + 2:
+                cut = cut.changed(failure=self._clip_texts(_without_context(failure), MAX_VALUE))
+            return cut
+
+        # Each step is shorter than the one before.
+        steps = range(total + 3)
+        return shorten(bisect_left(steps, True, key=lambda step: fits(shorten(step))))
 
     def _clip_texts(self, failure: Failure, length: int = MAX_SENTENCE) -> Failure:
         return replace(
@@ -275,41 +199,39 @@ class FailureCutter(MetadataCutter):
         return clip_text(value, MAX_VALUE) if isinstance(value, str) else MISSING
 
 
-def _count_lost(whole: Outcome, cut: Outcome) -> tuple[Outcome, dict[str, Any]]:
-    """Return a cut failure whose warning counts what it lost, and the members that lost it."""
+def find_lost(whole: Outcome, cut: Outcome) -> tuple[OmittedMetadata, ...]:
+    """Return what a failed outcome has lost; the value of problems that come again is None."""
     before, after = whole.failure, cut.failure
     assert before is not None
     assert after is not None
-    names = ("message", "remediation", "context", "details", "data")
-    lost = {n: getattr(before, n) for n in names if getattr(before, n) != getattr(after, n)}
-    for name in OMITTED:
-        kept, entries = list(getattr(cut, name)), getattr(whole, name)
-        if any(each not in kept for each in entries):
-            lost[name] = to_json([*entries.items()] if isinstance(entries, Mapping) else entries)
+    lost = []
     total, shown = len(before.problems), len(after.problems)
     is_clipped = before.problems[:shown] != after.problems
-    if is_clipped or (shown < total and not gives_again(before)):
-        lost["problems"] = list(map(_describe_problem, before.problems))
+    if is_clipped or shown < total:
+        names = ("code", "message", "pointer", "accepted", "remediation", "context")
+        value: Any = [
+            {name: getattr(each, name) for name in names if getattr(each, name)}
+            for each in before.problems
+        ]
+        # The next call gives them again, once others are mended.
+        if before.category is Category.VALIDATION and not (before.soft or is_clipped):
+            value = None
+        loss = f"{shown} of {total} problems shown" if shown < total else CUT
+        lost.append(OmittedMetadata(PROBLEMS, value, total - shown + is_clipped, total, loss))
+    for name in ("message", "remediation", "context", "details", "data"):
+        value = getattr(before, name)
+        if value != getattr(after, name):
+            lost.append(OmittedMetadata(name, value, 1, 1, CUT))
+    for name in OMITTED:
+        entries, kept = getattr(whole, name), list(getattr(cut, name))
+        gone = [each for each in entries if each not in kept]
+        if gone:
+            value = {each: entries[each] for each in gone} if name in MAPPINGS else to_json(gone)
+            lost.append(OmittedMetadata.of(name, value, len(gone), len(entries)))
     # Problems and context say what their body says.
     if whole.data is not None and cut.data is None and not (lost or before.problems):
-        lost["body"] = whole.data
-    *others, last = cut.warnings
-    count = total - shown + len(lost.keys() - {"problems"}) + is_clipped
-    counts = {"dropped_count": count, "total_count": max(total, count)}
-    counted = replace(last, context={**last.context, **counts})
-    return cut.changed(warnings=(*others, counted)), lost
-
-
-def _describe_problem(problem: Problem) -> dict[str, Any]:
-    entry = {"code": problem.code, "message": problem.message}
-    names = ("pointer", "accepted", "remediation", "context")
-    more = {name: getattr(problem, name) for name in names}
-    return entry | {name: value for name, value in more.items() if value}
-
-
-def gives_again(failure: Failure) -> bool:
-    """Return whether the next call gives the problems that are left out, once others are mended."""
-    return not failure.soft and failure.category is Category.VALIDATION
+        lost.append(OmittedMetadata("body", whole.data, 1, 1, CUT))
+    return tuple(lost)
 
 
 def add_fidelity(own: Fidelity | None, ours: Fidelity) -> Fidelity:
@@ -329,10 +251,4 @@ def to_json(entries: Sequence[Any]) -> Any:
     """Return entries as JSON, a warning as one of ``warning_details``."""
     if entries and isinstance(entries[0], tuple):
         return dict(entries)
-    return [_describe_warning(each) if isinstance(each, Warning) else each for each in entries]
-
-
-def _describe_warning(warning: Warning) -> dict[str, Any]:
-    entry = {"code": warning.code, "severity": warning.severity.value, "message": warning.message}
-    more = {"context": dict(warning.context), "remediation": warning.remediation}
-    return entry | {name: value for name, value in more.items() if value}
+    return [each.detail if isinstance(each, Warning) else each for each in entries]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -10,7 +11,7 @@ from typing import Any
 from drf_mcp.codes import LESS, NOT_AGAIN
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Fidelity, Outcome, Severity, Warning
-from drf_mcp.truncation.metadata import MAX_NAMES, OmittedMetadata, add_fidelity, summarise
+from drf_mcp.truncation.metadata import MAX_NAMES, OmittedMetadata, add_fidelity
 from drf_mcp.truncation.rows import (
     OmittedEntries,
     Path,
@@ -26,48 +27,38 @@ MAX_ROW_NAMES = 20
 # A longer text among the values of a list is an item of its own.
 MAX_VALUE_LENGTH = 200
 
-UNAVAILABLE = Warning(
-    "ARCHIVE_UNAVAILABLE",
-    "What is left out of this result could not be kept for later.",
-    Severity.WARNING,
+UNAVAILABLE = "What is left out of this result could not be kept for later."
+FULL = (
+    "What is left out of this result was not kept: as much as one caller may have is kept "
+    "already, until it expires."
 )
-FULL = Warning(
-    "ARCHIVE_FULL",
-    (
-        "What is left out of this result was not kept: as much as one caller may have is kept "
-        "already, until it expires."
-    ),
-    Severity.WARNING,
-)
+
+
+def warn_not_kept(archive: Any) -> Warning:
+    """Return the warning that an archive did not take what a result leaves out."""
+    if archive.is_full:
+        return Warning("ARCHIVE_FULL", FULL)
+    return Warning("ARCHIVE_UNAVAILABLE", UNAVAILABLE)
 
 
 @dataclass
 class Reporter:
-    """Reports on reductions of one answer.
+    """Reports on reductions of one answer."""
 
-    Attributes:
-        tree: the whole answer as plain JSON.
-        limit: the tokens that it has to fit.
-        archive_id: the archive id of the rest, None if nothing is kept.
-        seconds: how long the rest will be kept, None if that is not certain.
-        warnings: further warnings of the result.
-        hint: how to ask for less, "" where there is no way.
-        reads: whether the call may be made again for what is left out.
-        metadata: what the other members of the outcome have lost.
-    """
-
+    # The whole answer as plain JSON, the tokens that it has to fit, and the `ToolBudget`.
     tree: Any
     limit: int
+    budget: Any
+    # Under what the rest is kept, and how long, None where that is not certain.
     archive_id: str | None
     seconds: int | None
-    warnings: tuple[Warning, ...] = ()
-    hint: str = ""
-    reads: bool = True
+    # Further warnings of the result, and what other members of the outcome have lost.
+    warnings: tuple[Warning, ...]
     metadata: tuple[OmittedMetadata, ...] = ()
     # By the ids of lists of the tree, once for all reports.
     _keys: dict[int, list[str] | None] = field(default_factory=dict, init=False)
 
-    def report(self, outcome: Outcome, reduction: Reduction, content_hash: str) -> Outcome:
+    def report(self, outcome: Outcome, reduction: Reduction, content_hash: str = "") -> Outcome:
         """Return an outcome with the reduced answer, its fidelity and warnings."""
         archives = {} if self.archive_id is None else {self.archive_id: content_hash}
         names = tuple(islice(self._find_names(reduction), MAX_NAMES))
@@ -87,8 +78,12 @@ class Reporter:
             yield from self._find_entries(omitted, alone=len(reduction.omitted) == 1)
         for path in reduction.paths:
             yield self._make_item(path, self._name(path))
-        for each in self.metadata:
-            yield {"id": each.name, "pointer": None, "value": each.value}
+        for each in self._find_kept_metadata():
+            value = json.loads(self.budget.encode(each.value))
+            yield {"id": each.name, "pointer": None, "value": value}
+
+    def _find_kept_metadata(self) -> list[OmittedMetadata]:
+        return [each for each in self.metadata if each.value is not None]
 
     def _find_names(self, reduction: Reduction) -> Iterator[str]:
         alone = len(reduction.omitted) == 1
@@ -100,7 +95,7 @@ class Reporter:
                 items = islice(self._find_entries(omitted, alone=alone), MAX_ROW_NAMES)
                 yield from (item["id"] for item in items)
         yield from map(self._name, reduction.paths)
-        yield from (each.name for each in self.metadata)
+        yield from (each.name for each in self._find_kept_metadata())
 
     def _name(self, path: Path) -> str:
         name = format_path(path)
@@ -144,18 +139,15 @@ class Reporter:
         counted: list[OmittedEntries | OmittedMetadata] = [*reduction.omitted, *self.metadata]
         losses = list(self._find_losses(reduction))
         if reduction.is_empty:
-            nothing = "Nothing of the answer fits"
-            more = "Nothing of the answer fits, nor all other members"
-            losses = [more if self.metadata else nothing]
-        summary = summarise(losses, self.limit)
+            more = ", nor all other members" if self.metadata else ""
+            losses = [f"Nothing of the answer fits{more}"]
+        summary = f"{', '.join(dict.fromkeys(losses))}, to fit {self.limit} tokens."
         context = {
             "dropped_count": cut + sum(each.count for each in counted),
             "total_count": cut + sum(each.total for each in counted),
             "reason": "token_limit_exceeded",
         }
-        hint = self.hint if self.reads else ""
-        sentences = [summary, self._describe_next_call(reduction), hint]
-        message = " ".join(filter(None, sentences))
+        message = " ".join(filter(None, [summary, *self._advise(reduction)]))
         return Warning("CONTENT_TRUNCATED", message, Severity.INFO, context, summary=summary)
 
     def _find_losses(self, reduction: Reduction) -> Iterator[str]:
@@ -175,27 +167,37 @@ class Reporter:
             yield f"{count} long text{'s' * (count > 1)} digested"
         yield from (each.loss for each in self.metadata)
 
+    def _advise(self, reduction: Reduction) -> Sequence[str]:
+        hint = self.budget.fields_hint if self.budget.reads else ""
+        return [self._describe_next_call(reduction), hint]
+
     def _describe_next_call(self, reduction: Reduction) -> str:
         if self.archive_id is None:
-            return LESS if self.reads else NOT_AGAIN
-        arguments = f"archive_id={self.archive_id!r}"
-        excerpts = reduction.excerpts
+            return LESS if self.budget.reads else NOT_AGAIN
+        more, excerpts = "", reduction.excerpts
         if excerpts and not reduction.omitted:
             if len(reduction.paths) + len(self.metadata) > 1:
-                arguments += f", ids=[{self._name(excerpts[0].path)!r}]"
+                more += f", ids=[{self._name(excerpts[0].path)!r}]"
             if excerpts[0].shown is not None:
-                arguments += f", offset={excerpts[0].shown}"
-        return _say_next_call(arguments, self.seconds)
+                more += f", offset={excerpts[0].shown}"
+        return describe_retrieval(self.archive_id, self.seconds, more)
 
 
-def _say_next_call(arguments: str, seconds: int | None) -> str:
-    time = "" if seconds is None else f" within {seconds} seconds"
-    return f"Next: {RETRIEVAL_TOOL}({arguments}){time}."
+class FailureReporter(Reporter):
+    """Reports on failures, which no call for less would show whole."""
+
+    def _advise(self, reduction: Reduction) -> Sequence[str]:
+        again = any(each.value is None for each in self.metadata)
+        advice = "Correct these problems, then call again for the rest." if again else ""
+        if self.archive_id is None:
+            return [advice]
+        return [advice, describe_retrieval(self.archive_id, self.seconds)]
 
 
-def describe_retrieval(archive_id: str, seconds: int | None) -> str:
+def describe_retrieval(archive_id: str, seconds: int | None, more: str = "") -> str:
     """Return the sentence with the call that fetches what was kept under an archive id."""
-    return _say_next_call(f"archive_id={archive_id!r}", seconds)
+    time = "" if seconds is None else f" within {seconds} seconds"
+    return f"Next: {RETRIEVAL_TOOL}(archive_id={archive_id!r}{more}){time}."
 
 
 def _are_short_scalars(values: list[Any]) -> bool:

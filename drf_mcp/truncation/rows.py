@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -13,8 +13,8 @@ from drf_mcp.json_text import OBJECTS, JSONPointer, encode_plain, to_bytes
 
 # A value at this depth is kept or left out as a whole.
 MAX_DEPTH = 64
-# A text with more tokens than this can be cut to its beginning, or digested.
-LONG_TEXT_TOKENS = 400
+# A text with more characters than this can be cut to its beginning, or digested.
+LONG_TEXT = 1600
 # A digest has hashes and counts, too.
 MIN_EXCERPT_TOKENS = 300
 Path: TypeAlias = tuple[str | int, ...]
@@ -30,13 +30,7 @@ AMBIGUOUS = re.compile(r"^$|[./:\[\]]")
 
 @dataclass(frozen=True)
 class OmittedEntries:
-    """The entries that a list or an object has lost from its end.
-
-    Attributes:
-        path: the path of the list or object.
-        start: the number of entries that it kept.
-        total: the number of entries that it had.
-    """
+    """The entries that a list or an object has lost from its end: it kept ``start`` of them."""
 
     path: Path
     start: int
@@ -54,33 +48,21 @@ class OmittedEntries:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """The beginning or the digest of a long text.
-
-    Attributes:
-        path: the path of the text.
-        shown: the number of characters of the beginning, None for a digest.
-        total: the number of characters of the text.
-    """
+    """The beginning of a long text, or its digest, and the characters of both."""
 
     path: Path
+    # None for a digest.
     shown: int | None
     total: int
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """A shortened answer.
-
-    Attributes:
-        value: the rest of the answer.
-        omitted: the collections that lost entries.
-        reduced: the paths of rows that kept identifiers and label only.
-        excerpts: the texts that are excerpts.
-        is_empty: True if nothing of the answer is left.
-    """
+    """A shortened answer: what is left of it, and what it lost."""
 
     value: Any
     omitted: tuple[OmittedEntries, ...] = ()
+    # The rows that kept identifiers and label only.
     reduced: tuple[Path, ...] = ()
     excerpts: tuple[Excerpt, ...] = ()
     is_empty: bool = False
@@ -108,21 +90,17 @@ class RowCutter:
     an object share its room. The cutter reads in proportion to the room, not to the answer.
 
     Args:
-        is_long: returns whether a text can be shortened by itself.
-        excerpt: the characters of the shortest excerpt of such a text, which it counts as.
+        excerpt: the characters of the shortest excerpt of a long text, which the text counts as.
         keep_members: True if the answer itself must keep all of its members.
     """
 
-    def __init__(
-        self, is_long: Callable[[str], bool], excerpt: int, *, keep_members: bool = False
-    ) -> None:
-        self.is_long = is_long
+    def __init__(self, excerpt: int, *, keep_members: bool = False) -> None:
         self.excerpt = excerpt
         self.keep_members = keep_members
         # Whether one of the texts that were measured is long.
         self.has_long_texts = False
-        # By the ids of objects and lists: these, their characters, and whether they have no more.
-        self._sizes: dict[int, tuple[Any, int, bool]] = {}
+        # By the ids of objects and lists, with these: so no other value gets such an id.
+        self._sizes: dict[int, tuple[Any, int]] = {}
         self._omitted: list[OmittedEntries] = []
         self._reduced: list[Path] = []
 
@@ -140,21 +118,19 @@ class RowCutter:
 
     def measure(self, value: Any, most: int) -> int:
         """Return the characters of a value, any number above ``most`` if it has more."""
-        if isinstance(value, str) and self.is_long(value):
+        if is_long(value):
             self.has_long_texts = True
             return self.excerpt
         if not isinstance(value, (dict, list)) or is_digest(value):
             return len(encode_plain(value))
-        _, size, is_exact = self._sizes.get(id(value), (None, 0, False))
-        if is_exact or size > most:
-            return size
-        size, is_exact = 1 if value else 2, True
+        if id(value) in self._sizes:
+            return self._sizes[id(value)][1]
+        size = 1 if value else 2
         for part in self._measure_parts(value, most):
-            if size > most:
-                is_exact = False
-                break
             size += part
-        self._sizes[id(value)] = value, size, is_exact and size <= most
+            if size > most:
+                return size
+        self._sizes[id(value)] = value, size
         return size
 
     def _measure_parts(self, value: Any, most: int) -> Iterator[int]:
@@ -162,7 +138,11 @@ class RowCutter:
         if isinstance(value, list):
             yield from (self.measure(row, most) + 1 for row in value)
             return
-        plain = {name: member for name, member in value.items() if is_plain(member)}
+        plain = {
+            name: member
+            for name, member in value.items()
+            if not isinstance(member, (dict, list)) and not is_long(member)
+        }
         if plain:
             yield len(encode_plain(plain)) - 1
         for name, member in value.items():
@@ -266,31 +246,18 @@ class RowCutter:
             self._omitted.append(OmittedEntries(path, start, len(value)))
 
 
-def is_plain(value: Any) -> bool:
-    # Neither an object nor a list, nor a text that could be shortened by itself.
-    if isinstance(value, str):
-        return len(value) <= LONG_TEXT_TOKENS
-    return not isinstance(value, (dict, list))
+def is_long(value: Any) -> bool:
+    """Return whether a value is a text that can be shortened by itself."""
+    return isinstance(value, str) and len(value) > LONG_TEXT and not is_digest(value)
 
 
-def find_texts(tree: Any, is_long: Callable[[str], bool]) -> Iterator[tuple[Path, str]]:
-    """Yield the long texts of an answer with their paths, but no digests."""
-    waiting: list[tuple[Path, Any]] = [((), tree)]
-    while waiting:
-        path, value = waiting.pop()
-        if isinstance(value, str):
-            if is_long(value):
-                yield path, value
-        elif isinstance(value, (dict, list)) and len(path) < MAX_DEPTH and not is_digest(value):
-            members = value.items() if isinstance(value, dict) else enumerate(value)
-            waiting += reversed(
-                [
-                    ((*path, key), member)
-                    for key, member in members
-                    if isinstance(member, (dict, list))
-                    or (isinstance(member, str) and len(member) > LONG_TEXT_TOKENS)
-                ]
-            )
+def find_texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Yield the long texts of an answer with their paths."""
+    if is_long(value):
+        yield path, value
+    elif isinstance(value, (dict, list)) and len(path) < MAX_DEPTH and not is_digest(value):
+        for key, member in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from find_texts(member, (*path, key))
 
 
 def find_value(tree: Any, path: Path) -> Any:

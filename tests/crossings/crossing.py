@@ -21,6 +21,7 @@ from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 from rest_framework.throttling import BaseThrottle
 
+from drf_mcp.calls.budget import CLIENT_LIMIT_KEY
 from drf_mcp.contrib.rules.apps import RulesConfig
 from drf_mcp.contrib.rules.models import CallRule, Proposal
 from drf_mcp.contrib.rules.proposal_store import ProposalStore
@@ -32,7 +33,6 @@ from drf_mcp.exposure import registry
 from drf_mcp.introspection.field_selection import Omission
 from drf_mcp.option_types.installed import features
 from drf_mcp.transports.in_process import LocalEndpoint
-from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from drf_mcp.views import MCPView
 from example_project.shop.models import Customer, Ticket
 from tests.crossings.doors import Doors

@@ -12,7 +12,6 @@ from rest_framework.views import APIView
 
 from drf_mcp import call_context, mcp_tool, registry
 from drf_mcp.interaction import Block
-from drf_mcp.interaction.responses import BlockResponse
 from tests.agents import REVISIONS, Agent
 
 MOMENT = datetime(2026, 7, 28, tzinfo=UTC)
@@ -41,7 +40,8 @@ class FilesView(APIView):
             Block.resource("shop://logo", b"\x00"),
             Block.link("https://shop.example/terms.pdf", "terms", mime_type="application/pdf"),
         ]
-        return BlockResponse({"files": 3}, blocks, status=201)
+        call_context(request).attach(*blocks)
+        return Response({"files": 3}, status=201)
 
 
 @pytest.fixture(autouse=True)

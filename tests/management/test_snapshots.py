@@ -73,7 +73,7 @@ def test_changes_of_a_lock_file(run, tmp_path):
 
 
 def test_a_call(run):
-    code, text = run("mcp_call", "door", "name=hall", "room=attic", "--revision", "2025-06-18")
+    code, text = run("mcp_call", "door", "name=hall", "room=attic")
     assert code == 0
     assert_golden("call.txt", without_telemetry(text))
 

@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.exposure import registry
-from drf_mcp.management import screen
-from drf_mcp.management.screen import Screen, show_progress
+from drf_mcp.management.screen import Screen
 
 pytestmark = pytest.mark.django_db
 
@@ -82,36 +81,3 @@ def test_tokens_with_long_names_fit(monkeypatch, columns, django_user_model):
     token.save()
     lines = run_command("mcp_token", "list").splitlines()
     assert max(map(len, lines)) <= int(columns)
-
-
-# --- Long-running work --------------------------------------------------------------------------
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-    def write(self, text: str, ending: str = "") -> int:
-        return super().write(text + ending)
-
-
-def test_long_work_shows_a_count_and_clears_its_line(monkeypatch):
-    monkeypatch.setattr(screen, "PATIENCE", 0)
-    monkeypatch.setattr(screen, "INTERVAL", 0)
-    terminal = Terminal()
-    assert [*show_progress(terminal, "Describing tools", [1, 2, 3])] == [1, 2, 3]
-    assert "Describing tools: 2 of 3" in terminal.getvalue()
-    assert terminal.getvalue().endswith("\r\033[K")
-
-
-def test_short_work_shows_no_count():
-    terminal = Terminal()
-    assert [*show_progress(terminal, "Describing tools", [1, 2, 3])] == [1, 2, 3]
-    assert terminal.getvalue() == ""
-
-
-def test_no_count_is_written_to_a_pipe(monkeypatch):
-    monkeypatch.setattr(screen, "PATIENCE", 0)
-    stream = io.StringIO()
-    assert [*show_progress(stream, "Describing tools", [1])] == [1]
-    assert stream.getvalue() == ""

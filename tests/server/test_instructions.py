@@ -13,7 +13,7 @@ from rest_framework.permissions import IsAdminUser
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
-from drf_mcp.calls.summaries import MAX_INSTRUCTIONS, Instructions
+from drf_mcp.calls.summaries import MAX_INSTRUCTIONS, write_instructions
 from drf_mcp.exposure import Registry
 from tests.agents import STATELESS, Agent
 from tests.server.views import Word
@@ -39,7 +39,7 @@ class Secrets(Plants):
 
 
 @pytest.fixture
-def write_instructions(expose):
+def served_instructions(expose):
     def instructions(*patterns, client: Client | None = None, **mcp_settings) -> str | None:
         expose(*patterns, **mcp_settings)
         agent = Agent(client or Client(), revision=STATELESS)
@@ -55,21 +55,21 @@ def routes(**viewsets_by_name):
     return router.urls
 
 
-def test_instructions_name_what_tools_are_about_and_not_their_actions(write_instructions):
-    text = write_instructions(*routes(plants=Plants), path("word/", Word.as_view()))
+def test_instructions_name_what_tools_are_about_and_not_their_actions(served_instructions):
+    text = served_instructions(*routes(plants=Plants), path("word/", Word.as_view()))
     assert text.startswith("3 tools, about: plants, word.\n")
     assert "such as plants_list" in text
 
 
-def test_instructions_name_no_tool_that_the_caller_may_not_call(write_instructions, admin_client):
+def test_instructions_name_no_tool_that_the_caller_may_not_call(served_instructions, admin_client):
     patterns = routes(plants=Plants, secrets=Secrets)
-    assert "secrets" not in write_instructions(*patterns)
-    assert "plants, secrets." in write_instructions(*patterns, client=admin_client)
+    assert "secrets" not in served_instructions(*patterns)
+    assert "plants, secrets." in served_instructions(*patterns, client=admin_client)
 
 
 @pytest.mark.parametrize("on", [True, False])
-def test_instructions_explain_fields_if_tools_take_the_argument(write_instructions, on):
-    assert ("`fields`" in write_instructions(*routes(plants=Plants), FIELDS_ARGUMENT=on)) is on
+def test_instructions_explain_fields_if_tools_take_the_argument(served_instructions, on):
+    assert ("`fields`" in served_instructions(*routes(plants=Plants), FIELDS_ARGUMENT=on)) is on
 
 
 def tools_of(settings, *patterns):
@@ -94,7 +94,7 @@ words = st.from_regex(r"[a-z][a-z0-9_]{0,40}", fullmatch=True)
 @given(st.lists(st.tuples(words, st.sampled_from(["list", "sort", ""])), max_size=400))
 def test_instructions_are_never_longer_than_clients_accept(named):
     tools = [NamedTool(f"{noun}_{action}" if action else noun, action) for noun, action in named]
-    assert len(Instructions(tools).get_text()) <= MAX_INSTRUCTIONS
+    assert len(write_instructions(tools)) <= MAX_INSTRUCTIONS
 
 
 def test_many_groups_are_named_and_the_rest_is_counted(subtests):
@@ -105,6 +105,6 @@ def test_many_groups_are_named_and_the_rest_is_counted(subtests):
                 for number in range(groups)
                 for action in ("list", "retrieve", "create", "destroy")
             ]
-            first, _ = Instructions(tools).get_text().split("\n")
+            first, _ = write_instructions(tools).split("\n")
             assert first.startswith(f"{len(tools)} tools, about: noun0, noun1, ")
             assert first.endswith(rest or "noun89.")

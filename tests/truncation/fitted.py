@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from drf_mcp.calls.budget import ToolBudget
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.envelopes import Envelope, ResponseV2Envelope
 from drf_mcp.outcomes import Outcome
 from drf_mcp.stored import Entry
 from drf_mcp.stored.stores import new_archive_id
-from drf_mcp.truncation import Budget, Digester, LeadDigester, count_tokens, fit_outcome
+from drf_mcp.truncation import Digester, LeadDigester, count_tokens, fit_outcome
 
 
 @dataclass
@@ -102,7 +103,7 @@ def fit(
 
 
 @dataclass
-class FixedBudget(Budget):
+class FixedBudget(ToolBudget):
     """A budget that does not depend on a tool."""
 
     limit: int
@@ -110,8 +111,7 @@ class FixedBudget(Budget):
     hint: str
     digester: type[Digester] | None = LeadDigester
     query: str = ""
-
-    encode = staticmethod(encode_data)
+    reads = True
 
     @property
     def fields_hint(self) -> str:

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from django.urls import path
 
-from drf_mcp.calls.results import ToolBudget
+from drf_mcp.calls.budget import CLIENT_LIMIT_KEY, ToolBudget
 from drf_mcp.truncation import count_tokens
-from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from drf_mcp.views import MCPView
 from tests.agents import Agent
 from tests.truncation.conftest import LIMIT, Rows

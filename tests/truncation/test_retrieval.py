@@ -11,11 +11,11 @@ from django.http import StreamingHttpResponse
 from django.urls import path
 from rest_framework.views import APIView
 
+from drf_mcp.calls.budget import CLIENT_LIMIT_KEY
 from drf_mcp.envelopes import DigestPayload, verify_payload
 from drf_mcp.exposure import Registry, mcp_tool
 from drf_mcp.stored import CacheArchive
 from drf_mcp.truncation import Digester, canonical_text, count_tokens
-from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from drf_mcp.views import MCPView
 from tests.agents import Agent, Result
 from tests.truncation.conftest import LIMIT, OPEN, ROWS, Rows, Said, document

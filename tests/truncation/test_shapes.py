@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from drf_mcp.calls.budget import FIELDS_HINT
 from drf_mcp.envelopes import (
     DigestPayload,
     OkEnvelope,
@@ -17,7 +18,6 @@ from drf_mcp.envelopes import (
 from drf_mcp.outcomes import Pagination, RateLimit, Warning
 from drf_mcp.settings import SMALLEST_BUDGET
 from drf_mcp.truncation import canonical_text
-from drf_mcp.truncation.budget import FIELDS_HINT
 from tests.truncation.fitted import fit, fit_data, success
 
 LONG = " ".join(f"Sentence {number} speaks of warehouse {number % 7}." for number in range(200))

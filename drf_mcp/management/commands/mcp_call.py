@@ -8,18 +8,15 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from django.core.management.base import CommandParser
-from django.utils.module_loading import import_string
 from rest_framework.exceptions import APIException
 
-from drf_mcp import envelopes
 from drf_mcp.arguments.errors import ArgumentsRefused
 from drf_mcp.dispatch.error_bodies import find_sentence
-from drf_mcp.envelopes import Envelope
+from drf_mcp.envelopes import BUILT_IN_ENVELOPES
 from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand, read_call_arguments
 from drf_mcp.management.console import quiet_console
 from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.outcomes import Outcome
-from drf_mcp.protocol import REVISIONS
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.protocol.eras import FORM_CAPABILITIES
 from drf_mcp.routes.tool import Tool
@@ -31,8 +28,7 @@ from drf_mcp.transports.in_process import InProcessClient
 TOOL_FAILED, NOT_MADE_YET = 1, 3
 TOKEN = "$MCP_TOKEN"
 INPUT_REQUIRED = "input_required"
-# Characters of a bar.
-BAR = 24
+ENVELOPES = {type(each).__name__: type(each) for each in BUILT_IN_ENVELOPES}
 
 
 class Command(MCPCommand):
@@ -61,16 +57,7 @@ class Command(MCPCommand):
             """as JSON: '{"page": 2}'""",
         )
         self.add_user_argument(add, "the user who calls, by USERNAME_FIELD; anonymous by default")
-        add(
-            "--revision",
-            choices=REVISIONS,
-            default=REVISIONS[0],
-            help="the revision of MCP to speak",
-        )
-        add(
-            "--envelope",
-            help="the envelope of the answer: a class of drf_mcp.envelopes or a dotted path",
-        )
+        add("--envelope", choices=ENVELOPES, help="the envelope of the answer")
         self.add_endpoint_argument(add)
         add("--yes", action="store_true", help="confirm the call, where the tool asks first")
         add("--raw", action="store_true", help="print the JSON-RPC response as it was sent")
@@ -114,12 +101,8 @@ class Command(MCPCommand):
             sys.exit(NOT_MADE_YET if outcomes[-1].is_asked else TOOL_FAILED)
 
     def call(self, arguments: dict[str, Any], options: dict[str, Any]) -> bytes:
-        client = InProcessClient(
-            self.find_user(options["username"]),
-            revision=options["revision"],
-            envelope_class=self._find_envelope_class(options["envelope"]),
-            endpoint=self.endpoint,
-        )
+        user = self.find_user(options["username"])
+        client = InProcessClient(user, ENVELOPES.get(options["envelope"]), self.endpoint)
         if self.stderr.isatty():
             client.on_progress = self._show_progress
         params: dict[str, Any] = {"name": options["name"], "arguments": arguments}
@@ -130,8 +113,7 @@ class Command(MCPCommand):
         except APIException as exc:
             # An unknown tool is reported before an unknown caller.
             self.find_tool(options["name"])
-            advice = "Name a user with --as."
-            raise UsageError(f"{find_sentence(exc.detail)} {advice}") from exc
+            raise UsageError(f"{find_sentence(exc.detail)} Name a user with --as.") from exc
 
     def _converse(self, client: InProcessClient, params: dict[str, Any], *, yes: bool) -> bytes:
         own = {**params, "_meta": {CLIENT_CAPABILITIES_KEY: FORM_CAPABILITIES}}
@@ -141,11 +123,10 @@ class Command(MCPCommand):
             if any(each["requestedSchema"]["properties"] for each in asked.values()):
                 # The command does not show forms: the tool then names the missing arguments.
                 return client.send_for_bytes("tools/call", params)
-            agreements = ("y", "yes", *["y", "yes"])
             responses: dict[str, Any] = {}
             for key, each in asked.items():
                 self.stderr.write(each["message"])
-                agreed = yes or input("Go on? [y/N] ").strip().lower() in agreements
+                agreed = yes or input("Go on? [y/N] ").strip().lower() in ("y", "yes")
                 agreement = {"action": "accept", "content": {}}
                 responses[key] = agreement if agreed else {"action": "decline"}
             state = {"inputResponses": responses, "requestState": result["requestState"]}
@@ -153,28 +134,8 @@ class Command(MCPCommand):
         return body
 
     def _show_progress(self, params: Mapping[str, Any]) -> None:
-        # Each notification overwrites the line of the last.
-        done, total, message = params["progress"], params.get("total"), params.get("message", "")
-        if total:
-            filled = min(round(BAR * done / total), BAR)
-            done = f"[{'#' * filled}{'.' * (BAR - filled)}] {done:g}/{total:g}"
-        ending = "\n" if total and params["progress"] >= total else ""
-        self.stderr.write(f"\r\033[K{done} {message}", ending=ending)
-
-    def _find_envelope_class(self, name: str | None) -> type[Envelope] | None:
-        if name is None:
-            return None
-        path = name if "." in name else f"{envelopes.__name__}.{name}"
-        try:
-            found = import_string(path)
-        except ImportError as exc:
-            if "." in name:
-                raise UsageError(f"The envelope {name!r} cannot be imported: {exc}") from exc
-            known = [type(envelope).__name__ for envelope in envelopes.BUILT_IN_ENVELOPES]
-            raise UsageError.unknown("envelope", name, known, complete=True) from exc
-        if not (isinstance(found, type) and issubclass(found, Envelope)):
-            raise UsageError(f"{name} is not an envelope class.")
-        return found
+        total = f" of {params['total']:g}" if "total" in params else ""
+        self.stderr.write(f"{params['progress']:g}{total} {params.get('message', '')}".rstrip())
 
     def _write_curl(self, tool: Tool, arguments: dict[str, Any], options: dict[str, Any]) -> str:
         try:

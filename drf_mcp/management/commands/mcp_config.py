@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,14 +10,18 @@ from urllib.parse import urljoin
 
 from django.conf import settings
 
-from drf_mcp.management.client_command import ClientCommand
+from drf_mcp.management.base import ClientCommand
 from drf_mcp.management.screen import UsageError
 from drf_mcp.routes.endpoint import find_endpoints
 from drf_mcp.transports.client_configs import (
+    BASIC,
     CLIENTS,
     ClientConfig,
     find_challenge,
     find_issuers,
+    find_placeholder,
+    issue_authorization,
+    write_authorization,
 )
 from drf_mcp.transports.server_card import ServerCard
 
@@ -35,6 +40,18 @@ FROM_PASSWORD = (
     "The endpoint takes access tokens of simplejwt, which POST %s makes of a name and a password. "
     "They end soon: docs/agent_tokens.md has keys that do not."
 )
+TO_ENCODE = (
+    "The header holds the base64 of USERNAME:PASSWORD: give both with --token USERNAME:PASSWORD."
+)
+NO_TOKEN_READ = (
+    "No authentication class of the endpoint reads an Authorization header. Add one, such as REST "
+    "framework's TokenAuthentication, to AUTHENTICATION_CLASSES in DRF_MCP."
+)
+NO_TOKEN_MADE = (
+    "No authentication class of the endpoint makes tokens. Add drf_mcp.contrib.tokens to "
+    "INSTALLED_APPS and drf_mcp.contrib.tokens.authentication.AgentTokenAuthentication to "
+    "DEFAULT_AUTHENTICATION_CLASSES, before the classes that you have: docs/agent_tokens.md."
+)
 KEEP_OUT = "The file may hold a token: keep it out of version control."
 
 
@@ -50,7 +67,8 @@ class Command(ClientCommand):
             help=f"the client: {', '.join(CLIENTS)}, {ALL}, or {REGISTRY} for the MCP Registry",
         )
         add("--name", help="the name of the server in the client; by default the endpoint's name")
-        self.add_client_arguments(add)
+        add("--token", help="the token to send; for Basic authentication USERNAME:PASSWORD")
+        self.add_address_arguments(add)
         add("--json", action="store_true", help="print titles, places and texts as JSON")
         add(
             "--write",
@@ -126,31 +144,47 @@ class Command(ClientCommand):
         return ""
 
     def _find_target(self, options: dict[str, Any]) -> dict[str, Any]:
+        username, token = options["username"], options["token"]
         if options["stdio"]:
-            return {"command": self.make_server_command(options)}
-        if options["username"] and not options["create_token"]:
+            names = {"DJANGO_SETTINGS_MODULE"} & os.environ.keys()
+            environment = {name: os.environ[name] for name in names}
+            if not username:
+                environment["MCP_TOKEN"] = self._find_authorization(token).split(None, 1)[1]
+            return {"command": self.make_server_command(options, environment)}
+        if username and not options["create_token"]:
             text = "--as goes with --stdio or --create-token. Else --token says who is calling."
             raise UsageError(text)
-        self.warn_if_no_token_is_read()
-        url = self.find_url(options)
+        url, classes = self.find_url(options), self.endpoint.authentication_classes
+        if find_challenge(classes) is None:
+            self.stderr.write(f"# {NO_TOKEN_READ}", self.style.WARNING)
         if options["create_token"]:
-            if options["username"] is None:
-                raise UsageError("Name who calls with --as.")
-            client = options["client"]
-            title = CLIENTS[client].title if client in CLIENTS else client
-            authorization = self.issue_authorization(options["username"], title)
-            return {"url": url, "authorization": authorization}
+            return {"url": url, "authorization": self._issue_authorization(options)}
         servers = self.endpoint.authorization_servers
-        if servers and not options["token"]:
+        if servers and not token:
             issuers = " or ".join(urljoin(url, server) for server in servers)
             self.stderr.write(f"# {SIGNS_IN % issuers}", self.style.NOTICE)
             return {"url": url}
-        if not options["token"]:
-            for issuer in find_issuers(self.endpoint.authentication_classes):
+        if not token:
+            for issuer in find_issuers(classes):
                 self.stderr.write(f"# {FROM_ISSUER % {'issuer': issuer}}", self.style.NOTICE)
-            if path := _find_token_path(self.endpoint.authentication_classes):
+            if path := _find_token_path(classes):
                 self.stderr.write(f"# {FROM_PASSWORD % path}", self.style.NOTICE)
-        return {"url": url, "authorization": self.find_authorization(options["token"])}
+        return {"url": url, "authorization": self._find_authorization(token)}
+
+    def _find_authorization(self, token: str | None) -> str:
+        scheme = self.find_scheme()
+        if token is None and scheme == BASIC:
+            self.stderr.write(f"# {TO_ENCODE}", self.style.WARNING)
+        return write_authorization(token or find_placeholder(scheme), scheme)
+
+    def _issue_authorization(self, options: dict[str, Any]) -> str:
+        client, user = options["client"], self.find_user(options["username"])
+        if user is None:
+            raise UsageError("Name who calls with --as.")
+        title = CLIENTS[client].title if client in CLIENTS else client
+        if made := issue_authorization(user, title, self.endpoint.authentication_classes):
+            return made
+        raise UsageError(NO_TOKEN_MADE)
 
 
 def _find_token_path(classes: Sequence[Any]) -> str:

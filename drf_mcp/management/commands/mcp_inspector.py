@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import signal
 import subprocess  # nosec B404: starts the Inspector
@@ -14,11 +13,10 @@ from typing import Any
 
 from django.db import connections
 
-from drf_mcp.management.client_command import ClientCommand
+from drf_mcp.management.base import ClientCommand
 from drf_mcp.management.screen import UsageError
 from drf_mcp.transports.client_configs import (
     ClientConfig,
-    ServerCommand,
     find_challenge,
     issue_authorization,
     revoke_authorization,
@@ -26,16 +24,15 @@ from drf_mcp.transports.client_configs import (
 
 # The options below are those of the second major version.
 PACKAGE = "@modelcontextprotocol/inspector@2"
-FILE = "mcp.json"
 # A token that a killed process could not revoke.
 LIFETIME = timedelta(hours=8)
 NO_NODE = "The Inspector needs Node.js 22.19 or newer, with npx: https://nodejs.org."
 BY_STDIO = "The endpoint makes no tokens: the Inspector starts mcp_stdio as %(user)s."
-ANONYMOUS = "Calls have no credential. Name a user with --as, or give a --token."
+ANONYMOUS = "Calls have no credential. Name a user with --as."
 
 
 class Inspector(ClientConfig):
-    name, title, place = "inspector", "MCP Inspector", FILE
+    name, title, place = "inspector", "MCP Inspector", "mcp.json"
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -57,17 +54,11 @@ class Command(ClientCommand):
         self.add_user_argument(
             add, "the user who calls, by USERNAME_FIELD, with a token that ends with the Inspector"
         )
-        self.add_client_arguments(add)
+        self.add_address_arguments(add)
         add(
             "--stdio",
             action="store_true",
             help="let the Inspector start mcp_stdio, without a server or a token",
-        )
-        add(
-            "--dry-run",
-            dest="is_dry",
-            action="store_true",
-            help="print the configuration and the command, and make no token",
         )
         add(
             "--cli",
@@ -77,26 +68,18 @@ class Command(ClientCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["username"] and options["token"]:
-            raise UsageError("Give --as or --token, not both.")
         self.endpoint = self.find_endpoint(options)
         npx = shutil.which("npx")
-        if npx is None and not options["is_dry"]:
+        if npx is None:
             raise UsageError(NO_NODE)
         config = Inspector(self.find_server_name(), **self._find_target(options))
-        command_line = options["cli"]
-        words = ["--yes", PACKAGE, *([] if command_line is None else ["--cli"]), "--config"]
-        if npx is None or options["is_dry"]:
-            shown = shlex.join(["npx", *words, FILE, *(command_line or [])])
-            self.stderr.write(f"# {FILE}, for: {shown}", self.style.NOTICE)
-            self.stdout.write(config.text)
-            return
+        words = [npx, "--yes", PACKAGE, *([] if options["cli"] is None else ["--cli"])]
         try:
             with TemporaryDirectory(prefix="drf_mcp_inspector_") as folder:
-                file = Path(folder, FILE)
+                file = Path(folder, "mcp.json")
                 file.touch(mode=0o600)
                 file.write_text(config.text, encoding="utf-8")
-                code = self._run([npx, *words, str(file), *(command_line or [])])
+                code = self._run([*words, "--config", str(file), *(options["cli"] or [])])
         finally:
             if options["username"] and config.headers:
                 classes = self.endpoint.authentication_classes
@@ -105,28 +88,17 @@ class Command(ClientCommand):
 
     def _find_target(self, options: dict[str, Any]) -> dict[str, Any]:
         username, classes = options["username"], self.endpoint.authentication_classes
-        url = self.find_url(options)
-        if options["stdio"]:
-            return {"command": self._make_own_command(options)}
-        if options["token"] or (username and options["is_dry"]):
-            return {"url": url, "authorization": self.find_authorization(options["token"])}
-        if username is None:
+        if username is None and not options["stdio"]:
             if not self.endpoint.authorization_servers and find_challenge(classes):
                 self.stderr.write(f"# {ANONYMOUS}", self.style.WARNING)
-            return {"url": url}
-        user = self.find_user(username)
-        if made := issue_authorization(user, Inspector.title, classes, LIFETIME):
-            return {"url": url, "authorization": made}
-        self.stderr.write(f"# {BY_STDIO % {'user': username}}", self.style.NOTICE)
-        return {"command": self._make_own_command(options)}
-
-    def _make_own_command(self, options: dict[str, Any]) -> ServerCommand:
+            return {"url": self.find_url(options)}
+        if not options["stdio"]:
+            user = self.find_user(username)
+            if made := issue_authorization(user, Inspector.title, classes, LIFETIME):
+                return {"url": self.find_url(options), "authorization": made}
+            self.stderr.write(f"# {BY_STDIO % {'user': username}}", self.style.NOTICE)
         # The Inspector passes on hardly any variable of its own environment.
-        command = self.make_server_command(options)
-        own = {} if options["is_dry"] else dict(os.environ)
-        if options["username"] or options["token"]:
-            own |= command.environment
-        return ServerCommand(command.arguments, own)
+        return {"command": self.make_server_command(options, os.environ)}
 
     def _run(self, words: list[str]) -> int:
         # Servers close connections that are idle for long.

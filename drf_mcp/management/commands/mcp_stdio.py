@@ -16,7 +16,6 @@ from drf_mcp.transports.client_configs import write_authorization
 from drf_mcp.transports.stdio import StdioConnection, StdioServer, Stopped
 
 TOKEN_VARIABLE = "MCP_TOKEN"
-DEFAULT_THREADS = 4
 
 
 class Command(MCPCommand):
@@ -34,18 +33,7 @@ class Command(MCPCommand):
             parser.add_argument,
             f"the user to act as, by USERNAME_FIELD; without it, {TOKEN_VARIABLE} decides",
         )
-        parser.add_argument(
-            "--scheme",
-            help=f"the word before the token of {TOKEN_VARIABLE}, such as Bearer; by default "
-            "the one that the endpoint's authentication asks for",
-        )
         self.add_endpoint_argument(parser.add_argument)
-        parser.add_argument(
-            "--threads",
-            type=int,
-            default=DEFAULT_THREADS,
-            help=f"how many calls may run at once ({DEFAULT_THREADS})",
-        )
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         # Taken before anything else, such as a system check, can print.
@@ -69,7 +57,7 @@ class Command(MCPCommand):
             signal.signal(number, self.stop)
         connection = StdioConnection(endpoint.make_server(), make_caller, self.write)
         stream = SignalledInput.wrap(self.streams[0])
-        StdioServer(connection, max(options["threads"], 1)).serve(stream)
+        StdioServer(connection).serve(stream)
 
     def _find_authorization(self, options: dict[str, Any]) -> str | None:
         token = os.environ.get(TOKEN_VARIABLE, "").strip()
@@ -78,9 +66,7 @@ class Command(MCPCommand):
         if options["username"]:
             raise UsageError(f"Give --as or {TOKEN_VARIABLE}, not both.")
         # The variable may hold the whole header.
-        if " " in token and not options["scheme"]:
-            return token
-        return write_authorization(token, options["scheme"] or self.find_scheme())
+        return token if " " in token else write_authorization(token, self.find_scheme())
 
     def write(self, body: bytes) -> None:
         self.streams[1].write(body + b"\n")

@@ -11,10 +11,13 @@ from django.core.management.color import no_style
 from rest_framework.routers import APIRootView
 
 from drf_mcp.management.base import MCPCommand
-from drf_mcp.management.screen import Screen, show_progress
+from drf_mcp.management.screen import Screen
 from drf_mcp.management.tool_reports import ToolList, add_reports, encode_definition, find_report
 from drf_mcp.routes.endpoint import Endpoint, find_endpoints
 from drf_mcp.routes.tool import Tool
+
+# Describing more tools than these takes seconds.
+MANY = 200
 
 
 class Command(MCPCommand):
@@ -84,7 +87,9 @@ class Command(MCPCommand):
         return all(t.endpoint.is_built_in for t in self.endpoint.registry.tools().values())
 
     def _describe(self, tools: Mapping[str, Tool]) -> None:
-        for tool in show_progress(self.stderr, "Describing tools", tools.values()):
+        if len(tools) > MANY and self.stderr.isatty():
+            self.stderr.write(f"Describing {len(tools)} tools.", self.style.NOTICE)
+        for tool in tools.values():
             # Kept by the tool.
             tool.input_schema  # noqa: B018
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from drf_mcp import call_context
 from drf_mcp.exceptions import Conflict, SoftFailure
-from drf_mcp.test.parity import Snapshot
+from drf_mcp.test.parity import observe_effects
 
 NOTE = {"note": "Dry run: nothing was changed."}
 
@@ -252,9 +252,9 @@ def inner_rollback() -> None:
 @settings(max_examples=max(5, settings.default.max_examples // 3))
 @given(st.lists(st.sampled_from(sorted(DEEDS)), max_size=6))
 def test_no_row_differs_after_any_order_of_deeds(agent, do, group, deeds):
-    before = Snapshot()
+    before = observe_effects()
     do(lambda request: [DEEDS[name]() for name in deeds] and None)
     result = agent.call("deed", dry_run=True)
     assert not result.is_error
-    assert list(before.find_differences(Snapshot())) == []
+    assert observe_effects() == before
     assert connections[DEFAULT_DB_ALIAS].needs_rollback is False

@@ -3,66 +3,57 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
+from rest_framework.settings import api_settings
+
+from drf_mcp.access.authentication import Caller
+from drf_mcp.dispatch.content import encode_data
 from drf_mcp.exceptions import catch
 from drf_mcp.outcomes import Outcome
+from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
-from drf_mcp.truncation.digests import Digester
-from drf_mcp.truncation.lead_digests import LeadDigester
-from drf_mcp.truncation.report import RETRIEVAL_TOOL
+from drf_mcp.stored import CallArchive, can_archive
+from drf_mcp.stored.answers import StoredAnswer, keeps_answers
+from drf_mcp.truncation import RETRIEVAL_TOOL, Digester, LeadDigester
 from drf_mcp.truncation.tokens import count_tokens, is_within
 
 logger = logging.getLogger("drf_mcp")
 
 FIELDS_HINT = "Or ask for the fields you need only, in the argument 'fields'."
-SEARCH_ARGUMENTS = ("search", "query", "q")
 CLIENT_LIMIT_KEY = "io.github.drf-mcp/max-result-tokens"
 """The member of a request's ``_meta`` in which a client says how many tokens it takes."""
 # The most tokens by which two calls with the same answer differ, in ``duration_ms`` and the like.
 VARIANCE = 80
 
 
-class Storage(Protocol):
-    """Keeps what one call's result has no room for."""
-
-    is_full: bool
-    """Whether something was not stored for lack of room."""
-
-    @property
-    def seconds(self) -> int | None:
-        """How long the content can be read, None where that is not certain."""
-
-    def keep(self, outcome: Outcome, items: Iterable[dict[str, Any]]) -> Any:
-        """Store what an outcome leaves out.
-
-        Returns:
-            An object with an ``archive_id``, which always has the same length, and a
-            ``content_hash``; None if the items were not stored.
-        """
-
-
-class Budget:
-    """The budget of one call's result.
+class ToolBudget:
+    """The budget of one call's result. BUDGET_CLASS names a subclass with other hooks.
 
     Args:
-        tool: the tool that was called, with its name, options and arguments.
+        tool: the tool that was called, with its name and options.
         arguments: the arguments of the call, any JSON value.
-        encode: writes a value as REST framework's JSON encoder does.
+        caller: who is calling.
+        registry: the tools.
         meta: the ``_meta`` of the call's params.
     """
 
+    # Writes a value as REST framework's JSON encoder does.
+    encode = staticmethod(encode_data)
+
     def __init__(
         self,
-        tool: Any,
+        tool: Tool,
         arguments: Any,
-        encode: Callable[[Any], str],
+        caller: Caller,
+        registry: Any,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
         self.tool = tool
         self.arguments = arguments
-        self.encode = encode
+        self.caller = caller
+        self.registry = registry
         self.meta = meta or {}
 
     def get_limit(self, outcome: Outcome) -> int | None:
@@ -75,7 +66,7 @@ class Budget:
             own, default = options.max_error_tokens, mcp_settings.MAX_ERROR_TOKENS
         else:
             own, default = options.max_result_tokens, mcp_settings.MAX_RESULT_TOKENS
-        limit = default if own is None else own or None
+        limit: int | None = default if own is None else own or None
         asked = self.meta.get(CLIENT_LIMIT_KEY)
         # Not True, which is an int to Python.
         if type(asked) is not int:
@@ -91,13 +82,23 @@ class Budget:
         # A slice of archived content is the text itself.
         return None if self.tool.name == RETRIEVAL_TOOL else mcp_settings.DIGESTER_CLASS
 
-    def get_archive(self) -> Storage | None:
+    def get_archive(self) -> CallArchive | None:
         """Return where the result leaves what it has no room for; None to keep nothing."""
-        return None
+        if self.tool.endpoint.is_built_in or not can_archive() or not keeps_answers(self.tool):
+            return None
+        urlconf = getattr(self.caller.request, "urlconf", None)
+        if RETRIEVAL_TOOL not in self.registry.tools(urlconf):
+            return None
+        user = self.caller.authenticate().user
+        owner = mcp_settings.ARCHIVE_CLASS().get_owner(user, self.caller.request)
+        return CallArchive(owner, self.note_terms, self.caller.holder)
+
+    def note_terms(self, outcome: Outcome) -> Mapping[str, Any]:
+        return StoredAnswer.of(self.caller, self.tool, outcome.call).note_terms()
 
     def get_search_arguments(self) -> tuple[str, ...]:
         """Return the arguments that say what the caller is looking for, the first to be asked."""
-        return SEARCH_ARGUMENTS
+        return (api_settings.SEARCH_PARAM, "search", "query", "q")
 
     def get_query(self) -> str:
         """Return what the caller is looking for, "" if the arguments do not say."""
