@@ -244,11 +244,12 @@ class IntendedChange:
         """
         now = timezone.now()
         kept = find_records().filter(holder=self.holder, expires__gt=now)
-        usage = kept.aggregate(count=Count("pk"), size=Sum("size"), first=Min("expires"))
-        used = {"MAX_KEYS": usage["count"], "MAX_KEYS_CHARACTERS": usage["size"] or 0}
-        full = [name for name, count in used.items() if count >= getattr(mcp_settings, name)]
-        if full and not kept.filter(pk=self.digest).exists():
-            raise LimitReached(full[0], (usage["first"] - now).total_seconds())
+        sums = {"count": Count("pk"), "size": Sum("size"), "first": Min("expires")}
+        for usage in kept.values("holder").annotate(**sums):
+            used = {"MAX_KEYS": usage["count"], "MAX_KEYS_CHARACTERS": usage["size"]}
+            full = [name for name, count in used.items() if count >= getattr(mcp_settings, name)]
+            if full and not kept.filter(pk=self.digest).exists():
+                raise LimitReached(full[0], (usage["first"] - now).total_seconds())
         try:
             return find_records().create(
                 digest=self.digest,
