@@ -192,7 +192,7 @@ class Items:
 
     def are_sent(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether a caller sent several objects, or no argument of one object."""
-        return arguments.get(self.name) is not None or not find_sent(self.own, arguments)
+        return arguments.get(self.name) is not None or not find_present(self.own, arguments)
 
     def bind(self, arguments: Mapping[str, Any], caller: Any = None) -> Call:
         items = parse_json_text(arguments.get(self.name), list)
@@ -203,7 +203,7 @@ class Items:
         shared = {name: value for name, value in arguments.items() if name != self.name}
         message = "With '%(items)s', '%(name)s' goes into each of '%(items)s'."
         remediation = "Put '%(name)s' into each of '%(items)s'."
-        self.refuse(find_sent(self.own, shared), message, remediation)
+        self.refuse(find_present(self.own, shared), message, remediation)
         calls: list[Call] = []
         problems: list[Problem] = []
         for index, item in enumerate(items):
@@ -232,7 +232,7 @@ class Items:
         controls = [argument for argument in self.shared if argument.location == CONTROL]
         message = "With '%(items)s', '%(name)s' goes next to '%(items)s'."
         remediation = "Put '%(name)s' next to '%(items)s'."
-        self.refuse(find_sent(controls, item), message, remediation)
+        self.refuse(find_present(controls, item), message, remediation)
         merged = self.arguments.merge(shared, item)
         places = ((shared, self.shared_names), (item, self.own_names))
         call: Call = self.arguments.bind_one(merged, places, caller)
@@ -272,5 +272,5 @@ class Items:
         )
 
 
-def find_sent(known: Iterable[Argument], arguments: Mapping[str, Any]) -> list[Argument]:
+def find_present(known: Iterable[Argument], arguments: Mapping[str, Any]) -> list[Argument]:
     return [argument for argument in known if JSONPointer(argument.pointer).is_in(arguments)]
