@@ -60,6 +60,7 @@ MUTANTS = (
     Mutant("AgentTokenAuthentication.authenticate", never(2), TOKENS),
     Mutant("OAuthServer.admit", never(3), "contrib/oauth/test_audiences.py"),
     Mutant("OAuthServer.admit", never(2), "contrib/oauth/test_service_clients.py"),
+    Mutant("ToolkitServer.admit", never(1), CLIENTS),
     Mutant("AgentValidator.validate_redirect_uri", always(1, 2), "contrib/oauth/test_consent.py"),
     Mutant("AgentValidator.validate_grant_type", never(1), CLIENTS),
     Mutant(

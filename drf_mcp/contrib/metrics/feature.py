@@ -15,7 +15,7 @@ from django.db.models import Sum
 from drf_mcp.archives import DatabaseArchive
 from drf_mcp.budgets import count_tokens
 from drf_mcp.codes import CODES
-from drf_mcp.contrib.metrics.meters import DURATION, ERRORS, TOKENS, TOOL
+from drf_mcp.contrib.metrics.meters import DURATION, ERRORS, PROMPT, TOKENS, TOOL
 from drf_mcp.exceptions import ProtocolError, attempt
 from drf_mcp.features import (
     Caller,
@@ -34,7 +34,7 @@ from drf_mcp.outcomes import Outcome
 
 logger = logging.getLogger("drf_mcp")
 
-CALL, OTHER = "tools/call", "_OTHER"
+CALL, PROMPT_GET, OTHER = "tools/call", "prompts/get", "_OTHER"
 # Codes of the project's own that are counted apart; all others are counted as one.
 MAX_CODES = 100
 codes: set[str] = set()
@@ -132,6 +132,8 @@ class Measurement(MessageObserver):
         if self.error is not None and method not in find_methods():
             method = OTHER
         labels = {"mcp.method.name": method, **self.find_end()}
+        if method == PROMPT_GET and self.record is not None:
+            labels[PROMPT] = self.record.tool.name
         if method == CALL:
             labels["gen_ai.operation.name"] = "execute_tool"
             if self.record is not None:

@@ -17,7 +17,7 @@ from drf_mcp import __version__
 from drf_mcp.exceptions import attempt
 from drf_mcp.option_types.installed import features
 
-TOOL = "gen_ai.tool.name"
+TOOL, PROMPT = "gen_ai.tool.name", "gen_ai.prompt.name"
 
 
 class Instrument(NamedTuple):
@@ -41,6 +41,7 @@ DURATION = Instrument(
     (
         "mcp.method.name",
         TOOL,
+        PROMPT,
         "gen_ai.operation.name",
         "error.type",
         "rpc.response.status_code",

@@ -36,8 +36,11 @@ READS = Narrowing(THIS_CONNECTION, read_only=True)
 
 class ToolkitServer(OAuthServer):
     def admit(self, request: Any, user: Any, token: Any) -> Any:
-        user = super().admit(request, user, token)
-        if READ_ONLY in token.scope.split():
+        user, scopes = super().admit(request, user, token), token.scope.split()
+        if oauth2_settings.DCR_REGISTRATION_SCOPE in scopes:
+            # It has the user who registered a client, and nobody has consented.
+            raise AuthenticationFailed("A registration access token opens nothing.")
+        if READ_ONLY in scopes:
             if not is_for_endpoint(request) and request.method not in SAFE_METHODS:
                 raise AuthenticationFailed("The person lets the client only read.", "invalid_token")
             token.narrowing = READS

@@ -169,7 +169,8 @@ class ConnectionsView(AgentPage, LoginRequiredMixin, TemplateView):
         alive = Q(expires__gt=timezone.now()) | renewable
         tokens = get_token_model().objects.filter(alive, user=self.request.user)
         for token in tokens.select_related("application").order_by("created", "pk"):
-            if token.application is not None:
+            is_registration = oauth2_settings.DCR_REGISTRATION_SCOPE in token.scope.split()
+            if token.application is not None and not is_registration:
                 # The newest token of a client is the last in its row.
                 card = cards.pop(token.application_id, None) or ClientCard(token.application)
                 card.scopes |= {name: described.get(name, name) for name in token.scope.split()}

@@ -20,7 +20,9 @@ from rest_framework.views import APIView
 
 from drf_mcp.contrib.metrics import feature
 from drf_mcp.contrib.metrics.meters import open_meters
+from drf_mcp.contrib.prompts import Prompt
 from drf_mcp.contrib.rules.feature import RulesFeature
+from drf_mcp.exposure import registry
 from drf_mcp.features import get_rows
 from tests.observability.views import Crashes, Declines
 
@@ -126,6 +128,13 @@ def test_lists_refused_messages_and_unknown_tools_are_measured(agent, agent_of, 
     configure(PERMISSION_CLASSES=["rest_framework.permissions.IsAuthenticated"])
     agent_of(None).request("tools/list")
     assert read(f"{SECONDS}_count", error_type="401", mcp_method_name="tools/list") == 1
+
+
+def test_prompts_are_measured_by_their_names(agent, read, monkeypatch):
+    monkeypatch.setattr(registry, "_added", [Prompt("complaint", text="Answer.")])
+    agent.result("prompts/get", name="complaint")
+    labels = {"mcp_method_name": "prompts/get", "gen_ai_tool_name": ""}
+    assert read(f"{SECONDS}_count", gen_ai_prompt_name="complaint", **labels) == 1
 
 
 def test_the_tokens_of_results_are_measured(agent, read):

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from oauth2_provider.models import get_application_model
+
+from tests.contrib.oauth.conftest import HOST
 
 OPEN = {
     "DCR_ENABLED": True,
@@ -13,9 +16,9 @@ OPEN = {
 }
 
 
-def register(project, **metadata: Any):
+def register(project, browser: Any = None, **metadata: Any):
     usual = {"redirect_uris": ["https://agent.example/callback"], "client_name": "Newcomer"}
-    browser = project.make_browser(None)
+    browser = browser or project.make_browser(None)
     return browser.post("/o/register/", json.dumps({**usual, **metadata}), "application/json")
 
 
@@ -102,11 +105,13 @@ def test_an_application_that_the_project_added_may_use_client_credentials(projec
     assert "access_token" in project.make_browser(None).post("/o/token/", sent).json()
 
 
-def test_a_registration_access_token_opens_nothing(project, configure):
+@pytest.mark.parametrize("is_signed_in", [False, True])
+def test_a_registration_access_token_opens_nothing(project, configure, settings, is_signed_in):
     configure(**OPEN)
-    token = register(project).json()["registration_access_token"]
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    settings.DRF_MCP = {**settings.DRF_MCP, "SCOPES": [], "RESOURCE": f"https://{HOST}"}
+    browser = project.make_browser(project.user if is_signed_in else None)
+    token = register(project, browser).json()["registration_access_token"]
+    assert project.list_tools(token) == 401
     headers = {"authorization": f"Bearer {token}"}
-    browser = project.make_browser(None)
-    response = browser.post("/mcp", message, "application/json", headers=headers)
-    assert response.status_code in (401, 403)
+    assert project.make_browser(None).get("/orders/", headers=headers).status_code == 401
+    assert "No program acts for you." in project.browser.get("/o/connections/").content.decode()
