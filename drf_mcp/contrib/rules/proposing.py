@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.apps import apps
 from django.db import router, transaction
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.crypto import get_random_string
 from rest_framework.exceptions import PermissionDenied, Throttled
 
@@ -350,6 +351,10 @@ def show_to(proposal: Any, user: Any, tenant: Any = None) -> list[dict[str, Any]
     """
     tool = registry.tools().get(proposal.tool)
     caller = LocalEndpoint().make_caller(user)
+    address = urlsplit(proposal.link)
+    if address.netloc:
+        # The URLs among the values lead to the host where the call was proposed.
+        caller.request.META |= {"HTTP_HOST": address.netloc, "wsgi.url_scheme": address.scheme}
     if tenant is not None:
         caller.request.tenant = tenant  # type: ignore[attr-defined]
     return [] if tool is None else _show_objects(proposal, caller, tool)
@@ -378,12 +383,10 @@ def find_credential_key(caller: Any) -> str:
 
 
 def _find_link(caller: Any, proposal_id: str) -> str:
+    path = attempt(lambda: reverse("drf_mcp_rules:proposal", args=[proposal_id]), "")
     # A caller of this process has no address.
-    try:
-        path = reverse("drf_mcp_rules:proposal", args=[proposal_id])
-    except NoReverseMatch:
-        return ""
-    return "" if caller.view is None else str(caller.request.build_absolute_uri(path))[:500]
+    has_address = path and caller.view is not None
+    return str(caller.request.build_absolute_uri(path))[:500] if has_address else ""
 
 
 def keep_request(call: CallState, request: Any) -> Mapping[str, Any] | None:

@@ -56,7 +56,10 @@ def test_a_page_shows_the_call_and_its_object_as_the_approver_reads_it(row, brow
     assert order.number not in page
     dora = User.objects.get(username="dora")
     dora.user_permissions.add(Permission.objects.get(codename="view_order"))
-    assert order.number in text_of(browser.get(f"{PAGE}{row.pk}/"))
+    page = text_of(browser.get(f"{PAGE}{row.pk}/"))
+    assert order.number in page
+    # Of the host where the call was proposed.
+    assert f"http://testserver/api/orders/{order.pk}/" in page
 
 
 @pytest.mark.parametrize(("has_workers", "status"), [(False, "done"), (True, "approved")])
