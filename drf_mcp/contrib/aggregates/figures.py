@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Context, Decimal
-from typing import Any, cast
+from functools import reduce
+from typing import Any, NamedTuple, cast
 
 from django.conf import settings
 from django.core.exceptions import FieldDoesNotExist
@@ -225,6 +227,18 @@ DATE_PARTS: Mapping[str, tuple[Any, Callable[[date], str]]] = {
 }
 
 
+class Piece(NamedTuple):
+    """An aggregate of the database.
+
+    Attributes:
+        expression: the aggregate.
+        merge: makes one value of the values of two groups, None where that is not possible.
+    """
+
+    expression: Any
+    merge: Callable[[Any, Any], Any] | None
+
+
 @dataclass(frozen=True)
 class Grouping:
     """Groups rows by the values of a column, or by one part of its dates."""
@@ -263,19 +277,19 @@ class Metric:
         return self.function if self.column is None else f"{self.function}_{self.column.name}"
 
     @property
-    def expressions(self) -> Sequence[Any]:
+    def pieces(self) -> Sequence[Piece]:
         if self.column is None:
-            return [Count("*")]
+            return [Piece(Count("*"), operator.add)]
         path = self.column.path
-        expressions: Mapping[str, Sequence[Any]] = {
-            "sum": [Sum(path)],
+        pieces: Mapping[str, Sequence[Piece]] = {
+            "sum": [Piece(Sum(path), operator.add)],
             # Databases work averages out of floats, sums of decimals exactly.
-            "avg": [Sum(path), Count(path)],
-            "min": [Min(path)],
-            "max": [Max(path)],
-            "distinct": [Count(path, distinct=True)],
+            "avg": [Piece(Sum(path), operator.add), Piece(Count(path), operator.add)],
+            "min": [Piece(Min(path), min)],
+            "max": [Piece(Max(path), max)],
+            "distinct": [Piece(Count(path, distinct=True), None)],
         }
-        return expressions[self.function]
+        return pieces[self.function]
 
     def show(self, values: Sequence[Any]) -> Any:
         first, column = values[0], self.column
@@ -320,25 +334,34 @@ class Figures:
         # No model field has aliases like these.
         self.groupings = {f"mcp_group_{n}": grouping for n, grouping in enumerate(groupings)}
         self.metrics = [
-            (metric, {f"mcp_piece_{n}_{m}": each for m, each in enumerate(metric.expressions)})
+            (metric, {f"mcp_piece_{n}_{m}": piece for m, piece in enumerate(metric.pieces)})
             for n, metric in enumerate(metrics)
         ]
-        self.expressions = {alias: each for _, own in self.metrics for alias, each in own.items()}
+        self.pieces = {a: piece for _, pieces in self.metrics for a, piece in pieces.items()}
+        self.expressions = {alias: piece.expression for alias, piece in self.pieces.items()}
 
     def make_answer(self, order: str, limit: int) -> dict[str, Any]:
-        total = self._show_metrics(self.rows.aggregate(**self.expressions))
         if not self.groupings:
-            return {"total": total}
+            return {"total": self._show_metrics(self.rows.aggregate(**self.expressions))}
         values = {alias: grouping.expression for alias, grouping in self.groupings.items()}
         groups: QuerySet[Any, Any] = self.rows.values(**values).annotate(**self.expressions)
         # A window counts all groups, whatever the limit, without a second query.
         found = list(self.sort(groups.annotate(mcp_groups=Window(Count("*"))), order)[:limit])
         count = found[0]["mcp_groups"] if found else 0
+        has_more = count > len(found)
+        # The number of different values in all rows does not follow from the groups.
+        if has_more or any(piece.merge is None for piece in self.pieces.values()):
+            total = self.rows.aggregate(**self.expressions)
+        else:
+            total = {}
+            for alias, piece in self.pieces.items():
+                known = [row[alias] for row in found if row[alias] is not None]
+                total[alias] = reduce(piece.merge, known) if known and piece.merge else None
         return {
             "groups": [{**self._show_group(row), **self._show_metrics(row)} for row in found],
             "group_count": count,
-            "has_more": count > len(found),
-            "total": total,
+            "has_more": has_more,
+            "total": self._show_metrics(total),
         }
 
     def sort(self, groups: QuerySet[Any, Any], order: str) -> QuerySet[Any, Any]:

@@ -177,10 +177,10 @@ class WaitingCalls:
 
     def look(self) -> None:
         with self.lock:
-            now, ids = time.monotonic(), list(self.by_question)
+            now = time.monotonic()
             if now - self.looked < INTERVAL / 2:
                 return
-            self.looked = now
+            self.looked, ids = now, list(self.by_question)
         # A database that cannot be reached may be there at the next look.
         for question_id in attempt(lambda: read_answers(ids), {}):
             self.wake(question_id)
