@@ -7,6 +7,7 @@ import functools
 import inspect
 import sys
 import textwrap
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -41,22 +42,28 @@ class SourceLine(NamedTuple):
 
 
 @functools.cache
+def _read_lines(owner: type) -> Mapping[str, SourceLine]:
+    found: dict[str, SourceLine] = {}
+    for base in owner.__mro__:
+        path = getattr(sys.modules.get(base.__module__), "__file__", None) or ""
+        if is_project_file(path):
+            with suppress(OSError, SyntaxError, TypeError):
+                lines, start = inspect.getsourcelines(base)
+                own: Any = ast.parse(textwrap.dedent("".join(lines))).body[0]
+                for node in (own, *own.body):
+                    line = SourceLine(write_line(path, start + node.lineno - 1), base.__name__)
+                    for name in [""] if node is own else _list_targets(node):
+                        found.setdefault(name, line)
+    return found
+
+
 def find_line(owner: Any, name: str = "") -> SourceLine | None:
     """Return the line of the nearest class in an MRO that the project wrote, None for none.
 
     Args:
         name: of a member; the line is its ``name = ...`` or the method of that name.
     """
-    for base in getattr(owner, "__mro__", ()):
-        path = getattr(sys.modules.get(base.__module__), "__file__", None) or ""
-        if is_project_file(path):
-            with suppress(OSError, SyntaxError, TypeError):
-                lines, start = inspect.getsourcelines(base)
-                found: Any = ast.parse(textwrap.dedent("".join(lines))).body
-                for node in found[0].body if name else found:
-                    if not name or name in _list_targets(node):
-                        return SourceLine(write_line(path, start + node.lineno - 1), base.__name__)
-    return None
+    return _read_lines(owner).get(name) if isinstance(owner, type) else None
 
 
 def _list_targets(member: Any) -> list[str]:
@@ -78,8 +85,7 @@ class EndpointLines:
     def view(self) -> str:
         # A function of @api_view is what its class was made of. A view of an installed package has
         # no line of the project's.
-        view_class: Any = self.endpoint.view_class
-        own = find_line(view_class)
+        own = find_line(self.endpoint.view_class)
         return own.place if own else self.function or str(self.endpoint.place)
 
     @property
@@ -111,8 +117,7 @@ class EndpointLines:
 
 def _find_field(serializer: Any, name: str) -> dict[str, str] | None:
     """Return the line of a field: of the serializer, else of its model, else of Meta."""
-    owner: Any = type(serializer)
-    field, source = serializer.fields.get(name), name
+    owner, field, source = type(serializer), serializer.fields.get(name), name
     model, line = getattr(getattr(owner, "Meta", None), "model", None), find_line(owner, name)
     if line is None and model:
         source = getattr(field, "source", name)
@@ -139,7 +144,7 @@ def _find_filter(view: Any, name: str) -> dict[str, str] | None:
         *getattr(filterset, "base_filters", ()),
         *(getattr(view, "filterset_fields", None) or ()),
     }
-    owner: Any = type(view) if filterset is None else filterset
+    owner = type(view) if filterset is None else filterset
     own = find_line(owner)
     if own is None or not made & {name, name.partition("__")[0]}:
         return None
