@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any, TypeGuard
 
 from django.core import validators
-from django.utils.translation import ngettext
+from django.utils.text import capfirst
 from rest_framework.fields import RegexField, SlugField, empty
 from rest_framework.validators import UniqueValidator
 
@@ -18,7 +18,6 @@ from drf_mcp.exceptions import attempt
 from drf_mcp.introspection import serializer_fields
 from drf_mcp.introspection.field_schema import (
     FieldSchema,
-    Limit,
     explain,
     join_sentences,
     name_json_type,
@@ -39,6 +38,7 @@ from drf_mcp.introspection.text import (
     join_values,
     name_kind,
     says_more,
+    with_plural,
 )
 from drf_mcp.introspection.types import AnyField
 
@@ -182,12 +182,7 @@ def _add_constraints(field: Any, described: Any) -> FieldSchema:
         elif kind is validators.MaxValueValidator:
             schema = _add_bound(schema, "maximum", limit)
         elif kind is validators.MinLengthValidator and allows_blank:
-            words = ngettext(
-                "At least %(count)s character, or empty",
-                "At least %(count)s characters, or empty",
-                limit,
-            )
-            schema = explain(schema, words % {"count": limit})
+            schema = explain(schema, f"At least {with_plural(limit, 'character')}, or empty")
         elif kind is validators.MinLengthValidator and part and "enum" not in schema:
             schema |= {f"min{part}": max(schema.get(f"min{part}", limit), limit)}
         elif kind is validators.MaxLengthValidator and part and "enum" not in schema:
@@ -211,11 +206,9 @@ def _add_bound(schema: FieldSchema, keyword: str, limit: Any) -> Any:
         return schema
     if kind not in NUMBERS:
         # No keyword fits: a sentence in the description, and words for errors.
-        sentence = "At least %(limit)s" if is_least else "At most %(limit)s"
-        words = "at least %(limit)s" if is_least else "at most %(limit)s"
-        limits = (*schema.meaning.limits, Limit(words, limit))
-        explained = FieldSchema.of(explain(schema, sentence % {"limit": limit}))
-        return explained.with_meaning(limits=limits)
+        words = f"at least {limit}" if is_least else f"at most {limit}"
+        explained = FieldSchema.of(explain(schema, capfirst(words)))
+        return explained.with_meaning(limits=(*schema.meaning.limits, words))
     number = limit if isinstance(limit, (int, float)) else float(limit)
     if kind == "integer":
         number = math.ceil(limit) if is_least else math.floor(limit)
@@ -230,16 +223,15 @@ def _add_pattern(
     schema: FieldSchema, validator: validators.RegexValidator, allows_blank: bool
 ) -> Any:
     expression: Any = validator.regex
-    facts = {"pattern": expression.pattern}
     message = clean_text(validator.message)
     message = "" if message in map(clean_text, DEFAULT_MESSAGES) else message
     if validator.inverse_match:
-        return explain(schema, message, "Must not match {pattern}".format(**facts))
+        return explain(schema, message, f"Must not match {expression.pattern}")
     portable = translate_pattern(expression.pattern, expression.flags)
     is_text = schema.get("type") == "string" and "pattern" not in schema
     # A blank value never reaches the validators, so the pattern must not refuse it.
     if portable is None or not is_text or allows_blank:
-        return explain(schema, message or "Must match {pattern}".format(**facts))
+        return explain(schema, message or f"Must match {expression.pattern}")
     return explain(schema | {"pattern": portable}, message)
 
 

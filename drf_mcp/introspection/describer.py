@@ -160,8 +160,7 @@ class Describer:
         own = type(self)
         remedy = RETURN_EARLY
         if getattr(own, hook) is not getattr(Describer, hook):
-            facts = {"hook": hook, "class": f"{own.__module__}.{own.__qualname__}"}
-            remedy = "Mend {hook}() of {class}.".format(**facts)
+            remedy = f"Mend {hook}() of {own.__module__}.{own.__qualname__}."
         return self.inspection.attempt(getattr(self, hook), remedy, default)
 
 

@@ -21,7 +21,7 @@ PNG = (
 
 @dataclass(frozen=True)
 class ValueKind:
-    """A kind of text, such as a date. Its words are English, and translated where they are used.
+    """A kind of text, such as a date.
 
     Attributes:
         sentence: for descriptions; "" where every client knows the format.
@@ -29,7 +29,6 @@ class ValueKind:
         example: such a text.
         pattern: the texts that REST framework and Django read, "" where other code reads them.
         plain: whether the pattern says the same as the sentence.
-        format: the format that the words name, "" for words without a name in them.
     """
 
     sentence: str
@@ -37,17 +36,6 @@ class ValueKind:
     example: str = ""
     pattern: str = ""
     plain: bool = False
-    format: str = ""
-
-
-@dataclass(frozen=True)
-class Limit:
-    # Lazy: descriptions and errors may be in two languages.
-    words: Any
-    limit: Any
-
-    def __str__(self) -> str:
-        return str(self.words % {"limit": self.limit})
 
 
 FORMATS = {
@@ -97,8 +85,7 @@ FILES = (FILE, IMAGE, FORMATS["binary"])
 
 
 def make_own_format(format_name: str) -> ValueKind:
-    sentence = f"Format: {format_name}"
-    return ValueKind(sentence, "a string in the format %(format)s", format=format_name)
+    return ValueKind(f"Format: {format_name}", f"a string in the format {format_name}")
 
 
 @dataclass(frozen=True)
@@ -106,7 +93,7 @@ class Meaning:
     """What no keyword says of a value.
 
     Attributes:
-        limits: bounds for which the type has no keyword.
+        limits: bounds for which the type has no keyword, in words.
         intention: the intended values, in words, where the schema takes any.
         finder: the tool that lists the objects which the value identifies.
         identity: the sentence of the description that says what the value identifies.
@@ -116,7 +103,7 @@ class Meaning:
     """
 
     kind: ValueKind | None = None
-    limits: tuple[Limit, ...] = ()
+    limits: tuple[str, ...] = ()
     intention: str = ""
     finder: str = ""
     identity: str = ""

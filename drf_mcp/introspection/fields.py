@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from django.template.defaultfilters import filesizeformat
-from django.utils.translation import ngettext, ngettext_lazy
+from django.utils.text import capfirst
 from rest_framework import ISO_8601, fields
 from rest_framework.settings import api_settings
 from rest_framework.utils import humanize_datetime
@@ -23,7 +23,6 @@ from drf_mcp.introspection.field_schema import (
     MOST_VALUES,
     WHOLE_NUMBER,
     FieldSchema,
-    Limit,
     explain,
     join_sentences,
     make_own_format,
@@ -31,7 +30,7 @@ from drf_mcp.introspection.field_schema import (
     name_json_type,
 )
 from drf_mcp.introspection.model_fields import find_model_field
-from drf_mcp.introspection.text import clean_text, join_values, says_more
+from drf_mcp.introspection.text import clean_text, join_values, says_more, with_plural
 from drf_mcp.introspection.types import Schema
 from drf_mcp.settings import mcp_settings
 
@@ -113,24 +112,17 @@ class BigIntegerDescriber(FieldDescriber):
     get_output_schema = get_input_schema
 
 
-MOST_DIGITS = ngettext_lazy("at most %(limit)s digit", "at most %(limit)s digits", "limit")
-PLACES = ngettext_lazy("%(limit)s decimal place", "%(limit)s decimal places", "limit")
-
-
 class DecimalDescriber(FieldDescriber):
     field_classes = (fields.DecimalField,)
 
     def get_input_schema(self) -> Schema:
         field = self.field
         digits, places, least = field.max_digits, field.decimal_places, field.min_value
-        limits, words, pattern = [], [], ""
+        limits, pattern = [], ""
         if digits is not None:
-            limits.append(Limit(MOST_DIGITS, digits))
-            most = ngettext("At most %(limit)s digit", "At most %(limit)s digits", digits)
-            words.append(most % {"limit": digits})
+            limits.append(f"at most {with_plural(digits, 'digit')}")
         if places is not None:
-            limits.append(Limit(PLACES, places))
-            words.append(PLACES % {"limit": places})
+            limits.append(with_plural(places, "decimal place"))
         # A localized field takes the separators of a language.
         if places is not None and not getattr(field, "localize", False):
             sign = "" if isinstance(least, (int, float, Decimal)) and least >= 0 else "-?"
@@ -140,7 +132,7 @@ class DecimalDescriber(FieldDescriber):
             number = f"0{part}" if digits == places else f"{whole}({part})?" if places else whole
             pattern = f"^{sign}{number}$"
         # The sentence has the limits, since write_text drops it where the pattern says the same.
-        sentence = join_sentences(DECIMAL.sentence, ", ".join(words))
+        sentence = join_sentences(DECIMAL.sentence, capfirst(", ".join(limits)))
         kind = replace(DECIMAL, sentence=sentence, pattern=pattern)
         schema = FieldSchema(self.get_output_schema()).with_kind(kind)
         return schema.with_meaning(limits=tuple(limits))
@@ -207,8 +199,7 @@ class FileDescriber(FieldDescriber):
     def get_input_schema(self) -> Schema:
         kind = IMAGE if isinstance(self.field, fields.ImageField) else FILE
         limit = filesizeformat(mcp_settings.MAX_UPLOAD_BYTES).replace("\xa0", " ")
-        facts = {"kind": kind.sentence, "size": limit}
-        words = "{kind} (data:TYPE;name=NAME;base64,...), at most {size}".format(**facts)
+        words = f"{kind.sentence} (data:TYPE;name=NAME;base64,...), at most {limit}"
         return explain(FieldSchema(STRING).with_meaning(kind=kind), words)
 
     def get_output_schema(self) -> Schema:

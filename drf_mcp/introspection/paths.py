@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import models
 from django.urls import converters
+from django.utils.text import capfirst
 from rest_framework.versioning import (
     NamespaceVersioning,
     QueryParameterVersioning,
@@ -236,9 +237,8 @@ class PathParameters:
         owner = "" if named.names_own_row else find_model_name(model)
         words = clean_text(getattr(field, "help_text", ""))
         if not words and not named.says(key, owner):
-            title = "Primary key" if key is None else f"{key[:1].upper()}{key[1:]}"
-            facts = {"key": title, "model": find_model_name(model)}
-            words = "{key} of the {model}".format(**facts)
+            title = "Primary key" if key is None else capfirst(key)
+            words = f"{title} of the {find_model_name(model)}"
         return explain(describe_input(field) or STRING, words)
 
     def _looks_up_row(self) -> bool:

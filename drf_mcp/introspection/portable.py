@@ -8,8 +8,6 @@ import re
 from dataclasses import replace
 from typing import Any, TypeGuard
 
-from django.utils.translation import ngettext_lazy
-
 from drf_mcp.introspection.field_schema import (
     ANY_VALUE,
     FORMATS,
@@ -27,6 +25,7 @@ from drf_mcp.introspection.text import (
     clean_text,
     describe_intention,
     join_values,
+    with_plural,
 )
 from drf_mcp.introspection.types import Schema
 from drf_mcp.json_text import JSONPointer
@@ -51,14 +50,7 @@ KEYWORDS = (
     "required",
     "default",
 )
-MEMBERS = {
-    "minProperties": ngettext_lazy(
-        "At least %(minProperties)s member", "At least %(minProperties)s members", "minProperties"
-    ),
-    "maxProperties": ngettext_lazy(
-        "At most %(maxProperties)s member", "At most %(maxProperties)s members", "maxProperties"
-    ),
-}
+MEMBERS = {"minProperties": "At least", "maxProperties": "At most"}
 # How many values of a long enumeration are named.
 SHOWN_VALUES = 3
 TYPED = ("type", "items", "properties", "required", "additionalProperties")
@@ -87,9 +79,8 @@ def _write_part(given: Any) -> FieldSchema:
             # Only some choices are named: each costs tokens in every list of tools.
             choices = meaning.choices or tuple((value, "") for value in unique)
             shown = ", ".join(str(value) for value, label in choices[:SHOWN_VALUES])
-            facts = {"count": len(unique), "values": shown}
             meaning, schema["enum"] = replace(meaning, choices=choices), None
-            schema = explain(schema, "One of {count} values, such as {values}".format(**facts))
+            schema = explain(schema, f"One of {len(unique)} values, such as {shown}")
         schema = explain(schema, "May be blank" if "" in values else "")
     # Read before write_text turns the format into words.
     kind = meaning.kind or FieldSchema(schema).kind
@@ -217,8 +208,8 @@ def _write_bounds(schema: Schema) -> Schema:
         if not _is_finite_number(limit):
             continue
         if schema.get("type") != "integer":
-            words = "Greater than %(limit)s" if step > 0 else "Less than %(limit)s"
-            schema = explain(schema, words % {"limit": limit})
+            words = "Greater than" if step > 0 else "Less than"
+            schema = explain(schema, f"{words} {limit}")
             continue
         whole = step + (math.floor(limit) if step > 0 else math.ceil(limit))
         bounds = [whole] if present is None else [whole, present]
@@ -232,7 +223,7 @@ def _explain_others(schema: Schema) -> Schema:
     if not isinstance(example, str) and example is not None:
         example = json.dumps(example, ensure_ascii=False, default=str)
     counts = [
-        words % schema
+        f"{words} {with_plural(schema[name], 'member')}"
         for name, words in MEMBERS.items()
         if isinstance(schema.get(name), int) and schema[name] > 0
     ]
@@ -240,7 +231,7 @@ def _explain_others(schema: Schema) -> Schema:
         schema,
         "" if schema.get("description") else clean_text(schema.get("title")),
         f"Values: {describe_intention(values)}" if values else "",
-        "A multiple of {multipleOf}".format(**schema) if schema.get("multipleOf") else "",
+        f"A multiple of {schema['multipleOf']}" if schema.get("multipleOf") else "",
         "No duplicates" if schema.get("uniqueItems") is True else "",
         *counts,
         f"Example: {example}" if example else "",

@@ -265,8 +265,8 @@ class RequestBody:
         refusal = attempt(lambda: parsers.describe_refusal(body), None)
         if not refusal:
             return body
-        words = "The view's parser reads documents of its own: %(refusal)s"
-        inspection.add_finding(words % {"refusal": refusal}, DOCUMENT)
+        words = f"The view's parser reads documents of its own: {refusal}"
+        inspection.add_finding(words, DOCUMENT)
         return parsers.get_document(parsers.json_parser, body)
 
 
@@ -358,10 +358,8 @@ class SerializerBody:
             return OPEN
         is_closed = converts_like_drf(serializer)
         if not is_closed:
-            facts = {"serializer": type(serializer).__name__}
-            inspection.add_finding(
-                "{serializer} reads its input itself.".format(**facts), HANDED_ON_ADVICE
-            )
+            words = f"{type(serializer).__name__} reads its input itself."
+            inspection.add_finding(words, HANDED_ON_ADVICE)
             if not self._is_built_on_fields():
                 return OPEN
         return Body("object", fields=tuple(self.get_fields(is_closed=is_closed)))

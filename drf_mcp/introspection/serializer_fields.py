@@ -75,8 +75,8 @@ def describe_uniqueness(serializer: Any) -> dict[str, str]:
         if isinstance(validator, validators.UniqueTogetherValidator):
             for name in validator.fields:
                 others = join_values(other for other in validator.fields if other != name)
-                words = "Unique together with %(names)s" if others else "Unique"
-                rules.setdefault(name, []).append(words % {"names": others})
+                words = f"Unique together with {others}" if others else "Unique"
+                rules.setdefault(name, []).append(words)
         elif isinstance(validator, BaseUniqueForValidator):
             words = clean_text(validator.message).format(date_field=validator.date_field)
             rules.setdefault(validator.field, []).append(words)

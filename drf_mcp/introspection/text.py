@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from django.utils import translation
 from django.utils.encoding import force_str
 from django.utils.text import camel_case_to_spaces
-from django.utils.translation import ngettext_lazy
 
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.option_types.spelling import find_nearest
@@ -60,8 +60,11 @@ def leave_out_commas(text: str) -> str:
 
 
 def with_article(noun: str) -> str:
-    text = "an {noun}" if noun[:1].lower() in "aeio" else "a {noun}"
-    return text.format(noun=noun)
+    return f"an {noun}" if noun[:1].lower() in "aeio" else f"a {noun}"
+
+
+def with_plural(number: Any, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def join_values(values: Iterable[Any]) -> str:
@@ -112,26 +115,6 @@ NOUNS = {
 MOST_CHOICES, MOST_NEAREST = 20, 5
 
 
-VALUE_BOUNDS = (
-    "%(value)s from %(low)s to %(high)s",
-    "%(value)s of at least %(low)s",
-    "%(value)s of at most %(high)s",
-)
-LENGTH_BOUNDS = (
-    "%(value)s from %(low)s to %(high)s characters",
-    ngettext_lazy(
-        "%(value)s of at least %(low)s character",
-        "%(value)s of at least %(low)s characters",
-        "low",
-    ),
-    ngettext_lazy(
-        "%(value)s of at most %(high)s character",
-        "%(value)s of at most %(high)s characters",
-        "high",
-    ),
-)
-
-
 def describe_accepted(schema: Any, near: Any = None) -> str | None:
     """Return the values that a schema takes in words, None where it takes any.
 
@@ -149,9 +132,8 @@ def describe_accepted(schema: Any, near: Any = None) -> str | None:
         choices = [choice for choice in choices if str(choice) != str(near)]
         if not choices:
             return None
-        facts = {"values": join_values(choices[:MOST_CHOICES])}
-        is_cut = len(choices) > MOST_CHOICES
-        return ("one of %(values)s, …" if is_cut else "one of %(values)s") % facts
+        cut = ", …" if len(choices) > MOST_CHOICES else ""
+        return f"one of {join_values(choices[:MOST_CHOICES])}{cut}"
     if kind == "array":
         return _describe_array(describe_accepted(schema.get("items"), near))
     if kind is None:
@@ -161,14 +143,8 @@ def describe_accepted(schema: Any, near: Any = None) -> str | None:
     # That a text must not be empty goes without saying.
     least, most = schema.get("minLength"), schema.get("maxLength")
     shortest = None if name or (least == 1 and most is None) else least
-    for low, high, forms in (
-        (schema.get("minimum"), schema.get("maximum"), VALUE_BOUNDS),
-        (shortest, most, LENGTH_BOUNDS),
-    ):
-        if low is not None or high is not None:
-            between, at_least, at_most = forms
-            form = at_most if low is None else at_least if high is None else between
-            words = str(form % {"value": words, "low": low, "high": high})
+    words += _describe_bounds(schema.get("minimum"), schema.get("maximum"))
+    words += _describe_bounds(shortest, most, partial(with_plural, noun="character"))
     # A pattern of the kind itself is in the words already.
     pattern, known = schema.get("pattern"), schema.kind
     if pattern is not None and (known is None or known.pattern != pattern):
@@ -176,6 +152,12 @@ def describe_accepted(schema: Any, near: Any = None) -> str | None:
     if finder := schema.meaning.finder:
         words = f"{words} that {finder} gives"
     return words
+
+
+def _describe_bounds(low: Any, high: Any, say: Callable[[Any], str] = str) -> str:
+    if low is None:
+        return "" if high is None else f" of at most {say(high)}"
+    return f" of at least {say(low)}" if high is None else f" from {low} to {say(high)}"
 
 
 def _describe_array(item: str | None) -> str:
@@ -202,11 +184,9 @@ def name_kind(schema: FieldSchema) -> str:
     kind, limits = schema.kind, schema.meaning.limits
     if kind is None:
         return ""
-    words = kind.words
-    words = words % {"format": kind.format} if kind.format else words
     if not limits:
-        return words
-    words, bracket, inside = words.removesuffix(")").partition(" (")
+        return kind.words
+    words, bracket, inside = kind.words.removesuffix(")").partition(" (")
     return f"{words} ({join_values([inside, *limits] if bracket else limits)})"
 
 

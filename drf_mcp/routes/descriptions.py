@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from django.db import models
+from django.utils.text import capfirst
 from rest_framework.pagination import LimitOffsetPagination, PageNumberPagination
 from rest_framework.views import APIView
 
@@ -178,8 +179,7 @@ class Subject:
                 text = FLAG_VERBS.get(words[0], "Set whether {one} is {name}")
                 words = words[words[0] in FLAG_VERBS :]
             title = text.format(name=" ".join(words), one=objects)
-        # `str.capitalize` would lower the other letters.
-        return f"{title[:1].upper()}{title[1:]}"
+        return capfirst(title)
 
 
 # --- Descriptions ----------------------------------------------------------------------------

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from django.utils.text import capfirst
+
 from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.inspection import STANDARD
@@ -244,12 +246,12 @@ class ArgumentSources:
                 text = f"{text} by {join_values(further)}"
             said = known.get("description", "").lower()
             if not is_key and not {key, names[0].lower()}.issubset(re.findall(r"\w+", said)):
-                known = known.without_words(f"{key[:1].upper()}{key[1:]} of the {names[0]}")
+                known = known.without_words(f"{capfirst(key)} of the {names[0]}")
                 text = f"The {' '.join(key.split('_'))} of {with_article(names[0])}, {text}"
             elif is_named and is_key:
                 text = ""
             else:
-                text = f"{text[:1].upper()}{text[1:]}"
+                text = capfirst(text)
             return FieldSchema.of(explain(known, text)).with_meaning(finder=finder)
 
         return _explain_place(schema, place, explain_one)

@@ -223,8 +223,7 @@ class FilterSetParameters(BackendParameters):
         with noted_queries() as queries:
             items = inspection.attempt(self._find_filters, RETURN_EARLY, declared)
             for name, item in items.items():
-                facts = {"filter": name, "class": filterset_class.__qualname__}
-                remedy = "Check the filter '{filter}' of {class}.".format(**facts)
+                remedy = f"Check the filter '{name}' of {filterset_class.__qualname__}."
                 found += self._describe_filter(name, item, remedy, declared.get(name))
         if queries and self.names_rows:
             inspection.row_queries += queries
