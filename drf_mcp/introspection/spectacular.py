@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,7 @@ from drf_spectacular.extensions import (
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import (
     ComponentRegistry,
+    ResolvedComponent,
     build_basic_type,
     force_instance,
     is_basic_type,
@@ -23,7 +25,7 @@ from drf_spectacular.plumbing import (
     resolve_type_hint,
 )
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiRequest
+from drf_spectacular.utils import OpenApiRequest, PolymorphicProxySerializer
 from rest_framework.fields import Field, empty
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
@@ -32,10 +34,32 @@ from drf_mcp.introspection.portable import resolve_references
 from drf_mcp.introspection.types import UNDECLARED, AnyField, Schema
 
 DECORATORS = "drf_spectacular.utils"
+# The registry of components is shared, and drf-spectacular is not safe for threads.
+LOCK = threading.RLock()
 SERIALIZER_NAMES = ("get_serializer", "get_serializer_class", "serializer_class")
 MEDIA_TYPES = ("application/json", "multipart/form-data", "application/x-www-form-urlencoded")
 
 
+class SharedRegistry(ComponentRegistry):
+    # The components of all endpoints; two serializers of one name get a name each.
+
+    def __contains__(self, component: ResolvedComponent) -> bool:
+        name, number = component.name, 2
+        while component.key in self._components:
+            if _identify(self._components[component.key].object) == _identify(component.object):
+                return True
+            component.name, number = f"{name}{number}", number + 1
+        return False
+
+
+def _identify(target: Any) -> Any:
+    # Instances of one serializer class are one component.
+    if not isinstance(target, Field) or isinstance(target, PolymorphicProxySerializer):
+        return target
+    return type(target)
+
+
+REGISTRY = SharedRegistry()
 # drf-spectacular's own functions have no annotations.
 make_instance: Any = force_instance
 resolve_hint: Any = resolve_type_hint
@@ -63,8 +87,7 @@ class SpectacularAnnotations:
         self.view, request = copy.copy(view), view.request
         version = getattr(request, "version", None), getattr(request, "versioning_scheme", None)
         self.view.determine_version = lambda *args, **kwargs: version
-        self.schema.view, self.schema.method = self.view, method
-        self.schema.registry = ComponentRegistry()
+        self.schema.view, self.schema.method, self.schema.registry = self.view, method, REGISTRY
         self.schema.path = self.schema.path_regex = self.schema.path_prefix = "/"
 
     @property
@@ -83,7 +106,8 @@ class SpectacularAnnotations:
 
     def parameters(self) -> dict[tuple[str, str], Any]:
         """Return OpenAPI parameters by (name, location), None for one that is taken out."""
-        found = self.schema._process_override_parameters()
+        with LOCK:
+            found = self.schema._process_override_parameters()
         return {key: found[key] and self._convert_parameter(found[key]) for key in found}
 
     def _convert_parameter(self, declared: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,8 +118,9 @@ class SpectacularAnnotations:
         extension = OpenApiFilterExtension.get_match(backend)
         if extension is None:
             return None
-        declared = extension.get_schema_operation_parameters(self.schema)
-        return [self._convert_parameter(parameter) for parameter in declared]
+        with LOCK:
+            declared = extension.get_schema_operation_parameters(self.schema)
+            return [self._convert_parameter(parameter) for parameter in declared]
 
     @cached_property
     def _request_serializer(self) -> Any:
@@ -171,17 +196,20 @@ class SpectacularAnnotations:
                 return None
         elif OpenApiSerializerFieldExtension.get_match(field) is None:
             return None
-        return self.convert(self.schema._map_serializer_field(field, "request") or {})
+        with LOCK:
+            return self.convert(self.schema._map_serializer_field(field, "request") or {})
 
     def _serializer_schema(self, serializer: Any) -> Schema:
-        component = self.schema.resolve_serializer(serializer, "request")
-        return self.convert(component.ref if component else {})
+        with LOCK:
+            component = self.schema.resolve_serializer(serializer, "request")
+            return self.convert(component.ref if component else {})
 
     def convert(self, schema: Any) -> Schema:
-        components = self.schema.registry._components.items()
-        schemas = {name: component.schema for (name, _), component in components}
-        document = {"components": {"schemas": schemas}}
-        return _to_json_schema(resolve_references(schema, document))
+        with LOCK:
+            components = REGISTRY._components.items()
+            schemas = {name: component.schema for (name, _), component in components}
+            document = {"components": {"schemas": schemas}}
+            return _to_json_schema(resolve_references(schema, document))
 
 
 # --- Schemas of OpenAPI 3.0 as JSON Schema --------------------------------------------------------
