@@ -115,7 +115,7 @@ class DescribedField:
         own = "" if name_kind(schema) else schema.get("description", "")
         null = "May be null" if self.field.allow_null else ""
         hint = f"Meant to be {words}"
-        intended: FieldSchema = FieldSchema(explain({}, hint, own, null))
+        intended = explain({}, hint, own, null)
         json_type = next(iter(schema.types), "")
         return intended.with_meaning(intention=words, json_type=json_type)
 
@@ -134,7 +134,7 @@ class DescribedField:
         rules = named.get(str(field.field_name), ())
         for validator in filter(inspect.isfunction, field.validators):
             rules += find_rules_of_validator(validator)
-        return FieldSchema.of(explain(schema, *rules)) if rules else schema
+        return explain(schema, *rules)
 
     def _with_default(self, schema: FieldSchema) -> FieldSchema:
         # A partial update leaves a missing field as it is.
@@ -153,7 +153,7 @@ class DescribedField:
         fits = json_type in ("", kind) or (json_type, kind) == ("number", "integer")
         if default is None or not fits or not schema.allows(default):
             return schema
-        return schema | {"default": default}  # type: ignore[no-any-return]
+        return schema | {"default": default}
 
 
 SAFE_INTEGER = 2**53 - 1
@@ -168,7 +168,7 @@ DEFAULT_MESSAGES = (
 
 
 def _add_constraints(field: Any, described: Any) -> FieldSchema:
-    schema: Any = FieldSchema.of(described)
+    schema = FieldSchema.of(described)
     allows_blank = getattr(field, "allow_blank", False)
     for validator in field.validators:
         # Exact classes only: a project's subclass may validate in another way. A callable limit may
@@ -197,18 +197,18 @@ def _add_constraints(field: Any, described: Any) -> FieldSchema:
         elif is_extension_validator(validator) and validator.allowed_extensions:
             names = join_values(validator.allowed_extensions)
             schema = explain(schema, f"File types: {names}")
-    return FieldSchema.of(schema)
+    return schema
 
 
-def _add_bound(schema: FieldSchema, keyword: str, limit: Any) -> Any:
+def _add_bound(schema: FieldSchema, keyword: str, limit: Any) -> FieldSchema:
     is_least, kind = keyword == "minimum", schema.get("type")
     if "enum" in schema:
         return schema
     if kind not in NUMBERS:
         # No keyword fits: a sentence in the description, and words for errors.
         words = f"at least {limit}" if is_least else f"at most {limit}"
-        explained = FieldSchema.of(explain(schema, capfirst(words)))
-        return explained.with_meaning(limits=(*schema.meaning.limits, words))
+        limits = (*schema.meaning.limits, words)
+        return explain(schema, capfirst(words)).with_meaning(limits=limits)
     number = limit if isinstance(limit, (int, float)) else float(limit)
     if kind == "integer":
         number = math.ceil(limit) if is_least else math.floor(limit)

@@ -130,18 +130,17 @@ class FieldSchema(dict[str, Any]):
             return schema
         return cls(schema if isinstance(schema, dict) else ())
 
-    def __or__(self, other: Any) -> Any:
+    def __or__(self, other: Any) -> FieldSchema:  # type: ignore[override]
         return FieldSchema({**self, **other}, self.meaning)
 
     def with_meaning(self, **meaning: Any) -> FieldSchema:
         return FieldSchema(self, replace(self.meaning, **meaning))
 
     def with_example(self, value: Any) -> FieldSchema:
-        written: FieldSchema = self | {"examples": [value]}
-        return written.with_meaning(examples=(value,))
+        return (self | {"examples": [value]}).with_meaning(examples=(value,))
 
     def with_kind(self, kind: ValueKind) -> FieldSchema:
-        return FieldSchema(explain(self, kind.sentence), replace(self.meaning, kind=kind))
+        return explain(self, kind.sentence).with_meaning(kind=kind)
 
     @property
     def types(self) -> list[str]:
@@ -222,7 +221,8 @@ def join_sentences(*parts: str) -> str:
     return " ".join(dict.fromkeys(closed))
 
 
-def explain(schema: dict[str, Any], *parts: str) -> dict[str, Any]:
+def explain(given: Any, *parts: str) -> FieldSchema:
+    schema = FieldSchema.of(given)
     description = join_sentences(schema.get("description", ""), *parts)
     return schema | {"description": description} if description else schema
 

@@ -239,7 +239,7 @@ def describe_choices(choices: Mapping[Any, Any]) -> FieldSchema:
     labels = {value: label for value, label in names if says_more(label, value)}
     shown = (value for value, _ in names if value in labels or (labels and not is_text))
     words = (f"{value} = {labels[value]}" if value in labels else value for value in shown)
-    return FieldSchema.of(explain(schema, join_values(words)))
+    return explain(schema, join_values(words))
 
 
 class ChoiceDescriber(FieldDescriber):

@@ -148,10 +148,8 @@ class RelationDescriber(FieldDescriber):
         if self.field.help_text:
             return schema
         model = find_related_model(self.field)
-        unknown = "object"
-        name = unknown if model is None else find_model_name(model)
-        identity = f"{key} of the {name}"
-        return FieldSchema.of(explain(schema, identity)).with_meaning(identity=identity)
+        identity = f"{key} of the {'object' if model is None else find_model_name(model)}"
+        return explain(schema, identity).with_meaning(identity=identity)
 
 
 class PrimaryKeyDescriber(RelationDescriber):

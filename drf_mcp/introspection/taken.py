@@ -136,7 +136,7 @@ class TakenMembers:
         if not further and not changed:
             return schema
         every = {**properties, **changed, **further}
-        return FieldSchema.of(schema) | {"properties": every}  # type: ignore[no-any-return]
+        return FieldSchema.of(schema) | {"properties": every}
 
     def describe_read_only(self, field: Any, place: Place, read: Iterable[str]) -> dict[str, Any]:
         # A key distinguishes rows for code that reads the rows as they were sent.

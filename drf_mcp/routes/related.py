@@ -252,7 +252,7 @@ class ArgumentSources:
                 text = ""
             else:
                 text = capfirst(text)
-            return FieldSchema.of(explain(known, text)).with_meaning(finder=finder)
+            return explain(known, text).with_meaning(finder=finder)
 
         return _explain_place(schema, place, explain_one)
 

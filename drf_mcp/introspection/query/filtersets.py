@@ -147,7 +147,7 @@ class FilterParameters:
         extra = self.item.extra
         words = self._name_purpose(self.item.label, {})
         purpose = clean_text(extra.get("help_text")) or words
-        schema = explain(describe_input(column) or STRING, purpose, sentence)
+        schema: Schema = explain(describe_input(column) or STRING, purpose, sentence)
         several = isinstance(self.item, filters.MultipleChoiceFilter)
         schema = {"type": "array", "items": schema} if several else schema
         required = bool(extra.get("required"))
@@ -182,7 +182,7 @@ class FilterParameters:
         base = next(base for base in type(field).__mro__ if base in SCALARS)
         limits = {name: getattr(field, bound, None) for name, bound in BOUNDS.items()}
         numbers = {name: n for name, n in limits.items() if isinstance(n, (int, float))}
-        return FieldSchema.of(SCALARS[base]) | numbers  # type: ignore[no-any-return]
+        return FieldSchema.of(SCALARS[base]) | numbers
 
     def _make_choice_schema(self, field: Any) -> Schema:
         if callable(self.item.extra.get("choices")):
@@ -249,7 +249,7 @@ class FilterParameters:
     def explain(self, schema: Schema, field: Any) -> Schema:
         purpose = self._find_purpose(field, schema)
         words = explain({}, purpose, schema.get("description", ""))
-        return FieldSchema.of(schema) | words  # type: ignore[no-any-return]
+        return FieldSchema.of(schema) | words
 
     # --- What the description says ------------------------------------------------------------
 
