@@ -98,6 +98,13 @@ def test_generic_views_are_named_like_viewsets(tools_of):
     ]
 
 
+def test_the_action_is_not_repeated_where_the_path_of_a_generic_view_ends_with_it(tools_of):
+    class Added(generics.CreateAPIView): ...
+
+    added = [path("boxes/list/", BoxList.as_view()), path("box-create", Added.as_view())]
+    assert set(tools_of(*added)) == {"boxes_list", "boxes_list_create", "box_create"}
+
+
 def test_prefixes_for_apis_and_versions_are_left_out(tools_of):
     cases = ["api/", "rest/", "v1/", "api/v2/", "API/v1.2/", "api/rest/v3/"]
     assert [
