@@ -167,7 +167,7 @@ class QueryParameters:
     def _read_code(self) -> QueryReading:
         reading = self.inspection.query_reading
         classes = list(reading.serializers)
-        if reading.hooks & SERIALIZING:
+        if reading.followed & SERIALIZING:
             classes += self._find_serializers()
         parts = _read_serializers(classes, self._facts)
         view_class = type(self.view)

@@ -301,15 +301,11 @@ class CallReader(RunParts):
         if is_view:
             self.tell("call", find_synchronous_name(name))
             self.reader.asked.add(name)
-        if name in instance.attributes and after is None:
-            return self.escape_all(positional, keywords)
         if name == "get_initial" and issubclass(instance.kind, BaseSerializer):
             return (RequestPart(INITIAL_DATA, is_of_fields=True),)
         member, home = find_member(instance.kind, name, after)
         if inspect.isclass(member):
-            if is_schema(member):
-                return self.make(member, positional, keywords, name)
-            return self.call(KnownValue(member), node, positional, keywords)
+            return self.call(KnownValue(member, name), node, positional, keywords)
         function = unwrap_member(member)
         made: Values = ()
         is_known = is_view and find_synchronous_name(name) in HOOKS
@@ -385,7 +381,7 @@ class CallReader(RunParts):
         except TypeError:
             return self.escape_all(positional, keywords)
         if value in COPIERS and len(positional) == 1 and not keywords:
-            return self.copy_pairs(positional[0]) if value is dict else positional[0]
+            return positional[0]
         if value in LISTING and positional:
             self.look(positional[0])
             return positional[0]
@@ -409,15 +405,6 @@ class CallReader(RunParts):
                 self.reader.use(target)
             return self.construct(value, positional, keywords, target.attribute)
         return self.call_function(value, node, positional, keywords)
-
-    def copy_pairs(self, values: Values) -> Values:
-        # dict(CHOICES)
-        if len(values) != 1 or not isinstance(values[0], KnownValue):
-            return values
-        try:
-            return (KnownValue(dict(self.reader.use(values[0]))),)
-        except (TypeError, ValueError):
-            return UNKNOWN
 
     def convert(self, kind: str, positional: list[Values]) -> Values:
         for values in positional:
@@ -450,7 +437,7 @@ class CallReader(RunParts):
         self, kind: Any, positional: list[Values], keywords: Keywords, attribute: str = ""
     ) -> Values:
         if is_schema(kind):
-            return self.make(kind, positional, keywords)
+            return self.make(kind, positional, keywords, attribute)
         if issubclass(kind, Enum) and positional:
             self.tell_literals(positional[0], [each.value for each in kind])
             return positional[0]

@@ -210,9 +210,6 @@ class ExpressionReader(RunParts):
 
     def find_known_attribute(self, known: KnownValue, name: str) -> Values:
         holder: Any = known.value
-        if isinstance(holder, type) and self.by_class(holder):
-            found: Values = self.reader.get_attribute(self.reader.instance, name, self.flow)
-            return found
         if hasattr(holder, "_meta") and name in ("objects", "_default_manager"):
             return (ModelRows(holder, known.attribute),)
         if holder is settings:
@@ -223,9 +220,6 @@ class ExpressionReader(RunParts):
             # The values and members of an enumeration are descriptors.
             static = getattr(holder, name, MISSING)
         return UNKNOWN if static is MISSING else (KnownValue(static, known.attribute),)
-
-    def by_class(self, holder: type) -> bool:
-        return self.instance is self.reader.instance and holder is self.reader.owner
 
     # --- Containers -------------------------------------------------------------------------------
 

@@ -70,19 +70,14 @@ class FunctionSource:
 
 @functools.lru_cache(maxsize=4096)
 def parse_function(code: CodeType) -> AnyFunctionDef | None:
+    # `inspect.getsource` would look through every module of the process for the file's.
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
     try:
-        tree = ast.parse(textwrap.dedent(read_source(code)))
-    except (OSError, TypeError, SyntaxError):
+        tree = ast.parse(textwrap.dedent("".join(inspect.getblock(lines))))
+    except SyntaxError:
         return None
     statement = tree.body[0] if tree.body else None
     return statement if isinstance(statement, AnyFunctionDef) else None
-
-
-def read_source(code: CodeType) -> str:
-    # `inspect.getsource` would look through every module of the process for the file's.
-    if lines := linecache.getlines(code.co_filename):
-        return "".join(inspect.getblock(lines[code.co_firstlineno - 1 :]))
-    return inspect.getsource(code)
 
 
 def is_name(node: ast.AST, name: str) -> bool:

@@ -22,10 +22,8 @@ from drf_mcp.introspection.source.members import (
 )
 from drf_mcp.introspection.source.reader import Reader
 from drf_mcp.introspection.source.request_members import (
-    BodyListener,
     BodyReading,
     HandlerReading,
-    QueryListener,
     QueryReading,
 )
 from drf_mcp.introspection.source.rows import RowReader
@@ -112,10 +110,9 @@ class SharedReading:
     # Most classes add no code to their bases: one reading serves all of them.
 
     known: dict[Any, list[SharedReading]] = {}
-    reading: QueryReading
 
     def __init__(self, owner: type, view_class: Any = None, **facts: Any) -> None:
-        self.handler, self.query, self.body = HandlerReading(), QueryListener(), BodyListener()
+        self.handler, self.query, self.body = HandlerReading(), QueryReading(), BodyReading()
         listeners = self.handler, self.query, self.body
         self.reader = SourceReader(owner, *listeners, view_class=view_class, **facts)
 
@@ -134,7 +131,7 @@ class SharedReading:
         reader.read("dispatch")
         given = find_handler_arguments(find_member(reader.owner, name)[0])
         self.handler.answers = reader.read(name, flow=AS_HANDLER, given=given)
-        self.reading = self.query.finish(reader)
+        self.query.followed = frozenset(reader.followed)
         # Steps that code of a framework may take besides are read for the body alone.
         reader.listeners = (self.body,)
         for step in (*STEPS, *SAVING.get(reader.facts["method"], ())):
@@ -143,7 +140,6 @@ class SharedReading:
 
     def read_member(self, name: str) -> SharedReading:
         self.reader.read(name, flow=AS_HOOK.enter(name))
-        self.reading = self.query.finish(self.reader)
         return self
 
     def read_class(self, hook: str) -> SharedReading:
@@ -163,7 +159,6 @@ class SharedReading:
                 break
             reader.results.clear()
             reader.members.clear()
-        self.reading = self.query.finish(reader)
         return self
 
 
@@ -193,7 +188,7 @@ def read_query_of_member(owner: type, name: str, action: str, method: str) -> Qu
     found = SharedReading.of(owner, name, lambda: SharedReading(owner).read_member(name))
     if found.reader.facts_asked:
         found = SharedReading(owner, action=action, method=method).read_member(name)
-    query: QueryReading = found.reading
+    query: QueryReading = found.query
     return query
 
 
@@ -211,7 +206,7 @@ def read_endpoint(
 
     found = SharedReading.of(view_class, (name, method), read)
     is_known = is_readable(view_class, name)
-    return found.handler if is_known else None, found.reading, found.body.reading
+    return found.handler if is_known else None, found.query, found.body
 
 
 def read_class(
@@ -237,7 +232,7 @@ def read_class(
     if asked.facts_asked and (action or method):
         facts |= {"action": action, "method": method}
         found = SharedReading(owner, view_class, **facts).read_class(hook)
-    return found.reading, found.body.reading
+    return found.query, found.body
 
 
 @cached
@@ -258,7 +253,7 @@ def read_function(function: Any) -> BodyReading:
     """Return what a function takes of the body, such as a validator."""
     shared = SharedReading(Unread)
     shared.reader.follow(function, None, None, NONE, AS_HOOK)
-    return shared.body.reading
+    return shared.body
 
 
 class ChoiceReading(SourceListener):

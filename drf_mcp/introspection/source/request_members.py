@@ -8,7 +8,6 @@ from typing import Any
 from rest_framework.serializers import BaseSerializer, Serializer
 
 from drf_mcp.introspection.findings import write_line
-from drf_mcp.introspection.source.members import find_synchronous_name
 from drf_mcp.introspection.source.values import (
     ANY,
     BODY,
@@ -69,13 +68,17 @@ class MemberReading:
         )
 
 
+@dataclass
 class MemberReadings(SourceListener):
-    def __init__(self) -> None:
-        self.found: dict[RequestPart, MemberReading] = {}
+    found: dict[RequestPart, MemberReading] = field(default_factory=dict)
 
     def get(self, place: str) -> dict[str, MemberReading]:
         """Return the members of one place by name."""
         return {m.steps[0]: reading for m, reading in self.found.items() if m.place == place}
+
+    @property
+    def files(self) -> dict[str, MemberReading]:
+        return self.get(FILES)
 
     def learn(self, member: RequestPart, run: Any, **facts: Any) -> None:
         known = self.found.get(member, MemberReading())
@@ -115,6 +118,7 @@ class SerializerCall:
     partial: bool | None = False
 
 
+@dataclass
 class HandlerReading(MemberReadings):
     """What a handler, and the code that it calls, does with the request.
 
@@ -126,9 +130,7 @@ class HandlerReading(MemberReadings):
         reads_form: whether the body is read as Django's ``request.POST``.
         reads_parts: whether the view's serializer is given other data than the body.
         hands_on: whether the request is passed to code that could not be read.
-        serializer_calls: the serializers that are made of the body.
-        keys: the keys that are read of the body.
-        files: the keys that are read of the files.
+        made: the serializers that are made of the body, each with whether this method does it.
         asked: the serializers of `call_context(request).ask()`.
         writes_before_asking: whether rows are saved before. The view runs once more with the
             answer, and would save them twice.
@@ -136,16 +138,18 @@ class HandlerReading(MemberReadings):
         opened_by: the line that passes the body or the request on, "" for none.
     """
 
+    calls: set[str] = field(default_factory=set)
+    reads_body: bool = False
+    reads_whole: bool = False
+    reads_form: bool = False
+    reads_files: bool = False
+    reads_parts: bool = False
+    hands_on: bool = False
+    made: dict[SerializerCall, bool] = field(default_factory=dict)
+    asked: dict[type[Serializer[Any]], None] = field(default_factory=dict)
+    writes_before_asking: bool = False
     answers: Values = ()
-    opened_by = ""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.calls: set[str] = set()
-        self.reads_body = self.reads_whole = self.reads_form = self.reads_parts = False
-        self.reads_files = self.hands_on = self.writes_before_asking = False
-        self.made: dict[SerializerCall, bool] = {}
-        self.asked: dict[type[Serializer[Any]], None] = {}
+    opened_by: str = ""
 
     @property
     def ignores_body(self) -> bool:
@@ -174,10 +178,6 @@ class HandlerReading(MemberReadings):
     @property
     def keys(self) -> dict[str, MemberReading]:
         return self.get(BODY)
-
-    @property
-    def files(self) -> dict[str, MemberReading]:
-        return self.get(FILES)
 
     def hears(self, run: Any) -> bool:
         return not run.hook
@@ -228,54 +228,52 @@ def is_whole_body(value: Any) -> bool:
 
 
 @dataclass
-class QueryReading:
+class QueryReading(MemberReadings):
     """What code reads of the query.
 
     Attributes:
-        names: the query parameters by name.
         computed: the source of names that only running code knows.
         schemas: the serializers and forms that are given the query as data.
         serializers: the other serializers that are made.
-        hooks: the names of the methods that were read.
         opened_by: the line that passes the query or the request to code that could not be read.
-        files: the files that are read.
+        followed: the names of the methods that were read.
     """
 
-    names: dict[str, MemberReading] = field(default_factory=dict)
     computed: dict[str, None] = field(default_factory=dict)
     schemas: dict[type, None] = field(default_factory=dict)
     serializers: dict[type, None] = field(default_factory=dict)
-    hooks: set[str] = field(default_factory=set)
     opened_by: str = ""
-    files: dict[str, MemberReading] = field(default_factory=dict)
+    followed: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> dict[str, MemberReading]:
+        """The query parameters by name."""
+        names = self.get(QUERY)
+        # "a[]" is the other way to write the list "a".
+        twice = {n for n in names if n.endswith("[]") and n.removesuffix("[]") in names}
+        return {name: each for name, each in names.items() if name not in twice}
 
     def union(self, other: QueryReading) -> QueryReading:
-        twice = {n: self.names[n].join(other.names[n]) for n in self.names if n in other.names}
+        both = self.found.keys() & other.found.keys()
+        joined = {member: self.found[member].join(other.found[member]) for member in both}
         return QueryReading(
-            self.names | other.names | twice,
+            self.found | other.found | joined,
             self.computed | other.computed,
             self.schemas | other.schemas,
             self.serializers | other.serializers,
-            self.hooks | other.hooks,
             self.opened_by or other.opened_by,
-            self.files | other.files,
+            self.followed | other.followed,
         )
-
-
-class QueryListener(MemberReadings):
-    def __init__(self) -> None:
-        super().__init__()
-        self.reading = QueryReading()
 
     def compute(self, part: Any, source: str, run: Any) -> None:
         if is_whole(part) and part.place == QUERY:
-            self.reading.computed[source] = None
+            self.computed[source] = None
 
     def escape(self, value: Any, run: Any) -> None:
         if is_member(value) or isinstance(value, NameOfMember):
             return
         if not isinstance(value, RequestPart) or value.place == QUERY:
-            self.reading.opened_by = self.reading.opened_by or run.describe_line(value)
+            self.opened_by = self.opened_by or run.describe_line(value)
 
     def look(self, part: Any, run: Any) -> None:
         self.escape(part, run)
@@ -284,18 +282,9 @@ class QueryListener(MemberReadings):
         if kind is None:
             return
         if any(is_whole(v) and v.place == QUERY for v in how["data"]):
-            self.reading.schemas[kind] = None
+            self.schemas[kind] = None
         elif issubclass(kind, BaseSerializer):
-            self.reading.serializers[kind] = None
-
-    def finish(self, reader: Any) -> QueryReading:
-        reading, names = self.reading, self.get(QUERY)
-        # "a[]" is the other way to write the list "a".
-        twice = {n for n in names if n.endswith("[]") and n.removesuffix("[]") in names}
-        reading.names = {name: each for name, each in names.items() if name not in twice}
-        reading.files = self.get(FILES)
-        reading.hooks = {find_synchronous_name(name) for name in reader.followed}
-        return reading
+            self.serializers[kind] = None
 
 
 # How code writes what has the members.
@@ -321,7 +310,7 @@ def write_part(part: RequestPart) -> str:
 
 
 @dataclass
-class BodyReading:
+class BodyReading(SourceListener):
     """What code takes of the body.
 
     Parts are those of ``body``; of ``initial_data``, the data of the serializer that is read; and
@@ -338,18 +327,13 @@ class BodyReading:
     opened: dict[RequestPart, tuple[str, bool]] = field(default_factory=dict)
     made: dict[tuple[RequestPart, type], None] = field(default_factory=dict)
 
-
-class BodyListener(SourceListener):
-    def __init__(self) -> None:
-        self.reading = BodyReading()
-
     def hears(self, run: Any) -> bool:
         return not run.is_dead
 
     def take(self, part: Any, name: str, run: Any, **how: Any) -> None:
         place = find_part_of_body(part)
         if place is not None:
-            self.reading.names.setdefault(place, {})[name] = None
+            self.names.setdefault(place, {})[name] = None
 
     def compute(self, part: Any, source: str, run: Any) -> None:
         self.go_through(part, run)
@@ -376,7 +360,7 @@ class BodyListener(SourceListener):
             if isinstance(part, RequestPart):
                 place = find_part_of_body(part)
                 if place is not None:
-                    self.reading.made[place, kind] = None
+                    self.made[place, kind] = None
 
     def open(
         self, part: RequestPart | None, run: Any, says: str = "", *, is_deep: bool = True
@@ -384,8 +368,8 @@ class BodyListener(SourceListener):
         # The text of an exception quotes the body, and takes nothing of it.
         if part is None or run.is_raising:
             return
-        known = self.reading.opened.get(part)
+        known = self.opened.get(part)
         if known is None or (is_deep and not known[1]):
             code = run.function.__code__
             line = write_line(code.co_filename, code.co_firstlineno + run.line - 1)
-            self.reading.opened[part] = f"{line} {says or f'reads {write_part(part)}'}", is_deep
+            self.opened[part] = f"{line} {says or f'reads {write_part(part)}'}", is_deep
