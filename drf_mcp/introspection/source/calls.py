@@ -44,6 +44,7 @@ from drf_mcp.introspection.source.values import (
     THE_VIEW,
     UNKNOWN,
     VIEWS_CHOICE,
+    Arguments,
     Bindings,
     GivenKeywords,
     InheritedMembers,
@@ -76,11 +77,14 @@ TEXT_METHODS = frozenset({"strip", "lstrip", "rstrip", "lower", "upper", "casefo
 WRITES = frozenset({"save", "create", "update", "delete", "bulk_create", "bulk_update"})
 WRITES |= {f"perform_{name}" for name in ("create", "update", "destroy")}
 WRITES |= {"get_or_create", "update_or_create"}
-COPIERS = (dict, copy.copy, copy.deepcopy)
-LISTING = (list, tuple, sorted, reversed, iter, enumerate, set)
-LOOKING = (len, bool, isinstance, type, id, hasattr, callable, any, all, print)
-TWINS = (sync_to_async, async_to_sync)
-FINDERS = (get_object_or_404, aget_object_or_404, get_list_or_404, generics.get_object_or_404)
+LISTING = frozenset({list, tuple, sorted, reversed, iter, enumerate, set})
+LOOKING = frozenset({len, bool, isinstance, type, id, hasattr, callable, any, all, print})
+FINDERS = frozenset(
+    {get_object_or_404, aget_object_or_404, get_list_or_404, generics.get_object_or_404}
+)
+# What returns its first argument, or a copy.
+RETURNING = frozenset({dict, copy.copy, copy.deepcopy, sync_to_async, async_to_sync, str})
+BUILTINS = {*KINDS, getattr, hasattr, json.loads} | LISTING | LOOKING | FINDERS | RETURNING
 PARTS = (RequestPart, NameOfMember)
 PLAIN = frozenset({"many", "data", "partial", "instance", "context"})
 
@@ -94,27 +98,22 @@ class CallReader(RunParts):
             return (InheritedMembers(self.instance, self.home),) if self.instance else UNKNOWN
         if not isinstance(function, ast.Attribute):
             targets = self.evaluate(function)
-            positional, keywords = self.read_arguments(node)
-            return join_values_of(
-                *(self.call(target, node, positional, keywords) for target in targets)
-            )
+            given = self.read_arguments(node)
+            return join_values_of(*(self.call(target, given) for target in targets))
         holders = self.evaluate(function.value)
-        positional, keywords = self.read_arguments(node)
-        name = function.attr
+        given, name = self.read_arguments(node), function.attr
         if name == "paginate_queryset":
             # The view's own method, or its paginator's: self.paginator.paginate_queryset(...).
             self.tell("call", name)
-        if name == "ask" and positional:
-            self.read_question(positional[0])
+        if name == "ask":
+            self.read_question(given.first)
         if name in COMPARING:
-            known = (v for each in positional for v in each if isinstance(v, KnownValue))
+            known = (v for each in given.positional for v in each if isinstance(v, KnownValue))
             self.tell("weigh", [self.reader.use(value) for value in known])
         self.has_written |= name in WRITES
-        return join_values_of(
-            *(self.call_method(each, name, node, positional, keywords) for each in holders)
-        )
+        return join_values_of(*(self.call_method(each, name, given) for each in holders))
 
-    def read_arguments(self, node: ast.Call) -> tuple[list[Values], Keywords]:
+    def read_arguments(self, node: ast.Call) -> Arguments:
         positional = [self.evaluate(part) for part in node.args[:1]]
         # A class that something is compared with is no class to choose.
         is_test = getattr(node.func, "id", "") in ("isinstance", "issubclass")
@@ -130,95 +129,80 @@ class CallReader(RunParts):
                 keywords.get(each.arg, ()),
                 tuple(v for v in values if each.arg or not isinstance(v, GivenKeywords)),
             )
-        return positional, keywords
+        return Arguments(node, positional, keywords)
 
-    def escape_all(self, positional: list[Values], keywords: Keywords) -> Values:
-        for values in (*positional, *keywords.values()):
+    def escape_all(self, given: Arguments) -> Values:
+        for values in given.every:
             self.escape(values)
         return UNKNOWN
 
-    def escape_parts(self, positional: list[Values], keywords: Keywords) -> Values:
+    def escape_parts(self, given: Arguments) -> Values:
         # Code of a framework is given the request, but reads nothing that is not known.
-        for values in (*positional, *keywords.values()):
+        for values in given.every:
             self.escape(tuple(value for value in values if isinstance(value, PARTS)))
         return UNKNOWN
 
-    def call_method(
-        self, holder: Any, name: str, node: ast.Call, positional: list[Values], keywords: Keywords
-    ) -> Values:
+    def call_method(self, holder: Any, name: str, given: Arguments) -> Values:
         if is_member(holder) and name in TEXT_METHODS:
             return (holder,)
         if isinstance(holder, (RequestPart, GivenKeywords)):
-            return self.call_part(holder, name, node, positional, keywords)
+            return self.call_part(holder, name, given)
         if isinstance(holder, InheritedMembers):
-            return self.call_own(holder.instance, name, node, positional, keywords, holder.home)
+            return self.call_own(holder.instance, name, given, holder.home)
         if isinstance(holder, ReadObject):
-            return self.call_own(holder, name, node, positional, keywords)
+            return self.call_own(holder, name, given)
         if isinstance(holder, KnownValue):
-            return self.call_known(holder, name, node, positional, keywords)
+            return self.call_known(holder, name, given)
         if isinstance(holder, ModelRows):
-            found: Values = self.call_rows(holder, name, positional, keywords)
-            return found
+            return self.call_rows(holder, name, given)  # type: ignore[no-any-return]
         if holder is THE_FIELDS:
             return (THE_FIELDS,) if name in ("keys", "items", "values") else UNKNOWN
         # A serializer finds the request in its context.
-        is_mapping = holder in (ANYTHING, THE_CONTEXT) and name == "get" and bool(positional)
-        keys = positional[0] if is_mapping else ()
+        keys = given.first if holder in (ANYTHING, THE_CONTEXT) and name == "get" else ()
         named = [key.value for key in keys if isinstance(key, KnownValue)]
         if "request" in named or "view" in named:
             return (THE_REQUEST,) if "request" in named else (THE_VIEW,)
         view = self.reader.get_view() if holder is THE_VIEW else None
         if view is not None and not is_framework_code(find_member(view.kind, name)[0]):
-            return self.call_own(view, name, node, positional, keywords)
-        return self.escape_all(positional, keywords)
+            return self.call_own(view, name, given)
+        return self.escape_all(given)
 
-    def use_for(self, called: Any, positional: list[Values], keywords: Keywords) -> Any:
+    def use_for(self, called: Any, given: Arguments) -> Any:
         """Return what is called; which it is matters where it is given something."""
-        is_given = not all(map(is_dull, (*positional, *keywords.values())))
-        if called.attribute and is_given:
+        if called.attribute and not all(map(is_dull, given.every)):
             self.reader.asked.add(called.attribute)
         return getattr(called, "value", None)
 
-    def call_known(
-        self,
-        holder: KnownValue,
-        name: str,
-        node: ast.Call,
-        positional: list[Values],
-        keywords: Keywords,
-    ) -> Values:
+    def call_known(self, holder: KnownValue, name: str, given: Arguments) -> Values:
         if isinstance(holder.value, (Manager, QuerySet)):
             rows = ModelRows(holder.value.model, holder.attribute)
-            found: Values = self.call_rows(rows, name, positional, keywords)
-            return found
-        value = self.use_for(holder, positional, keywords)
+            return self.call_rows(rows, name, given)  # type: ignore[no-any-return]
+        value = self.use_for(holder, given)
         if isinstance(value, logging.Logger):
             return UNKNOWN
-        if isinstance(value, dict) and name == "get" and positional:
-            self.escape_all(positional, keywords)
-            return join_values_of(self.look_up_table(value, positional[0]), *positional[1:])
+        if isinstance(value, dict) and name == "get" and given.positional:
+            self.escape_all(given)
+            found = self.look_up_table(value, given.first)
+            return join_values_of(found, *given.positional[1:])
         targets = self.get_attribute(holder, name)
-        return join_values_of(*(self.call(t, node, positional, keywords) for t in targets))
+        return join_values_of(*(self.call(target, given) for target in targets))
 
-    def call_part(
-        self, part: Any, name: str, node: ast.Call, positional: list[Values], keywords: Keywords
-    ) -> Values:
-        if name in READERS and node.args:
-            default = positional[1] if len(positional) > 1 else keywords.get("default", ())
-            several, strict = name == "getlist", name == "pop" and not default
+    def call_part(self, part: Any, name: str, given: Arguments) -> Values:
+        is_request = isinstance(part, RequestPart)
+        if name in READERS and given.positional:
+            default = given.find(1, "default")
             self.escape(default)
-            return self.look_up(
-                (part,), positional[0], node.args[0], several, default, is_strict=strict
-            )
-        if name in ("items", "lists") and not isinstance(part, GivenKeywords):
+            several, strict = name == "getlist", name == "pop" and not default
+            return self.look_up((part,), given.first, given.node.args[0], several, default, strict)
+        if name in ("items", "lists") and is_request:
             self.tell("go_through", part)
         if name in COPIES:
             return (part,)
-        if name == "keys" and not isinstance(part, GivenKeywords):
+        if name == "keys" and is_request:
             return (NameOfMember(part),)
         if name not in ADDITIONS:
             self.escape((part,))
-        return self.escape_all(positional, keywords)
+        return self.escape_all(given)
 
     def look_up(
         self,
@@ -227,7 +211,6 @@ class CallReader(RunParts):
         node: ast.AST,
         several: bool = False,
         default: Values = (),
-        *,
         is_strict: bool = False,
     ) -> Values:
         """Return what a mapping has under a key."""
@@ -253,18 +236,17 @@ class CallReader(RunParts):
 
     def look_up_known(self, holder: Any, keys: Values) -> Values:
         names = [self.reader.use(key) for key in keys if isinstance(key, KnownValue)]
-        if isinstance(holder, GivenKeywords):
-            given = dict(holder.values)
-            if found := [given[name] for name in names if name in given]:
-                return join_values_of(*found)
-        if "request" in names and not isinstance(holder, KnownValue):
-            return (THE_REQUEST,)
-        if "QUERY_STRING" in names and not isinstance(holder, KnownValue):
+        if isinstance(holder, KnownValue):
+            value = self.reader.use(holder)
+            return self.look_up_table(value, keys) if isinstance(value, dict) else UNKNOWN
+        inside = dict(holder.values) if isinstance(holder, GivenKeywords) else {}
+        if found := [inside[name] for name in names if name in inside]:
+            return join_values_of(*found)
+        if "QUERY_STRING" in names:
             self.escape((RequestPart(QUERY),))
-        if "view" in names and not isinstance(holder, KnownValue):
-            return (THE_VIEW,)
-        value = self.reader.use(holder) if isinstance(holder, KnownValue) else None
-        return self.look_up_table(value, keys) if isinstance(value, dict) else UNKNOWN
+        if "request" in names:
+            return (THE_REQUEST,)
+        return (THE_VIEW,) if "view" in names else UNKNOWN
 
     def look_up_table(self, table: dict[Any, Any], keys: Values) -> Values:
         self.tell_literals(keys, tuple(table))
@@ -278,26 +260,19 @@ class CallReader(RunParts):
             self.tell("name", each.value)
         return classes or UNKNOWN
 
-    def bind(
-        self, function: Any, positional: list[Values], keywords: Keywords, **how: Any
-    ) -> Bindings:
-        given, lost = bind_arguments(function, positional, keywords, **how)
-        self.escape_parts(lost, {})
-        return given
+    def bind(self, function: Any, given: Arguments, **how: Any) -> Bindings:
+        bound, lost = bind_arguments(function, given, **how)
+        self.escape(tuple(v for values in lost for v in values if isinstance(v, PARTS)))
+        return bound
 
     # --- Methods of the class that is read --------------------------------------------------------
 
     def call_own(
-        self,
-        instance: ReadObject,
-        name: str,
-        node: ast.Call,
-        positional: list[Values],
-        keywords: Keywords,
-        after: type | None = None,
+        self, instance: ReadObject, name: str, given: Arguments, after: type | None = None
     ) -> Values:
         is_view = instance is self.reader.instance
-        self.use_for(instance, positional, keywords)
+        is_known = is_view and find_synchronous_name(name) in HOOKS
+        self.use_for(instance, given)
         if is_view:
             self.tell("call", find_synchronous_name(name))
             self.reader.asked.add(name)
@@ -305,57 +280,50 @@ class CallReader(RunParts):
             return (RequestPart(INITIAL_DATA, is_of_fields=True),)
         member, home = find_member(instance.kind, name, after)
         if inspect.isclass(member):
-            return self.call(KnownValue(member, name), node, positional, keywords)
-        function = unwrap_member(member)
+            return self.call(KnownValue(member, name), given)
         made: Values = ()
-        is_known = is_view and find_synchronous_name(name) in HOOKS
         if is_known and name == "get_serializer":
-            made = self.make(None, positional, keywords)
-        if name == "get_paginated_response" and positional:
-            made = (MadeResponse(positional[0], is_page=True),)
+            made = self.make(None, given)
+        if name == "get_paginated_response" and given.positional:
+            made = (MadeResponse(given.first, is_page=True),)
+        function = unwrap_member(member)
         if not inspect.isfunction(function):
-            # The method of a field that makes the URL of a row is an attribute of each instance.
-            is_known_attribute = name == "reverse" or is_known
-            if after is not None:
-                # The hook of a framework may be a mixin's that another class brings.
+            # The hook of a framework may be a mixin's that another class brings, and the method of
+            # a field that makes the URL of a row is an attribute of each instance.
+            if made or after is not None:
                 return made or UNKNOWN
-            escape = self.escape_parts if is_known_attribute else self.escape_all
-            return made or escape(positional, keywords)
+            is_stock = name == "reverse" or is_known
+            return self.escape_parts(given) if is_stock else self.escape_all(given)
         if not is_view and is_harmless(function):
-            return self.escape_parts(positional, keywords)
+            return self.escape_parts(given)
         flow = self.flow.enter(name) if is_known or self.hook else self.flow
-        skip = not isinstance(member, staticmethod)
-        given = NONE
+        bound = NONE
         if not is_framework_code(function):
-            given = self.bind(function, positional, keywords, is_method=True, skip=skip)
+            skip = not isinstance(member, staticmethod)
+            bound = self.bind(function, given, is_method=True, skip=skip)
         if is_view:
             self.reader.followed.add(name)
-        found = self.reader.follow(function, home, instance, given, flow)
+        found = self.reader.follow(function, home, instance, bound, flow)
         if is_view and name == "get_serializer_class":
             made = (VIEWS_CHOICE,)
-        if is_known and given == NONE:
-            self.escape_parts([] if made else positional, {} if made else keywords)
+        if is_known and bound == NONE and not made:
+            self.escape_parts(given)
         return made or found
 
-    def make(
-        self, kind: Any, positional: list[Values], keywords: Keywords, attribute: str = ""
-    ) -> Values:
-        data = keywords.get("data", ())
-        if not data and positional and kind is not None and not issubclass(kind, BaseSerializer):
-            data = positional[0]
+    def make(self, kind: Any, given: Arguments, attribute: str = "") -> Values:
+        is_form = kind is not None and not issubclass(kind, BaseSerializer)
+        keywords = given.keywords
+        data = given.find(0, "data") if is_form else keywords.get("data", ())
         self.tell("make", kind, keywords, attribute=attribute, data=data)
         others = [values for name, values in keywords.items() if name not in ("data", "context")]
-        is_form = kind is not None and not issubclass(kind, BaseSerializer)
-        for values in (*positional[1:], *others):
-            # A form is given the files, too.
-            (self.look if is_form else self.escape)(
-                tuple(v for v in values if isinstance(v, PARTS))
-            )
+        parts = (v for each in (*given.positional[1:], *others) for v in each)
+        # A form is given the files, too.
+        (self.look if is_form else self.escape)(tuple(v for v in parts if isinstance(v, PARTS)))
         if is_form:
             return UNKNOWN
+        is_plain = keywords.keys() <= PLAIN and len(given.positional) < 2
         many = find_constant(keywords.get("many"))
-        plain = keywords.keys() <= PLAIN and len(positional) < 2
-        return (MadeSerializer(kind, many, plain and not attribute),)
+        return (MadeSerializer(kind, many, is_plain and not attribute),)
 
     def read_question(self, asked: Values) -> None:
         for value in asked:
@@ -365,114 +333,101 @@ class CallReader(RunParts):
 
     # --- Functions and classes --------------------------------------------------------------------
 
-    def call(
-        self, target: Any, node: ast.Call, positional: list[Values], keywords: Keywords
-    ) -> Values:
+    def call(self, target: Any, given: Arguments) -> Values:
         if isinstance(target, ReadMethod):
-            return self.call_own(target.instance, target.name, node, positional, keywords)
+            return self.call_own(target.instance, target.name, given)
         if target is VIEWS_CHOICE:
-            return self.make(None, positional, keywords)
-        if not isinstance(target, KnownValue):
-            return self.escape_all(positional, keywords)
-        value = self.use_for(target, positional, keywords)
+            return self.make(None, given)
+        value = self.use_for(target, given) if isinstance(target, KnownValue) else None
+        if not callable(value):
+            return self.escape_all(given)
         try:
-            if value in KINDS:
-                return self.convert(KINDS[value], positional)
-        except TypeError:
-            return self.escape_all(positional, keywords)
-        if value in COPIERS and len(positional) == 1 and not keywords:
-            return positional[0]
-        if value in LISTING and positional:
-            self.look(positional[0])
-            return positional[0]
-        if value in TWINS and positional:
-            return positional[0]
-        if value in (getattr, hasattr):
-            return self.read_getattr(value, node, positional, keywords)
-        if value is json.loads and positional and RequestPart(BODY) in positional[0]:
-            return (RequestPart(BODY, is_same=False),)
-        if value is str and positional:
-            self.escape(positional[0])
-            return positional[0]
-        if value in LOOKING:
-            self.look(join_values_of(*positional) if value is not bool else ())
+            is_builtin = value in BUILTINS and bool(given.positional)
+        except TypeError:  # without a hash
+            return self.escape_all(given)
+        if is_builtin and not (value is dict and given.keywords):
+            return self.call_builtin(value, given)
+        is_class = inspect.isclass(value)
+        return self.construct(target, given) if is_class else self.call_function(value, given)
+
+    def call_builtin(self, function: Any, given: Arguments) -> Values:
+        first = given.first
+        if function in KINDS:
+            self.escape_all(given)
+            for member in first:
+                self.learn(member, kind=KINDS[function])
+            return first
+        if function in (getattr, hasattr):
+            return self.read_getattr(function, given)
+        if function is json.loads:
+            is_body = RequestPart(BODY) in first
+            return (RequestPart(BODY, is_same=False),) if is_body else self.escape_parts(given)
+        if function in LOOKING:
+            self.look(join_values_of(*given.positional) if function is not bool else ())
             return UNKNOWN
-        if value in FINDERS and positional:
-            found: Values = self.find_row(positional, keywords)
-            return found
-        if inspect.isclass(value):
-            if is_schema(value):
-                self.reader.use(target)
-            return self.construct(value, positional, keywords, target.attribute)
-        return self.call_function(value, node, positional, keywords)
+        if function in FINDERS:
+            return self.find_row(given)  # type: ignore[no-any-return]
+        if function in LISTING:
+            self.look(first)
+        if function is str:
+            self.escape(first)
+        return first
 
-    def convert(self, kind: str, positional: list[Values]) -> Values:
-        for values in positional:
-            self.escape(values)
-            for member in values:
-                self.learn(member, kind=kind)
-        return positional[0] if positional else UNKNOWN
-
-    def read_getattr(
-        self, function: Any, node: ast.Call, positional: list[Values], keywords: Keywords
-    ) -> Values:
-        keys = positional[1] if len(positional) > 1 else ()
+    def read_getattr(self, function: Any, given: Arguments) -> Values:
+        holders, keys = given.first, given.find(1, "name")
         names = [self.reader.use(key) for key in keys if isinstance(key, KnownValue)]
         if len(names) != len(keys) or not names:
-            return self.escape_all(positional[:1], keywords)
+            self.escape(holders)
+            return UNKNOWN
         if function is hasattr:
             return UNKNOWN
-        if len(positional) == 2 and positional[0] == (THE_VIEW,):
+        default = given.positional[2:]
+        if not default and holders == (THE_VIEW,):
             # hasattr() asks before whether the view has it.
             view = self.reader.get_view()
             if view is not None and not any(hasattr(view.kind, name) for name in names):
                 return ()
-        found = [self.get_attribute(each, name) for each in positional[0] for name in names]
+        found = [self.get_attribute(each, name) for each in holders for name in names]
         # What has no such attribute has the default.
-        unknown = [each for each in found if ANYTHING in each or THE_REQUEST in positional[0]]
+        unknown = [each for each in found if ANYTHING in each or THE_REQUEST in holders]
         known = [each for each in found if ANYTHING not in each]
-        return join_values_of(*known, *(positional[2:] or [UNKNOWN] if unknown else []))
+        return join_values_of(*known, *(default or [UNKNOWN] if unknown else []))
 
-    def construct(
-        self, kind: Any, positional: list[Values], keywords: Keywords, attribute: str = ""
-    ) -> Values:
+    def construct(self, target: KnownValue, given: Arguments) -> Values:
+        kind: Any = target.value
         if is_schema(kind):
-            return self.make(kind, positional, keywords, attribute)
-        if issubclass(kind, Enum) and positional:
-            self.tell_literals(positional[0], [each.value for each in kind])
-            return positional[0]
+            return self.make(self.reader.use(target), given, target.attribute)
+        if issubclass(kind, Enum) and given.positional:
+            self.tell_literals(given.first, [each.value for each in kind])
+            return given.first
         if issubclass(kind, Response):
-            self.escape_parts(positional, keywords)
-            data = positional[0] if positional else keywords.get("data", ())
-            status = keywords.get("status", positional[1] if len(positional) > 1 else ())
+            self.escape_parts(given)
+            status = given.find(1, "status")
             codes = [each.value if isinstance(each, KnownValue) else None for each in status]
             code = codes[0] if len(codes) == 1 else None
             is_error = code >= 400 if isinstance(code, int) else (None if status else False)
-            return (MadeResponse(data, is_error),)
+            return (MadeResponse(given.find(0, "data"), is_error),)
         function, home = find_member(kind, "__init__")
-        made = ReadObject(kind, attribute)
+        made = ReadObject(kind, target.attribute)
         if is_harmless(kind) or is_framework_code(function):
-            self.escape_parts(positional, keywords)
+            self.escape_parts(given)
         elif inspect.isfunction(function):
-            if given := self.bind(function, positional, keywords, skip=True):
-                self.reader.follow(function, home, made, given, self.flow)
+            if bound := self.bind(function, given, skip=True):
+                self.reader.follow(function, home, made, bound, self.flow)
         else:
-            self.escape_all(positional, keywords)
+            self.escape_all(given)
         return (made,)
 
-    def call_function(
-        self, function: Any, node: ast.Call, positional: list[Values], keywords: Keywords
-    ) -> Values:
+    def call_function(self, function: Any, given: Arguments) -> Values:
         if is_harmless(function):
-            return self.escape_parts(positional, keywords)
+            return self.escape_parts(given)
         if not inspect.isfunction(function) or find_root(function) in sys.stdlib_module_names:
-            return self.escape_all(positional, keywords)
-        found: Values = UNKNOWN
-        if any(isinstance(argument, ast.Starred) for argument in node.args) and self.instance:
+            return self.escape_all(given)
+        follow = self.reader.follow
+        if any(isinstance(each, ast.Starred) for each in given.node.args) and self.instance:
             # A decorator hands all on, the view and the request too.
-            found = self.reader.follow(function, self.home, self.instance, NONE, self.flow)
-            return found
-        given = self.bind(function, positional, keywords, skip=False)
-        if given or self.reader.follows_all:
-            found = self.reader.follow(function, None, None, given, self.flow)
-        return found
+            return follow(function, self.home, self.instance, NONE, self.flow)  # type: ignore[no-any-return]
+        bound = self.bind(function, given, skip=False)
+        if bound or self.reader.follows_all:
+            return follow(function, None, None, bound, self.flow)  # type: ignore[no-any-return]
+        return UNKNOWN

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from drf_mcp.introspection.source.members import find_member, is_harmless
 from drf_mcp.introspection.source.values import (
     UNKNOWN,
-    Keywords,
+    Arguments,
     ModelRows,
     ReadObject,
     RunParts,
@@ -26,31 +26,26 @@ ROW_METHODS = frozenset({"get", "aget", "filter", "exclude", "get_or_create"})
 class RowReader(RunParts):
     """Reads the calls of managers and querysets."""
 
-    def call_rows(
-        self, rows: ModelRows, name: str, positional: list[Values], keywords: Keywords
-    ) -> Values:
-        self.use_for(rows, positional, keywords)
-        self.call_manager(rows.model, name, positional, keywords)
+    def call_rows(self, rows: ModelRows, name: str, given: Arguments) -> Values:
+        self.use_for(rows, given)
+        self.call_manager(rows.model, name, given)
         if name in ROW_METHODS:
-            self.read_keys(rows, keywords, is_key=name in ("get", "aget"))
+            self.read_keys(rows, given, is_key=name in ("get", "aget"))
         return (rows,) if name not in ("get", "first", "last", "create") else UNKNOWN
 
-    def call_manager(
-        self, model: Any, name: str, positional: list[Values], keywords: Keywords
-    ) -> None:
+    def call_manager(self, model: Any, name: str, given: Arguments) -> None:
         # A project's own method of a manager may be given the request.
         kind = getattr(model._default_manager, "_queryset_class", QuerySet)
         for owner in (kind, type(model._default_manager)):
             function, home = find_member(owner, name)
             if inspect.isfunction(function) and not is_harmless(function):
-                given = self.bind(function, positional, keywords, skip=True)
-                if given:
-                    self.reader.follow(function, home, ReadObject(owner), given, self.flow)
+                if bound := self.bind(function, given, skip=True):
+                    self.reader.follow(function, home, ReadObject(owner), bound, self.flow)
                 return
-        self.escape_parts(positional, keywords)
+        self.escape_parts(given)
 
-    def read_keys(self, rows: ModelRows, keywords: Keywords, *, is_key: bool) -> None:
-        for lookup, values in keywords.items():
+    def read_keys(self, rows: ModelRows, given: Arguments, *, is_key: bool) -> None:
+        for lookup, values in given.keywords.items():
             members = list(filter(is_member, values))
             found = find_key(rows.model, lookup or "", is_key) if members else None
             if found is not None:
@@ -59,14 +54,13 @@ class RowReader(RunParts):
                 for member in members:
                     self.learn(member, rows={found: None})
 
-    def find_row(self, positional: list[Values], keywords: Keywords) -> Values:
-        for value in positional[0]:
+    def find_row(self, given: Arguments) -> Values:
+        for value in given.first:
             known, attribute = getattr(value, "value", value), getattr(value, "attribute", "")
             model = getattr(known, "model", known)
             if hasattr(model, "_meta"):
-                self.read_keys(ModelRows(model, attribute), keywords, is_key=True)
-        found: Values = self.escape_parts(positional, keywords)
-        return found
+                self.read_keys(ModelRows(model, attribute), given, is_key=True)
+        return self.escape_parts(given)  # type: ignore[no-any-return]
 
 
 def find_key(model: Any, lookup: str, is_key: bool) -> tuple[Any, str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 from dataclasses import dataclass, field, replace
@@ -196,6 +197,28 @@ class ModelRows:
 
 Values: TypeAlias = tuple[Any, ...]
 Keywords: TypeAlias = dict[str | None, Values]
+
+
+class Arguments(NamedTuple):
+    """What a call gives."""
+
+    node: ast.Call
+    positional: list[Values]
+    keywords: Keywords
+
+    @property
+    def every(self) -> list[Values]:
+        return [*self.positional, *self.keywords.values()]
+
+    @property
+    def first(self) -> Values:
+        return self.positional[0] if self.positional else ()
+
+    def find(self, index: int, name: str) -> Values:
+        is_positional = index < len(self.positional)
+        return self.positional[index] if is_positional else self.keywords.get(name, ())
+
+
 # What parameters are given.
 Bindings: TypeAlias = frozenset[tuple[str, Values]]
 NONE: Bindings = frozenset()
@@ -331,14 +354,10 @@ class RunParts:
 
 
 def bind_arguments(
-    function: Any,
-    positional: list[Values],
-    keywords: Keywords,
-    *,
-    skip: bool,
-    is_method: bool = False,
+    function: Any, given: Arguments, *, skip: bool, is_method: bool = False
 ) -> tuple[Bindings, list[Values]]:
     """Return what parameters are given, `NONE` where nothing of a request is, and the rest."""
+    _, positional, keywords = given
     parameters = read_parameters(function)
     plain = {each.name: each for each in parameters if each.kind not in VARIABLE}
     further, rest = (
@@ -346,25 +365,25 @@ def bind_arguments(
     )
     ordered = [n for n, each in plain.items() if each.kind is not inspect.Parameter.KEYWORD_ONLY]
     ordered = ordered[1:] if skip else ordered
-    given: dict[str, Values] = dict(zip(ordered, positional, strict=False))
-    given |= {name: values for name, values in keywords.items() if name in plain}
+    bound: dict[str, Values] = dict(zip(ordered, positional, strict=False))
+    bound |= {name: values for name, values in keywords.items() if name in plain}
     others = {n: v for n, v in keywords.items() if n and n not in plain and not is_dull(v)}
     lost = [v for n, v in keywords.items() if not n]
     surplus = join_values_of(*positional[len(ordered) :])
     if further and others:
-        given[further] = (GivenKeywords(tuple(others.items())),)
+        bound[further] = (GivenKeywords(tuple(others.items())),)
     else:
         lost += others.values()
     if rest and not is_dull(surplus):
-        given[rest] = surplus
+        bound[rest] = surplus
     else:
         lost.append(surplus)
-    useful = {name: values for name, values in given.items() if not is_dull(values)}
+    useful = {name: values for name, values in bound.items() if not is_dull(values)}
     if not useful and not is_method:
         return NONE, lost
-    known = useful | {name: values for name, values in given.items() if is_literal(values)}
+    known = useful | {name: values for name, values in bound.items() if is_literal(values)}
     texts = {n: each.default for n, each in plain.items() if isinstance(each.default, str)}
-    defaults = {name: (KnownValue(v),) for name, v in texts.items() if name not in given}
+    defaults = {name: (KnownValue(v),) for name, v in texts.items() if name not in bound}
     return frozenset({**defaults, **known}.items()), lost
 
 
