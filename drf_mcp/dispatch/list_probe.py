@@ -73,7 +73,7 @@ def find_obstacle(endpoint: Any) -> str:
     if not is_undecorated(callback):
         return "its callback has a decorator, which would not be run"
     own = "is code of its own, which would not be run as for the list"
-    if not _is_list_handler(find_member(view_class, endpoint.handler_name)[0]):
+    if not _is_list_handler(find_member(view_class, endpoint.handler_name)):
         return f"{endpoint.handler_name}() {own}"
     for name in STEPS:
         if not is_stock_member(view_class, name):
@@ -154,7 +154,7 @@ def _is_list_handler(handler: Any) -> bool:
 
 def is_stock_member(owner: type, name: str, packages: Collection[str] = PACKAGES) -> bool:
     """Return whether a member of a class is a function of these packages."""
-    return _is_of(_find_layers(find_member(owner, name)[0]), packages)
+    return _is_of(_find_layers(find_member(owner, name)), packages)
 
 
 def is_stock(instance: Any, base: type | tuple[type, ...], *names: str) -> bool:

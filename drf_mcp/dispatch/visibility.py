@@ -18,7 +18,7 @@ from drf_mcp.dispatch.probe import Identities, Probe
 from drf_mcp.dispatch.refusals import STOCK, is_refusal
 from drf_mcp.exceptions import attempt, catch
 from drf_mcp.introspection.inspection import Inspection
-from drf_mcp.introspection.source.members import find_class_attribute, find_leaves
+from drf_mcp.introspection.source.members import find_leaves, find_member
 from drf_mcp.option_types.spelling import find_nearest
 from drf_mcp.settings import mcp_settings
 
@@ -74,7 +74,7 @@ def _find_model(tool: Any) -> Any:
     # Never by get_queryset() of a call, which may read the URL or ask the database.
     view_class = tool.endpoint.view_class
     queryset = tool.endpoint.route.initkwargs.get("queryset")
-    queryset = find_class_attribute(view_class, "queryset") if queryset is None else queryset
+    queryset = find_member(view_class, "queryset") if queryset is None else queryset
     if queryset is None and hasattr(view_class, "get_queryset"):
         return Inspection(tool.view, tool.endpoint.method).model
     return getattr(queryset, "model", None)

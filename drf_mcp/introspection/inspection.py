@@ -28,7 +28,7 @@ from drf_mcp.exceptions import attempt
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.findings import Finding, make_finding
 from drf_mcp.introspection.source.members import (
-    find_class_attribute,
+    find_member,
     find_synchronous_name,
     is_drf_code,
 )
@@ -368,7 +368,7 @@ def find_annotations(view: Any, handler_name: str, method: str) -> Any:
 def find_carried(view_class: type, handler_name: str) -> list[type]:
     """Return drf-spectacular's schema classes of a handler and of its view, in this order."""
     handler = getattr(view_class, handler_name, None)
-    own = find_class_attribute(view_class, "schema")
+    own = find_member(view_class, "schema")
     if isinstance(own, DefaultSchema):  # the class that the settings name replaces it
         own = api_settings.DEFAULT_SCHEMA_CLASS
     schemas = (getattr(handler, "kwargs", {}).get("schema"), own)

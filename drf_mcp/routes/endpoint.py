@@ -31,7 +31,7 @@ from drf_mcp.introspection.inspection import (
     negotiate,
 )
 from drf_mcp.introspection.paths import make_placeholders
-from drf_mcp.introspection.source.members import find_class_attribute, find_synchronous_name
+from drf_mcp.introspection.source.members import find_member, find_synchronous_name
 from drf_mcp.introspection.types import PathKwarg
 from drf_mcp.option_types.kinds import read_pattern
 from drf_mcp.routes.options import ToolOptions
@@ -363,7 +363,7 @@ class Endpoint:
         # API documents leave out views with ``schema = None``, and the views that serve documents.
         if any(base.__module__ == DOCUMENTS for base in self.view_class.__mro__):
             return False
-        return find_class_attribute(self.view_class, "schema") is not None
+        return find_member(self.view_class, "schema") is not None
 
     @property
     def extra_path(self) -> str:

@@ -22,7 +22,7 @@ from drf_mcp.introspection.inspection import (
     noted_queries,
 )
 from drf_mcp.introspection.source.members import (
-    find_class_attribute,
+    find_member,
     find_package,
     is_drf_code,
 )
@@ -200,7 +200,7 @@ class OrderingParameters(BackendParameters):
         if not is_drf_code(type(self.backend), *TERM_HOOKS):
             return False
         if isinstance(self._declared, (list, tuple)):
-            return not isinstance(find_class_attribute(owner, "ordering_fields"), property)
+            return not isinstance(find_member(owner, "ordering_fields"), property)
         if self._declared == "__all__":
             return is_drf_code(owner, "get_queryset")
         return is_drf_code(owner, "get_serializer_class") and is_drf_code(

@@ -95,7 +95,8 @@ class CallReader(RunParts):
     def evaluate_call(self, node: ast.Call) -> Values:
         function = node.func
         if is_name(function, "super") and "super" not in self.names:
-            return (InheritedMembers(self.instance, self.home),) if self.instance else UNKNOWN
+            home = self.source.find_outer("__class__")
+            return (InheritedMembers(self.instance, home),) if self.instance else UNKNOWN
         if not isinstance(function, ast.Attribute):
             targets = self.evaluate(function)
             given = self.read_arguments(node)
@@ -163,7 +164,7 @@ class CallReader(RunParts):
         if "request" in named or "view" in named:
             return (THE_REQUEST,) if "request" in named else (THE_VIEW,)
         view = self.reader.get_view() if holder is THE_VIEW else None
-        if view is not None and not is_framework_code(find_member(view.kind, name)[0]):
+        if view is not None and not is_framework_code(find_member(view.kind, name)):
             return self.call_own(view, name, given)
         return self.escape_all(given)
 
@@ -278,7 +279,7 @@ class CallReader(RunParts):
             self.reader.asked.add(name)
         if name == "get_initial" and issubclass(instance.kind, BaseSerializer):
             return (RequestPart(INITIAL_DATA, is_of_fields=True),)
-        member, home = find_member(instance.kind, name, after)
+        member = find_member(instance.kind, name, after)
         if inspect.isclass(member):
             return self.call(KnownValue(member, name), given)
         made: Values = ()
@@ -303,7 +304,7 @@ class CallReader(RunParts):
             bound = self.bind(function, given, is_method=True, skip=skip)
         if is_view:
             self.reader.followed.add(name)
-        found = self.reader.follow(function, home, instance, bound, flow)
+        found = self.reader.follow(function, instance, bound, flow)
         if is_view and name == "get_serializer_class":
             made = (VIEWS_CHOICE,)
         if is_known and bound == NONE and not made:
@@ -407,13 +408,13 @@ class CallReader(RunParts):
             code = codes[0] if len(codes) == 1 else None
             is_error = code >= 400 if isinstance(code, int) else (None if status else False)
             return (MadeResponse(given.find(0, "data"), is_error),)
-        function, home = find_member(kind, "__init__")
+        function = find_member(kind, "__init__")
         made = ReadObject(kind, target.attribute)
         if is_harmless(kind) or is_framework_code(function):
             self.escape_parts(given)
         elif inspect.isfunction(function):
             if bound := self.bind(function, given, skip=True):
-                self.reader.follow(function, home, made, bound, self.flow)
+                self.reader.follow(function, made, bound, self.flow)
         else:
             self.escape_all(given)
         return (made,)
@@ -426,8 +427,8 @@ class CallReader(RunParts):
         follow = self.reader.follow
         if any(isinstance(each, ast.Starred) for each in given.node.args) and self.instance:
             # A decorator hands all on, the view and the request too.
-            return follow(function, self.home, self.instance, NONE, self.flow)  # type: ignore[no-any-return]
+            return follow(function, self.instance, NONE, self.flow)  # type: ignore[no-any-return]
         bound = self.bind(function, given, skip=False)
         if bound or self.reader.follows_all:
-            return follow(function, None, None, bound, self.flow)  # type: ignore[no-any-return]
+            return follow(function, None, bound, self.flow)  # type: ignore[no-any-return]
         return UNKNOWN

@@ -71,7 +71,6 @@ class ExpressionReader(RunParts):
         self,
         reader: Any,
         function: Any,
-        home: type | None,
         instance: ReadObject | None,
         given: Bindings = NONE,
         flow: Flow = AS_HOOK,
@@ -81,9 +80,8 @@ class ExpressionReader(RunParts):
         self.source = FunctionSource(function)
         self.tree = self.source.tree
         self.function = function
-        self.home = home
         self.instance = instance
-        self.hook, self.is_sure, self.is_dead, self.depth = flow
+        self.hook, self.is_sure, self.is_dead = flow
         self.is_wrapper = is_wrapper
         self.names: dict[str, Values] = dict(given)
         self.evaluated: dict[int, Values] = {}
@@ -100,7 +98,7 @@ class ExpressionReader(RunParts):
 
     @property
     def flow(self) -> Flow:
-        return Flow(self.hook, self.is_sure, self.is_dead, self.depth + 1)
+        return Flow(self.hook, self.is_sure, self.is_dead)
 
     def tell(self, event: str, *values: Any, **how: Any) -> None:
         self.reader.tell(event, *values, self, **how)

@@ -35,7 +35,11 @@ class FunctionSource:
 
     def __init__(self, function: Any) -> None:
         self.function = function
-        self.tree = parse_function(function.__code__) if inspect.isfunction(function) else None
+
+    @cached_property
+    def tree(self) -> AnyFunctionDef | None:
+        function = self.function
+        return parse_function(function.__code__) if inspect.isfunction(function) else None
 
     @property
     def nodes(self) -> tuple[ast.AST, ...]:
@@ -157,11 +161,6 @@ def find_package(owner: type, name: str) -> str:
     return str(module).partition(".")[0]
 
 
-def find_class_attribute(owner: type, name: str) -> Any:
-    # getattr would call the descriptor.
-    return next((vars(base)[name] for base in owner.__mro__ if name in vars(base)), None)
-
-
 def unwrap_member(attribute: Any) -> Any:
     if isinstance(attribute, property):
         return attribute.fget
@@ -170,16 +169,15 @@ def unwrap_member(attribute: Any) -> Any:
     return getattr(attribute, "__func__", attribute)
 
 
-def find_member(owner: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
-    """Return a member of a class, and the base that defines it.
+def find_member(owner: type, name: str, after: type | None = None) -> Any:
+    """Return a member as its class has it, None for no member. `getattr` would call descriptors.
 
     Args:
         after: the base after which to look, as ``super()`` does.
     """
     mro = owner.__mro__
     start = mro.index(after) + 1 if after in mro else 0
-    home = next((base for base in mro[start:] if name in vars(base)), None)
-    return (vars(home)[name], home) if home is not None else (None, None)
+    return next((vars(base)[name] for base in mro[start:] if name in vars(base)), None)
 
 
 def unwrap_function(function: Any) -> Iterator[tuple[Any, bool]]:
@@ -204,7 +202,8 @@ def find_members_used(code: CodeType) -> tuple[str, ...]:
     found, before = dict[str, None](), ""
     for instruction in dis.get_instructions(code):
         name = instruction.argval
-        if instruction.opname in ATTRIBUTES and (before == "self" or name == code.co_name):
+        is_super = name == code.co_name and "__class__" in code.co_freevars
+        if instruction.opname in ATTRIBUTES and (before == "self" or is_super):
             found[name] = None
         # Two variables may be loaded at once.
         before = name[-1] if isinstance(name, tuple) and name else name

@@ -9,6 +9,7 @@ from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.introspection.source.members import (
     REQUEST,
+    FunctionSource,
     find_member,
     find_members_used,
     is_framework_code,
@@ -90,6 +91,7 @@ class Reader:
         self.followed: set[str] = set()
         self.asked = {"base_filters"}
         self.facts_asked = self.view_asked = False
+        self.depth = 0
 
     def read(
         self,
@@ -100,8 +102,8 @@ class Reader:
     ) -> Values:
         """Read a member of the class that code of a framework calls."""
         self.followed.add(name)
-        member, home = find_member(self.owner, name, after)
-        return self.follow(unwrap_member(member), home, self.instance, given, flow)
+        function = unwrap_member(find_member(self.owner, name, after))
+        return self.follow(function, self.instance, given, flow)
 
     def tell(self, event: str, *values: Any, **how: Any) -> None:
         for listener in self.listeners:
@@ -109,30 +111,16 @@ class Reader:
                 getattr(listener, event)(*values, **how)
 
     def follow(
-        self,
-        function: Any,
-        home: type | None,
-        instance: ReadObject | None,
-        given: Bindings,
-        flow: Flow,
+        self, function: Any, instance: ReadObject | None, given: Bindings, flow: Flow
     ) -> Values:
         """Return what a function may return."""
-        found: Values | None = None
-        # A class may take over a method of another class: super() in it starts from the other.
-        for layer, is_wrapper in unwrap_function(function):
-            home = self.find_home(layer) or home
-            result = self.follow_layer(layer, home, instance, given, flow, is_wrapper)
-            found = result if found is None else found
-        return UNKNOWN if found is None else found
-
-    def find_home(self, function: Any) -> type | None:
-        mro, name = self.owner.__mro__, function.__name__
-        return next((base for base in mro if vars(base).get(name) is function), None)
+        layers = unwrap_function(function)
+        found = [self.follow_layer(each, instance, given, flow, is_w) for each, is_w in layers]
+        return found[0] if found else UNKNOWN
 
     def follow_layer(
         self,
         function: Any,
-        home: type | None,
         instance: ReadObject | None,
         given: Bindings,
         flow: Flow,
@@ -140,21 +128,20 @@ class Reader:
     ) -> Values:
         if self.follows_all and is_framework_code(function):
             return UNKNOWN
-        run = function.__code__, given, flow._replace(depth=0), instance
+        run = function.__code__, given, flow, instance
         if run in self.results:
             return self.results[run]
         self.results[run] = UNKNOWN
         is_own = instance is self.instance
-        by_names = is_framework_code(function) and (bool(flow.hook) or not is_own or is_wrapper)
         others = () if instance is None else (instance,)
-        if by_names:
-            self.follow_names(function, home, flow)
-        elif self.reads_nothing(function, *(values for _, values in given), others):
-            return UNKNOWN
-        else:
-            made = self.run_class(self, function, home, instance, given, flow, is_wrapper)
-            if made.tree is not None and len(self.results) <= MOST and flow.depth <= DEEPEST:
+        if is_framework_code(function) and (flow.hook or not is_own or is_wrapper):
+            self.follow_names(function, flow)
+        elif not self.reads_nothing(function, *(values for _, values in given), others):
+            made = self.run_class(self, function, instance, given, flow, is_wrapper)
+            if made.tree is not None and len(self.results) <= MOST and self.depth <= DEEPEST:
+                self.depth += 1
                 self.results[run] = made.run()
+                self.depth -= 1
             else:
                 self.tell("lose", function, made)
                 passed = (value for _name, values in given for value in values)
@@ -165,12 +152,13 @@ class Reader:
         is_given = self.follows_all or not all(map(is_dull, given))
         return not is_given and not names_any(function, TELLING)
 
-    def follow_names(self, function: Any, home: type | None, flow: Flow) -> None:
+    def follow_names(self, function: Any, flow: Flow) -> None:
         # Frameworks call hooks that the project overrides.
+        home = FunctionSource(function).find_outer("__class__")
         for name in find_members_used(function.__code__):
             after = home if name == function.__name__ else None
             hook = flow.enter(name)
-            met = name, after, hook._replace(depth=0)
+            met = name, after, hook
             if met not in self.members:
                 self.members.add(met)
                 self.followed.add(name)
@@ -188,15 +176,15 @@ class Reader:
             return found
         if is_own:
             self.followed.add(name)
-        member, home = find_member(instance.kind, name)
+        member = find_member(instance.kind, name)
         function = unwrap_member(member)
         if isinstance(member, (staticmethod, classmethod)) or inspect.isfunction(member):
             return (ReadMethod(instance, name),)
         if function is not member:
             if is_framework_code(function):
                 return UNKNOWN
-            return self.follow(function, home, instance, NONE, flow)
-        if home is None:
+            return self.follow(function, instance, NONE, flow)
+        if member is None:
             self.asked.add(name)
             return UNKNOWN
         return (KnownValue(member, name),)

@@ -98,7 +98,7 @@ def read_handler(owner: type, name: str) -> HandlerReading | None:
 
 
 def is_readable(owner: type, name: str) -> bool:
-    function, _home = find_member(owner, name)
+    function = find_member(owner, name)
     return inspect.isfunction(function) and FunctionSource(function).tree is not None
 
 
@@ -129,7 +129,7 @@ class SharedReading:
     def read_endpoint(self, name: str) -> SharedReading:
         reader = self.reader
         reader.read("dispatch")
-        given = find_handler_arguments(find_member(reader.owner, name)[0])
+        given = find_handler_arguments(find_member(reader.owner, name))
         self.handler.answers = reader.read(name, flow=AS_HANDLER, given=given)
         self.query.followed = frozenset(reader.followed)
         # Steps that code of a framework may take besides are read for the body alone.
@@ -147,12 +147,11 @@ class SharedReading:
         # Twice, since one method reads what another one has kept.
         for _ in range(2):
             for name in dir(reader.owner):
-                member, home = find_member(reader.owner, name)
-                function = unwrap_member(member)
-                if is_framework_code(home) or not inspect.isfunction(function):
+                function = unwrap_member(find_member(reader.owner, name))
+                if is_framework_code(function) or not inspect.isfunction(function):
                     continue
                 if place := GIVEN_PLACES.get(name):
-                    follow_conversion(reader, function, home, flow, place)
+                    follow_conversion(reader, function, flow, place)
                 else:
                     reader.read(name, flow=flow)
             if all(map(is_dull, reader.instance.attributes.values())):
@@ -175,11 +174,11 @@ def find_handler_arguments(function: Any) -> Bindings:
     return frozenset({**dict.fromkeys(names[:1], (THE_REQUEST,)), **given}.items())
 
 
-def follow_conversion(reader: Reader, function: Any, home: Any, flow: Flow, place: str) -> None:
+def follow_conversion(reader: Reader, function: Any, flow: Flow, place: str) -> None:
     # The argument is the data of the whole serializer, or of the object around a field.
     names = getattr(getattr(function, "__code__", None), "co_varnames", ())[1:2]
     given = frozenset((name, (RequestPart(place),)) for name in names) or NONE
-    reader.follow(function, home, reader.instance, given, flow)
+    reader.follow(function, reader.instance, given, flow)
 
 
 @cached
@@ -252,7 +251,7 @@ class Unread:
 def read_function(function: Any) -> BodyReading:
     """Return what a function takes of the body, such as a validator."""
     shared = SharedReading(Unread)
-    shared.reader.follow(function, None, None, NONE, AS_HOOK)
+    shared.reader.follow(function, None, NONE, AS_HOOK)
     return shared.body
 
 

@@ -37,10 +37,10 @@ class RowReader(RunParts):
         # A project's own method of a manager may be given the request.
         kind = getattr(model._default_manager, "_queryset_class", QuerySet)
         for owner in (kind, type(model._default_manager)):
-            function, home = find_member(owner, name)
+            function = find_member(owner, name)
             if inspect.isfunction(function) and not is_harmless(function):
                 if bound := self.bind(function, given, skip=True):
-                    self.reader.follow(function, home, ReadObject(owner), bound, self.flow)
+                    self.reader.follow(function, ReadObject(owner), bound, self.flow)
                 return
         self.escape_parts(given)
 

@@ -245,7 +245,6 @@ class Flow(NamedTuple):
     hook: str = "hook"
     is_sure: bool = True
     is_dead: bool = False
-    depth: int = 0
 
     def enter(self, name: str) -> Flow:
         """Return the flow behind a hook."""
