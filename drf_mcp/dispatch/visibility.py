@@ -45,9 +45,7 @@ def find_group(tool: Any) -> Any:
 
     `OPEN` for a tool that every caller sees, the tool itself where only its own view can tell.
     """
-    with catch():
-        return _find_group(tool) or tool
-    return tool
+    return attempt(lambda: _find_group(tool) or tool, tool)
 
 
 def _find_group(tool: Any) -> Any:
@@ -131,10 +129,8 @@ class Visibility:
 
         A client sees such a tool, because the answer to a call says how to get the scope.
         """
-        request = view.request
-        if request is None:
-            return False
-        return bool(self.caller.find_missing_scopes(view, request, view.get_permissions()))
+        permissions = view.get_permissions()
+        return bool(self.caller.find_missing_scopes(view, view.request, permissions))
 
     def _find_answer(self, tool: Any) -> bool | None:
         return self.answers.get(tool, self.answers.get(find_group(tool)))

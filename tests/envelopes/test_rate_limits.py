@@ -18,6 +18,8 @@ from rest_framework.throttling import (
 )
 from rest_framework.views import APIView
 
+from drf_mcp.renderers import EnvelopeJSONRenderer
+
 
 class Few(UserRateThrottle):
     scope, rate = "few", "3/hour"
@@ -211,6 +213,13 @@ def test_every_envelope_with_metadata_has_the_rate_limit(counted):
     call = counted(Few)
     limits = [call("ok")["meta"]["rate_limit"], call("status")["metadata"]["rate_limit"]]
     assert [(limit["limit"], limit["remaining"]) for limit in limits] == [(3, 2), (3, 1)]
+
+
+def test_an_envelope_over_http_has_the_quota_that_the_request_left(serve):
+    view = Thing.as_view(throttle_classes=[Few], renderer_classes=[EnvelopeJSONRenderer])
+    served = serve(view)
+    limits = [limit_of(served.http.get("/thing/").json()) for _ in range(2)]
+    assert [limit["remaining"] for limit in limits] == [2, 1]
 
 
 def test_http_and_tool_calls_share_one_quota(counted):
