@@ -83,16 +83,11 @@ class Inspection:
         self.write_schema = write_schema
         self.findings: list[Finding] = []
         self.row_queries: list[AskedRows] = []
-        self.place = locate_view(type(view))
         self.handler_name = str(getattr(view, "action", None) or self.method.lower())
-        self.place = f"{self.place}.{self.handler_name}"
+        self.place = f"{locate_view(type(view))}.{self.handler_name}"
 
     def start_over(self, user: Any = None) -> Inspection:
-        """Return an inspection of the view before it was asked anything, without findings.
-
-        Args:
-            user: the user of the request; an anonymous one by default.
-        """
+        """Return an inspection of the view before it was asked anything, without findings."""
         view = copy.copy(self.new_view)
         if user is not None:
             view.request = make_sample_request(self.method, view.request.path, user)

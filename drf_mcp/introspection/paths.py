@@ -72,12 +72,7 @@ class NamedKwarg:
         return bool(lookup_field) and self.kwarg.name == name
 
     def says(self, key: str | None, owner: str) -> bool:
-        """Whether the kwarg's name names this key of this model.
-
-        Args:
-            key: the name of the key, None for the primary key.
-            owner: the name of the model.
-        """
+        # Whether the kwarg's name names this key of this model; None is the primary key.
         name = self.kwarg.name.lower().removeprefix("parent_lookup_")
         if key is None and not re.search(r"(?:^|_)(?:pk|id|primary_key)\Z", name):
             return False

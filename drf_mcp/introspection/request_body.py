@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
@@ -270,14 +270,6 @@ class RequestBody:
         return parsers.get_document(parsers.json_parser, body)
 
 
-class DescribedBody(NamedTuple):
-    """A body, the members that code reads besides fields, and what was found."""
-
-    body: Body
-    further: Sequence[Parameter]
-    findings: Sequence[Finding]
-
-
 class SerializerBody:
     def __init__(self, inspection: Inspection, serializer: Any) -> None:
         self.inspection = inspection
@@ -287,23 +279,18 @@ class SerializerBody:
 
     def get_body(self) -> Body:
         inspection = self.inspection
-        # Annotations of fields count for views with a schema class of drf-spectacular. A class that
-        # one of its decorators makes for a handler describes no field.
-        carried = () if inspection.annotations is None else inspection.annotations.carried
-        bases = (base for owner in carried[:1] for base in owner.__mro__)
-        annotated = next((b for b in bases if b.__module__ != "drf_spectacular.utils"), None)
-        view_class: type = type(inspection.view)
-        self.taken = inspection.attempt(self._find_taken_by_view, WRITE_PLAINLY, self.taken)
-        facts = self.serializer.partial, self.takes_json, self.taken.key, view_class
-        around = annotated, inspection.write_schema, *facts
-        described = describe_once(self.serializer, around, self.describe)
-        body, place = described.body, inspection.place
-        inspection.findings += [replace(finding, place=place) for finding in described.findings]
+        find = partial(find_taken_by_view, inspection.view, inspection.readings[2])
+        self.taken = inspection.attempt(find, WRITE_PLAINLY, self.taken)
+        facts = self.serializer.partial, self.takes_json, self.taken.key, type(inspection.view)
+        # Annotations of fields count for views with a schema class of drf-spectacular.
+        around = inspection.annotations is None, inspection.write_schema, *facts
+        body, own, findings = describe_once(self.serializer, around, self.describe)
+        inspection.findings += [replace(each, place=inspection.place) for each in findings]
         if body.kind != "object":
             return body
         keys = KeyParameters(inspection, self.serializer)
         known = {field.name for field in body.fields}
-        named = {parameter.name: parameter for parameter in described.further}
+        named = {parameter.name: parameter for parameter in own}
         names = dict.fromkeys((*named, *self.taken.find_names(()), *keys.names))
         further = (
             named.get(name) or keys.get_parameter(name, FURTHER)
@@ -312,11 +299,8 @@ class SerializerBody:
         )
         return replace(body, fields=(*body.fields, *further))
 
-    def _find_taken_by_view(self) -> TakenMembers:
-        inspection = self.inspection
-        return find_taken_by_view(inspection.view, inspection.readings[2])
-
-    def describe(self) -> DescribedBody:
+    def describe(self) -> tuple[Body, Sequence[Parameter], Sequence[Finding]]:
+        """Return the body, the members that code reads besides fields, and what was found."""
         # Any view with this serializer has these findings.
         inspection, findings = self.inspection, self.inspection.findings
         before = len(findings)
@@ -330,9 +314,9 @@ class SerializerBody:
             if name not in find_writable_fields(self.serializer)
         ]
         self.taken = by_view
-        described = DescribedBody(body, further, findings[before:])
+        found = findings[before:]
         del findings[before:]
-        return described
+        return body, further, found
 
     def _make_further(self, name: str) -> Parameter:
         keys = KeyParameters(self.inspection, self.serializer)
@@ -467,11 +451,7 @@ def _describe_declared(inspection: Inspection, schema: Schema) -> Body:
 
 
 def _complete_body(body: Body, own: Body) -> Body:
-    """Return a body that people declared, with what the code reads besides, unlisted.
-
-    Args:
-        own: the body as the code shows it.
-    """
+    # What the code reads besides what people declared is taken, and not listed.
     body, keys = body.open(own.opened_by), {**own.keys, **body.keys}
     if body.kind == "open":
         value_info = join_value_info(body.value_info, own.all_value_info)

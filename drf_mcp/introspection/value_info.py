@@ -66,17 +66,13 @@ WITH_ITEMS = (
 
 
 def find_value_info(field: AnyField, *, takes_json: bool) -> ValueInfos:
-    """Return what is known of the values of a serializer field, and of the values in them.
-
-    Args:
-        takes_json: whether the view has a parser of JSON, in which a file can be a text.
-    """
+    """Return what is known of the values of a serializer field, and of the values in them."""
     found = {place: _describe_value(part, takes_json) for place, part in walk_fields(field)}
     return {place: info for place, info in found.items() if info != NO_INFO}
 
 
 def _describe_value(field: Any, takes_json: bool) -> ValueInfo:
-    # An empty text is null for a field, unless the field takes an empty text.
+    # In a form an empty text is null for a field, unless the field takes an empty text.
     form = "null" if field.allow_null and not getattr(field, "allow_blank", False) else ""
     if isinstance(field, COMPOSITES):
         form = "parts"
