@@ -215,19 +215,13 @@ def describe_choices(choices: Mapping[Any, Any]) -> FieldSchema:
         for value, label in raw
         if value is not None
     ]
-    values, kinds = [value for value, label in named], {type(value) for value, label in named}
-    if kinds == {bool}:
-        json_type = "boolean"
-    elif kinds and all(issubclass(kind, int) and kind is not bool for kind in kinds):
-        json_type = "integer"
-    elif kinds == {float} and not any(value.is_integer() for value in values):
-        json_type = "number"
-    else:
-        json_type, values = "string", [str(value) for value in values]
+    kinds = {name_json_type(value) or "string" for value, label in named}
+    json_type = kinds.pop() if len(kinds) == 1 else "string"
+    if json_type == "number" and any(value.is_integer() for value, label in named):
+        json_type = "string"
     is_text = json_type == "string"
-    schema = FieldSchema({"type": json_type})
-    if values:
-        schema["enum"] = list(dict.fromkeys(values))
+    values = dict.fromkeys(str(value) if is_text else value for value, label in named)
+    schema = FieldSchema({"type": json_type, **({"enum": list(values)} if values else {})})
     labelled = tuple(pair for pair in named if pair[0] != "")
     if len(labelled) > MOST_VALUES:
         return schema.with_meaning(choices=labelled)

@@ -157,16 +157,15 @@ class Exposure:
             if choice.endpoint.standard_action == "partial_update"
         }
         every = [*patterns, *mcp_settings.INCLUDE]
-        kept = []
-        for choice in choices:
-            is_update = choice.endpoint.standard_action == "update" and not choice.named
-            change = changes.get(get_route(choice)) if is_update else None
+
+        def is_repeated(choice: ToolChoice) -> bool:
+            change = changes.get(get_route(choice))
+            if change is None or choice.endpoint.standard_action != "update" or choice.named:
+                return False
             # A pattern that matches the PATCH too does not name the PUT.
-            if change is None or any(
-                choice.matches([each]) and not change.matches([each]) for each in every
-            ):
-                kept.append(choice)
-        return kept
+            return not any(choice.matches([p]) and not change.matches([p]) for p in every)
+
+        return [choice for choice in choices if not is_repeated(choice)]
 
     def _renders_only_html(self, endpoint: Endpoint) -> bool:
         renderers = find_view_classes(endpoint.route.callback, "renderer_classes") or ()

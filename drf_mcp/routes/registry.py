@@ -22,7 +22,7 @@ from drf_mcp.settings import mcp_settings
 
 Kind = TypeVar("Kind")
 # Headers and credentials can narrow in any number of ways.
-MOST_KEPT = 256
+MOST_KEPT = 512
 RELOADING_SETTINGS = frozenset({"DRF_MCP", "LANGUAGE_CODE", "REST_FRAMEWORK", "ROOT_URLCONF"})
 
 
