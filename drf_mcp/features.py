@@ -142,13 +142,12 @@ class CallState:
         """
         return self.tool.bind(self.arguments, self.caller)  # type: ignore[no-any-return]
 
-    def redirect(self, name: str, arguments: Any, tool: Any = None) -> None:
+    def redirect(self, name: str, arguments: Any) -> None:
         """Call another tool instead of this one.
 
         Args:
             name: the name of the other tool.
             arguments: the arguments of the other tool.
-            tool: the other tool, where the server does not have it by its name.
 
         Raises:
             UnknownTool: if the server has no such tool.
@@ -159,7 +158,7 @@ class CallState:
         # The headers of the request repeat arguments of the tool that the client called.
         self.context = dataclasses.replace(other, headers=None)
         self.arguments = arguments
-        self.tool = self.server.tools_capability.get_tool(self) if tool is None else tool
+        self.tool = self.server.tools_capability.get_tool(self)
 
     def of_item(self, bound: Call) -> CallState:
         """Return the state of one request of a call that makes several."""

@@ -50,9 +50,6 @@ from drf_mcp.transports.http import (
 if TYPE_CHECKING:
     from drf_mcp.browsable.page import BrowsablePage
 
-THIS_ENDPOINT = "this endpoint"
-TOOLSET = "the toolset %(names)s"
-
 
 def without_login_and_transaction(view: Any) -> Callable[..., HttpResponse]:
     # Django's LoginRequiredMiddleware would redirect to a page.
@@ -204,10 +201,10 @@ class MCPView(View):
         """
         if self.is_narrowed:
             tools = None if self.tools is None else tuple(self.tools)
-            yield Narrowing(THIS_ENDPOINT, tools, self.read_only)
+            yield Narrowing("this endpoint", tools, self.read_only)
         if "toolset" in self.kwargs:
             name = self.kwargs["toolset"]
-            yield Narrowing(TOOLSET, self._find_toolset(name), names=name)
+            yield Narrowing(f"the toolset {name}", self._find_toolset(name))
         if TOOLSETS_META in self.request.META:
             yield narrow_by_header(self.request.META[TOOLSETS_META], self._find_toolset)
 

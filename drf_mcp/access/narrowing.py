@@ -30,13 +30,11 @@ class Narrowing:
     of ``request.auth`` is a `Narrowing` or None.
 
     Attributes:
-        source: what takes tools away, as the beginning of a sentence: ``"this endpoint"``. It is
-            translated where it is shown.
+        source: what takes tools away, as the beginning of a sentence: ``"this endpoint"``.
         tools: patterns as in INCLUDE; a tool has to match one; None for every tool.
             `content_retrieve` needs no pattern: it only gives what other tools left out.
         read_only: whether only tools that read are left: GET, and POST where the
             project said ``read_only=True``.
-        names: the text for ``%(names)s`` in the source.
 
     Raises:
         ImproperlyConfigured: on patterns that could never match.
@@ -45,7 +43,6 @@ class Narrowing:
     source: str
     tools: tuple[str, ...] | None = None
     read_only: bool = False
-    names: str = ""
 
     def __post_init__(self) -> None:
         patterns = PATTERNS.or_none().read(self.tools, "Narrowing(tools=...)")
@@ -57,18 +54,13 @@ class Narrowing:
         return self.tools is None or tool.endpoint.is_built_in or tool.matches(self.tools)
 
     def write_reason(self, tool: Any) -> str:
-        return f"{self.label} {self.write_words(tool)}"
+        return f"{self.source} {self.write_words(tool)}"
 
     def write_words(self, tool: Any) -> str:
         return "only has tools that read" if self._hides_writing(tool) else "does not have it"
 
     def _hides_writing(self, tool: Any) -> bool:
         return self.read_only and not tool.reads
-
-    @property
-    def label(self) -> str:
-        text = self.source
-        return text % {"names": self.names} if self.names else text
 
 
 SERVER_READS = Narrowing("the server", read_only=True)
@@ -119,5 +111,4 @@ def narrow_by_header(value: str, find: Callable[[str], tuple[str, ...]]) -> Narr
         patterns = tuple(pattern for name in names for pattern in find(name))
     except Refused as exc:
         raise Refused(400, f"{TOOLSETS_HEADER}: {exc.message}") from None
-    source = "the header MCP-Toolsets (%(names)s)"
-    return Narrowing(source, patterns, names=", ".join(names))
+    return Narrowing(f"the header {TOOLSETS_HEADER} ({', '.join(names)})", patterns)

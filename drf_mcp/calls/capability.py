@@ -132,7 +132,7 @@ class ToolsCapability(Capability):
         if narrowings and "cursor" not in params:
             # Tools that the caller must not see do not count as hidden.
             taken = [tool for name, tool in self.get_tools(context).items() if name not in offered]
-            labels = list(dict.fromkeys(narrowing.label for narrowing in narrowings))
+            labels = list(dict.fromkeys(narrowing.source for narrowing in narrowings))
             hidden = len(self.find_visible(taken, context))
             members["_meta"] = {NARROWING_KEY: {"by": labels, "hidden": hidden}}
         return members

@@ -44,7 +44,7 @@ class Keeper:
     def rights(self) -> str:
         """A hash of what the caller may: endpoint, rights, and what takes tools away."""
         fingerprint = get_rights_fingerprint(self.caller.authenticate())
-        narrowings = [[n.source, n.names, n.tools, n.read_only] for n in self.caller.narrowings]
+        narrowings = [[n.source, n.tools, n.read_only] for n in self.caller.narrowings]
         return hash_json([self.caller.request.path.rstrip("/"), fingerprint, narrowings])
 
     def keep(self, state: Mapping[str, Any]) -> str:

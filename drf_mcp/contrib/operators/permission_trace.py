@@ -262,7 +262,7 @@ class PermissionTrace:
         for narrowing in dict.fromkeys((*self.caller.narrowings, *self.narrowings, *own)):
             allows = narrowing.allows(self.tool)
             says = _("leaves the tool") if allows else narrowing.write_words(self.tool)
-            yield AccessStep("narrowing", narrowing.label, allows, says)
+            yield AccessStep("narrowing", narrowing.source, allows, says)
 
     def _find_permission_steps(self) -> Iterator[AccessStep]:
         for permission in self.permissions:
