@@ -216,6 +216,10 @@ class Source:
 UNVERSIONED = Source()
 
 
+# From whole to least.
+FIDELITY_LEVELS = ("full", "partial", "summary", "reference_only")
+
+
 @dataclass(frozen=True)
 class Fidelity:
     """How much of the view's answer is left in a shortened result.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from asgiref.sync import iscoroutinefunction
@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from drf_mcp.codes import HANDLING, Category, category_of_code, screaming_code, standard_code
+from drf_mcp.codes import HANDLING, Category
 from drf_mcp.envelopes.base import OwnEnvelope
 from drf_mcp.envelopes.models import ResponseError, StandardMCPResponse
 from drf_mcp.exceptions import catch
@@ -38,42 +38,25 @@ def _to_api_exception(exc: Exception) -> exceptions.APIException | None:
     return exc if isinstance(exc, exceptions.APIException) else None
 
 
-def _list_messages(detail: Any, place: str = "") -> Iterator[str]:
-    if isinstance(detail, Mapping):
-        for name, part in detail.items():
-            yield from _list_messages(part, f"{place}{name}: ")
-    elif isinstance(detail, (list, tuple)):
-        for part in detail:
-            yield from _list_messages(part, place)
-    else:
-        yield f"{place}{detail}"
-
-
 def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> ResponseError:
     """Return the error of an exception, without a message that may hold secrets."""
-    suggestion, known = "", _to_api_exception(exc)
-    if known is None:
-        # The text of an unexpected exception may hold secrets, the mapper's text does not.
-        failure = mcp_settings.ERROR_MAPPER_CLASS().from_exception(exc)
-        code, category = failure.code.lower(), failure.category
-        message, suggestion = failure.message, failure.remediation
-        # The mapper's message has the request id of a call.
-        if category is Category.INTERNAL:
-            message, suggestion = "An internal error occurred.", ""
+    known, mapper = _to_api_exception(exc), mcp_settings.ERROR_MAPPER_CLASS()
+    if known is not None:
+        failure = mapper.from_response(known.status_code, known.detail, {})
     else:
-        codes = known.get_codes()
-        # REST framework's own exceptions have the standard code of their HTTP status.
-        is_framework = type(known).__module__ == exceptions.__name__
-        code = codes if isinstance(codes, str) and not is_framework else ""
-        code = (code or standard_code(known.status_code)).lower()
-        message = " ".join(_list_messages(known.detail))
-        category = category_of_code(screaming_code(code), known.status_code)
-    handling = HANDLING[category]
+        failure = mapper.from_exception(exc)
+    message, problems = failure.message, failure.problems
+    if len(problems) > 1:
+        message = " ".join(problem.message for problem in problems)
+    elif known is None and failure.category is Category.INTERNAL:
+        # The mapper's message has the request id of a call.
+        message = "An internal error occurred."
+    handling = HANDLING[failure.category]
     return ResponseError(
         message=message,
-        suggestion=suggestion or handling.remediation,
+        suggestion=failure.remediation,
         severity=handling.severity,
-        code=code,
+        code=failure.code.lower(),
         recoverable=handling.recoverable,
         context=context,
     )

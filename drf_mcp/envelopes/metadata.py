@@ -15,6 +15,7 @@ from django.utils.timezone import is_naive, make_aware
 
 from drf_mcp.codes import WARNING_SEVERITIES, screaming_code
 from drf_mcp.outcomes import (
+    FIDELITY_LEVELS,
     Fidelity,
     Pagination,
     RateLimit,
@@ -29,8 +30,6 @@ logger = logging.getLogger("drf_mcp")
 
 Value = TypeVar("Value", str, list[Any], dict[str, Any])
 Facts = TypeVar("Facts", Pagination, RateLimit)
-
-FIDELITY_LEVELS = ("full", "partial", "summary", "reference_only")
 
 STRING, INTEGER, OBJECT = {"type": "string"}, {"type": "integer"}, {"type": "object"}
 STRINGS: dict[str, Any] = {"type": "array", "items": STRING}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from textwrap import TextWrapper
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -56,16 +57,11 @@ class Screen:
         """Return a number with its noun, such as "2 tools"."""
         return f"{count} {noun}{'s' * (count != 1)}"
 
-    def wrap(self, text: str, indent: int = 0) -> Iterator[str]:
-        """Yield the lines of a text; unlike textwrap, a path or a dotted name stays whole."""
-        line = " " * indent
-        for word in text.split():
-            if line.strip() and len(line) + len(word) > self.width:
-                yield line.rstrip()
-                line = " " * indent
-            line += f"{word} "
-        if line.strip():
-            yield line.rstrip()
+    def wrap(self, text: str, indent: int = 0) -> list[str]:
+        """Return the lines of a text; a path or a dotted name stays whole."""
+        wrapper = TextWrapper(self.width, break_long_words=False, break_on_hyphens=False)
+        wrapper.initial_indent = wrapper.subsequent_indent = " " * indent
+        return wrapper.wrap(text)
 
     def fit(self, text: str, width: int) -> str:
         """Return a text cut to a width, at a comma where it has one."""

@@ -9,6 +9,7 @@ from itertools import accumulate, takewhile
 from typing import Any
 
 from drf_mcp.outcomes import (
+    FIDELITY_LEVELS,
     MISSING,
     Category,
     Failure,
@@ -39,7 +40,6 @@ MAX_SENTENCE, MAX_VALUE = 500, 160
 # A longer value in the context of a warning goes where there is no room.
 MAX_DETAILS = 500
 MAX_NAMES = 50
-LEVELS = ("full", "partial", "summary", "reference_only")
 
 
 @dataclass(frozen=True)
@@ -238,7 +238,7 @@ def add_fidelity(own: Fidelity | None, ours: Fidelity) -> Fidelity:
     """Return what is left of an answer that the view itself shortened."""
     if own is None:
         return ours
-    level = max(own.level, ours.level, key=LEVELS.index)
+    level = max(own.level, ours.level, key=FIDELITY_LEVELS.index)
     dropped = (*own.dropped[:MAX_NAMES], *ours.dropped)
     return Fidelity(level, dropped, {**own.archives, **ours.archives}, own.version)
 

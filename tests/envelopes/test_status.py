@@ -273,7 +273,7 @@ EXCEPTIONS: list[tuple[Exception, str, str, bool]] = [
     (
         exceptions.ValidationError({"items": [{"name": ["Too long."]}]}),
         "validation_error",
-        "items: name: Too long.",
+        "items.0.name: Too long.",
         True,
     ),
     (SpecNotFound(), "spec_not_found", "No such spec.", True),
