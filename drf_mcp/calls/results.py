@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from json.encoder import encode_basestring
 from typing import Any
@@ -18,7 +18,7 @@ from drf_mcp.outcomes import MISSING, Outcome
 from drf_mcp.protocol import Encoded, Era, jsonrpc
 from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings
-from drf_mcp.truncation import fit_outcome, relax_schema
+from drf_mcp.truncation import fit_outcome
 
 # The characters of an answer whose tokens are counted.
 SAMPLE = 8_000
@@ -94,9 +94,34 @@ class ResultWriter:
         return replace(failure, failure=explained)
 
 
-# Keywords with texts for people, and keywords whose members are named by the project.
+# A shortened answer lacks rows and members, repeats reduced rows, and has digests for texts; the
+# negated keywords would turn round where a part of them is gone.
+BROKEN = frozenset(
+    {
+        "required",
+        "dependentRequired",
+        "minProperties",
+        "minItems",
+        "uniqueItems",
+        "contains",
+        "minContains",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "format",
+        "not",
+        "if",
+        "then",
+        "else",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+# Keywords with texts for people, keywords whose members are named by the project, and keywords
+# whose values are no schemas.
 WORDS = frozenset({"title", "description", "examples", "default", "$comment"})
-NAMED = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
+NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+VALUES = frozenset({"enum", "const", "default", "examples"})
 
 
 # One instance of each class: envelopes hold no state of a call.
@@ -134,7 +159,7 @@ def _describe_data(envelope: Envelope, output: dict[str, Any]) -> Mapping[str, A
     known = _find_success(around)
     data = {
         name: schema if schema.get("type") == "object" else {"anyOf": [schema, {"type": "object"}]}
-        for name, schema in without_words({"properties": _find_success(whole)})[
+        for name, schema in relax_schema({"properties": _find_success(whole)}, WORDS)[
             "properties"
         ].items()
         if schema != known.get(name)
@@ -148,15 +173,19 @@ def _find_success(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return members
 
 
-def without_words(schema: Any) -> Any:
+def relax_schema(schema: Any, dropped: Container[str] = BROKEN) -> Any:
+    """Return a JSON Schema, or a list of them, without the keywords that are dropped."""
     if isinstance(schema, list):
-        return [without_words(each) for each in schema]
+        return [relax_schema(part, dropped) for part in schema]
     if not isinstance(schema, Mapping):
         return schema
-    return {
-        name: {key: without_words(each) for key, each in value.items()}
-        if name in NAMED and isinstance(value, Mapping)
-        else without_words(value)
-        for name, value in schema.items()
-        if name not in WORDS
-    }
+    kept: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword in NAMED and isinstance(value, Mapping):
+            kept[keyword] = {name: relax_schema(part, dropped) for name, part in value.items()}
+        elif keyword not in dropped:
+            kept[keyword] = value if keyword in VALUES else relax_schema(value, dropped)
+    # Several of the relaxed choices may hold at once.
+    if "oneOf" in kept:
+        kept["allOf"] = [*kept.get("allOf", ()), {"anyOf": kept.pop("oneOf")}]
+    return kept

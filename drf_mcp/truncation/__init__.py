@@ -6,7 +6,7 @@ from drf_mcp.truncation.digests import Condensed, Digester, Evidence, canonical_
 from drf_mcp.truncation.lead_digests import LeadDigester
 from drf_mcp.truncation.report import RETRIEVAL_TOOL
 from drf_mcp.truncation.tokens import count_tokens
-from drf_mcp.truncation.truncate import fit_outcome, relax_schema
+from drf_mcp.truncation.truncate import fit_outcome
 
 __all__ = [
     "RETRIEVAL_TOOL",
@@ -17,5 +17,4 @@ __all__ = [
     "canonical_text",
     "count_tokens",
     "fit_outcome",
-    "relax_schema",
 ]

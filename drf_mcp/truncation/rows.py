@@ -286,12 +286,11 @@ def format_path(path: Path) -> str:
 
     The path can be written as UTF-8, and a very long one ends with a hash.
     """
+    pointer = JSONPointer.from_path(path)
     if any(isinstance(key, str) and AMBIGUOUS.search(key) for key in path):
-        text: str = JSONPointer.from_path(path)
+        text: str = pointer
     else:
-        parts = (f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
-        text = "".join(parts).removeprefix(".")
-        text = text if path and isinstance(path[0], str) else f"data{text}"
+        text = pointer.dotted if path and isinstance(path[0], str) else f"data{pointer.dotted}"
     text = to_bytes(text).decode()
     if len(text) <= MAX_NAME_LENGTH:
         return text

@@ -37,34 +37,6 @@ NAME_TOKENS, SPARE = 8, 4
 # never decide how much of an answer fits.
 SAMPLE_ID = "a0" * 11
 SAMPLE_HASH = f"sha256:{'a0' * 32}"
-# A shortened answer lacks rows and members, repeats reduced rows, and has digests for texts; the
-# negated keywords would turn round where a part of them is gone.
-BROKEN = frozenset(
-    {
-        "required",
-        "dependentRequired",
-        "minProperties",
-        "minItems",
-        "uniqueItems",
-        "contains",
-        "minContains",
-        "minLength",
-        "maxLength",
-        "pattern",
-        "format",
-        "not",
-        "if",
-        "then",
-        "else",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    }
-)
-SCHEMAS_BY_NAME = frozenset(
-    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
-)
-# Keywords whose values are no schemas.
-VALUES = frozenset({"enum", "const", "default", "examples"})
 
 
 def fit_outcome(budget: Any, outcome: Outcome, write: Write, length: int, sample: str) -> Outcome:
@@ -299,23 +271,3 @@ def _empty_answer(outcome: Outcome) -> Reduction:
         return Reduction({**kept, "results": []}, is_empty=True)
     empty = type(tree)() if isinstance(tree, (dict, list, str)) else tree
     return Reduction(empty, is_empty=True)
-
-
-def relax_schema(schema: Any) -> Any:
-    """Return a JSON Schema, or a list of them, without what a shortened answer may break."""
-    if isinstance(schema, list):
-        return [relax_schema(part) for part in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    kept: dict[str, Any] = {}
-    for keyword, value in schema.items():
-        if keyword in VALUES:
-            kept[keyword] = value
-        elif keyword in SCHEMAS_BY_NAME and isinstance(value, Mapping):
-            kept[keyword] = {name: relax_schema(part) for name, part in value.items()}
-        elif keyword not in BROKEN:
-            kept[keyword] = relax_schema(value)
-    # Several of the relaxed choices may hold at once.
-    if "oneOf" in kept:
-        kept["allOf"] = [*kept.get("allOf", ()), {"anyOf": kept.pop("oneOf")}]
-    return kept

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
-from drf_mcp.truncation import relax_schema
+from drf_mcp.calls.results import relax_schema
 
 ROW = {
     "type": "object",
