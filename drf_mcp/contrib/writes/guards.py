@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,7 +32,7 @@ from drf_mcp.contrib.writes.versions import (
     find_precondition,
 )
 from drf_mcp.describers import Parameter, ValueInfo
-from drf_mcp.errors import find_nearest
+from drf_mcp.errors import ask_nearest, find_nearest
 from drf_mcp.features import Guard, Safeguard, ToolReview, ToolSource, mcp_settings
 
 # A key of hosts in the `_meta` of a tool (docs/clients.md): Claude Code 2.1.199 (2026-08).
@@ -124,19 +124,14 @@ def check_versions(project: Project) -> Iterator[CheckMessage]:
         fault = "the view has no get_object(), a decorator around it, or no known model."
         if precondition.model is not None and precondition.finds_row:
             names = [field.name for field in precondition.model._meta.concrete_fields]
-            fault = f"{precondition.model.__name__} has no field {precondition.name!r}."
-            fault += _say_nearest(precondition.name, names)
+            nearest = ask_nearest([repr(each) for each in find_nearest(precondition.name, names)])
+            fault = f"{precondition.model.__name__} has no field {precondition.name!r}. {nearest}"
         yield Error(
-            f"if_match= of {name} at {tool.endpoint.place}: {fault}",
+            f"if_match= of {name} at {tool.endpoint.place}: {fault}".strip(),
             hint="Name a field of the model that each save changes, or write if_match=True"
             " where the view has ETags. See docs/writes.md.",
             id="drf_mcp.E009",
         )
-
-
-def _say_nearest(name: str, known: Iterable[str]) -> str:
-    nearest = find_nearest(name, known)
-    return f" Did you mean {nearest[0]!r}?" if nearest else ""
 
 
 @register_check()
