@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from drf_spectacular.drainage import get_override, has_override
+from drf_spectacular.drainage import GENERATOR_STATS, get_override, has_override
 from drf_spectacular.extensions import (
     OpenApiFilterExtension,
     OpenApiSerializerExtension,
@@ -36,7 +36,6 @@ from drf_mcp.introspection.types import UNDECLARED, AnyField, Schema
 DECORATORS = "drf_spectacular.utils"
 # The registry of components is shared, and drf-spectacular is not safe for threads.
 LOCK = threading.RLock()
-SERIALIZER_NAMES = ("get_serializer", "get_serializer_class", "serializer_class")
 MEDIA_TYPES = ("application/json", "multipart/form-data", "application/x-www-form-urlencoded")
 
 
@@ -165,11 +164,12 @@ class SpectacularAnnotations:
     def request_examples(self) -> list[Any]:
         """Return the examples of a request of the endpoint, else of its serializer."""
         examples = attempt(self.schema.get_examples, None)
-        # drf-spectacular writes a warning for a view without a serializer.
-        if not examples and any(hasattr(self.view, name) for name in SERIALIZER_NAMES):
+        if not examples:
             request = attempt(lambda: self._request_serializer, None)
             if request is UNDECLARED:
-                request = attempt(self.schema.get_request_serializer, None)
+                # drf-spectacular would print an error for a view without a serializer.
+                with GENERATOR_STATS.silence():
+                    request = attempt(self.schema.get_request_serializer, None)
             if isinstance(request, OpenApiRequest):
                 request, examples = request.request, request.examples
             target = getattr(request, "child", request)

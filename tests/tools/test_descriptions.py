@@ -7,7 +7,7 @@ from django.db import models
 from django.urls import path
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, viewsets
+from rest_framework import generics, serializers, viewsets
 from rest_framework.decorators import action, api_view
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
@@ -199,3 +199,13 @@ def test_a_long_description_is_cut_and_keeps_its_example(tools_of):
     tool = tools_of(path("pay/", Paying.as_view()))["pay"]
     assert len(tool.description) <= 1024
     assert tool.description.startswith("One more sentence")
+
+
+def test_a_generic_view_without_a_serializer_is_described_in_silence(tools_of, capfd):
+    class Emptied(generics.DestroyAPIView):
+        queryset = Item.objects.none()
+        schema = AutoSchema()
+
+    (tool,) = tools_of(path("items/<int:pk>/", Emptied.as_view())).values()
+    assert [*tool.input_schema["properties"]] == ["pk"]
+    assert capfd.readouterr() == ("", "")
