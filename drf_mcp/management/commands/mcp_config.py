@@ -23,7 +23,7 @@ from drf_mcp.transports.client_configs import (
     issue_authorization,
     write_authorization,
 )
-from drf_mcp.transports.server_card import ServerCard
+from drf_mcp.urls.cards import ServerCard
 
 ALL, REGISTRY = "all", "registry"
 REGISTRY_FILE = "server.json"
