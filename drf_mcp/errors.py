@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from drf_mcp.arguments.errors import (
+    MASK,
     ArgumentsRefused,
     mask_member,
     missing_argument,
@@ -17,6 +18,7 @@ from drf_mcp.dispatch.guards import CallCrashed, CallRefused
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest, join_alternatives, join_names
 
 __all__ = [
+    "MASK",
     "PROBLEM_REMEDIES",
     "ArgumentsRefused",
     "CallCrashed",

@@ -10,7 +10,8 @@ from django.db.models import Avg, Count, Max
 
 from drf_mcp.browsable.frame import PagePart, write_address
 from drf_mcp.contrib.audit.models import Verdict
-from drf_mcp.contrib.audit.recording import MASK, make_auditor
+from drf_mcp.contrib.audit.recording import make_auditor
+from drf_mcp.errors import MASK
 
 PERMISSION = "drf_mcp_audit.view_auditedcall"
 # Calls that are counted: a busy server makes millions.
@@ -52,6 +53,7 @@ class AuditPart(PagePart):
             "template": "drf_mcp_audit/home.html",
             "counted": COUNTED,
             "is_staff": user.is_staff,
+            "tools": tools,
             "calls": [self._open(row, tools) for row in rows.order_by("-pk")[:SHOWN]],
             "failures": self._find_failures(rows, tools),
             "uncalled": [name for name in tools if name not in called],

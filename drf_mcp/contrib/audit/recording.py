@@ -19,7 +19,7 @@ from drf_mcp.budgets import count_tokens
 from drf_mcp.codes import screaming_code, standard_code
 from drf_mcp.contrib.audit.intent import IntentGuard, find_intent_name
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
-from drf_mcp.errors import CallRefused, mask_member
+from drf_mcp.errors import MASK, CallRefused, mask_member
 from drf_mcp.exceptions import (
     ProtocolError,
     Refused,
@@ -60,8 +60,6 @@ MAX_ARGUMENTS = 20_000
 MEASURED = 4_000
 # Characters of a short secret.
 SHORT = 3
-# What replaces a secret.
-MASK = mask_member("password", "")
 MAX_LENGTHS: Mapping[str, int] = {
     field.name: field.max_length
     for field in AuditedCall._meta.concrete_fields

@@ -12,13 +12,13 @@ from django.contrib.auth import get_user_model
 from drf_mcp.archives import rolling_back
 from drf_mcp.contrib.rules.conditions import UNREADABLE, RequestArguments
 from drf_mcp.contrib.rules.ruling import ALLOW, RuleCall, RuledRequest, decide_requests
-from drf_mcp.errors import ArgumentsRefused, CallCrashed, mask_member
+from drf_mcp.errors import MASK, ArgumentsRefused, CallCrashed
 from drf_mcp.features import CallState
 from drf_mcp.outcomes import MISSING
 
 UNKNOWN = "unknown"
-# In what the audit masked, and in what it cut.
-MASK, MORE = mask_member("password", ""), "…"
+# In what the audit cut.
+MORE = "…"
 
 
 class NotInAudit(BaseException):

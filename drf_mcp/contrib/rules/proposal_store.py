@@ -21,7 +21,7 @@ from drf_mcp.access.scopes import make_user_key
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tasks import task_store as tasks
 from drf_mcp.contrib.tasks.run import find_backend
-from drf_mcp.errors import mask_member
+from drf_mcp.errors import MASK, mask_member
 from drf_mcp.exceptions import Conflict, attempt
 from drf_mcp.features import LimitReached, get_rows, mcp_settings, refuse_beyond
 from drf_mcp.outcomes import Failure
@@ -35,8 +35,6 @@ WAITING, APPROVED, RUNNING = "waiting", "approved", "running"
 DONE, FAILED, UNKNOWN = "done", "failed", "unknown"
 DECLINED, WITHDRAWN, EXPIRED = "declined", "withdrawn", "expired"
 OPEN = (WAITING, APPROVED)
-# What replaces a secret.
-MASK = mask_member("password", "")
 
 
 class ProposalStore:

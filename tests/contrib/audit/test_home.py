@@ -49,7 +49,9 @@ def test_a_failure_reopens_its_call_without_values_that_are_masked_or_cut(home):
 def test_the_home_names_tools_that_nobody_called_and_the_sizes_of_results(home):
     assert f"1 tool {TOOL}" not in read_section(home("admin", {"name": "a"}), "uncalled")
     assert "slow" in read_section(home("admin"), "uncalled")
-    assert re.search(rf"{TOOL} \d+ · \d+", read_section(home("admin"), "sizes"))
+    page = home("admin")
+    assert re.search(rf"{TOOL} \d+ · \d+", read_section(page, "sizes"))
+    assert f'<li><a href="/mcp?tool={TOOL}">{TOOL}</a> <span>' in page
 
 
 def test_calls_are_shown_by_the_permission_to_view_the_audit(home):
