@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.forms import BaseForm
 from rest_framework import serializers
@@ -42,33 +42,28 @@ READ = "Read by the code of the server"
 ROW = "Names a row that exists"
 
 
-class Opening(NamedTuple):
-    line: str
-    # Whether the objects inside are read as well.
-    is_deep: bool
-
-
 @dataclass
 class TakenMembers:
     """The members that code takes besides fields, and the places where it may take any.
 
     Attributes:
         names: the members by the places of their objects.
-        openings: the line of the code, by the places of objects.
+        openings: the line of the code, and whether it reads the objects inside as well, by the
+            places of objects.
     """
 
     names: dict[Place, dict[str, None]] = field(default_factory=dict)
-    openings: dict[Place, Opening] = field(default_factory=dict)
+    openings: dict[Place, tuple[str, bool]] = field(default_factory=dict)
 
     def find_names(self, place: Place) -> list[str]:
         found = (names for at, names in self.names.items() if matches(at, place))
         return list(dict.fromkeys(name for names in found for name in names))
 
     def find_opening(self, place: Place) -> str:
-        for at, opening in self.openings.items():
-            depth = min(len(at), len(place)) if opening.is_deep else len(place)
+        for at, (line, is_deep) in self.openings.items():
+            depth = min(len(at), len(place)) if is_deep else len(place)
             if matches(at, place[:depth]):
-                return opening.line
+                return line
         return ""
 
     def add(self, reading: BodyReading, roots: dict[str, Place]) -> None:
@@ -82,8 +77,8 @@ class TakenMembers:
         for part, kind in reading.made:
             made: Iterable[str] = attempt(partial(name_fields, kind), ())
             self.names.setdefault(find_place(part, roots), {}).update(dict.fromkeys(made))
-        for part, (line, is_deep) in reading.opened.items():
-            self.openings.setdefault(find_place(part, roots), Opening(line, is_deep))
+        for part, opening in reading.opened.items():
+            self.openings.setdefault(find_place(part, roots), opening)
 
     def union(self, other: TakenMembers) -> TakenMembers:
         names = {place: dict(found) for place, found in self.names.items()}
@@ -198,14 +193,17 @@ def read_part(part: Any, view_class: Any) -> Iterator[BodyReading]:
                 yield read_class(owner, view_class=view_class)[1]
 
 
+def ask_value(field: Any, answer: Any = EMPTY) -> tuple[Any, dict[str, None]]:
+    """Return the value of a field whose body has `answer` for each key, and the keys it reads."""
+    notes = Notes(answer)
+    with without_database(notes):
+        found = attempt(lambda: field.get_value(UnknownMapping(notes)), empty)
+    return found, notes.keys
+
+
 def find_keys_of_value(field: Any) -> dict[str, None]:
     """Return the keys that a field's own `get_value()` reads, besides its own."""
-    keys: dict[str, None] = {}
-    for answer in (EMPTY, ANY_VALUE):
-        notes = Notes(answer)
-        with without_database(notes):
-            attempt(partial(field.get_value, UnknownMapping(notes)), None)
-        keys |= notes.keys
+    keys = ask_value(field)[1] | ask_value(field, ANY_VALUE)[1]
     return {key: None for key in keys if key != field.field_name}
 
 
@@ -213,10 +211,8 @@ def reads_elsewhere(field: Any) -> bool:
     """Return whether a field has a value although the body has no member of its name."""
     if is_drf_code(type(field), "get_value"):
         return False
-    notes = Notes()
-    with without_database(notes):
-        found = attempt(lambda: field.get_value(UnknownMapping(notes)), empty)
-    return field.field_name not in notes.keys or found is not empty
+    found, keys = ask_value(field)
+    return field.field_name not in keys or found is not empty
 
 
 def find_taken_by_view(view: Any, reading: BodyReading) -> TakenMembers:

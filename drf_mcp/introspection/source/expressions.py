@@ -8,12 +8,14 @@ from typing import Any
 
 from django.conf import settings
 
+from drf_mcp.introspection.findings import write_line
 from drf_mcp.introspection.source.members import MISSING, REQUEST, AnyFunctionDef, FunctionSource
 from drf_mcp.introspection.source.values import (
     ANY,
     ANYTHING,
     AS_HOOK,
     BODY,
+    CONTAINERS,
     FIELD_NAME,
     FILES,
     INITIAL_DATA,
@@ -56,7 +58,6 @@ PARTS = {
     "stream": BODY,
     "FILES": FILES,
 }
-CONTAINERS = (tuple, list, dict, set, frozenset)
 
 
 class ExpressionReader(RunParts):
@@ -108,13 +109,16 @@ class ExpressionReader(RunParts):
         if member is not None and not self.is_dead:
             self.tell("learn", member, **facts)
 
-    def describe_line(self, value: Any) -> str:
-        """Return the line that is being read, and what it uses, such as for a finding."""
+    @property
+    def place(self) -> str:
+        """The line that is being read, such as for a finding."""
         code = self.function.__code__
-        number = code.co_firstlineno + self.line - 1
-        path = "/".join(code.co_filename.split("/")[-2:])
+        return write_line(code.co_filename, code.co_firstlineno + self.line - 1)
+
+    def describe_line(self, value: Any) -> str:
+        """Return the line that is being read, and what it uses."""
         part = f"request.{value.place}" if is_whole(value) else "the request"
-        return f"{path}:{number} passes {part} on"
+        return f"{self.place} passes {part} on"
 
     def evaluate(self, node: ast.AST) -> Values:
         """Return what an expression may be; what it reads of the request is said to listeners."""

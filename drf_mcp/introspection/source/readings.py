@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.introspection.source.calls import CallReader
-from drf_mcp.introspection.source.comparisons import ComparisonReader
 from drf_mcp.introspection.source.expressions import ExpressionReader
 from drf_mcp.introspection.source.members import (
     FunctionSource,
@@ -79,7 +78,7 @@ GIVEN_PLACES = {
 }
 
 
-class FunctionRun(StatementReader, ExpressionReader, ComparisonReader, CallReader, RowReader):
+class FunctionRun(StatementReader, ExpressionReader, CallReader, RowReader):
     """Reads one function."""
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from rest_framework.serializers import BaseSerializer, Serializer
 
-from drf_mcp.introspection.findings import write_line
 from drf_mcp.introspection.source.values import (
     ANY,
     BODY,
@@ -370,6 +369,5 @@ class BodyReading(SourceListener):
             return
         known = self.opened.get(part)
         if known is None or (is_deep and not known[1]):
-            code = run.function.__code__
-            line = write_line(code.co_filename, code.co_firstlineno + run.line - 1)
-            self.opened[part] = f"{line} {says or f'reads {write_part(part)}'}", is_deep
+            words = says or f"reads {write_part(part)}"
+            self.opened[part] = f"{run.place} {words}", is_deep

@@ -20,6 +20,7 @@ ANY = "*"
 MOST_TEXTS = 100
 SIMPLE = (str, int, float, bool, type(None))
 LITERALS = (tuple, list, dict)
+CONTAINERS = (*LITERALS, set, frozenset)
 # What a function makes of a value.
 KINDS = {
     int: "integer",
