@@ -36,7 +36,7 @@ from drf_mcp.introspection.source.members import (
     is_drf_code,
     is_framework_code,
 )
-from drf_mcp.introspection.source.readings import read_class, read_query_of_member
+from drf_mcp.introspection.source.readings import read_class
 from drf_mcp.introspection.source.request_members import MemberReading, QueryReading
 from drf_mcp.introspection.types import Parameter, Parameters, Schema
 
@@ -178,7 +178,7 @@ class QueryParameters:
         parts += self._read_filters() if self._is_filtered else []
         paginator = getattr(self.view, "paginator", None)
         if paginator is not None and self._is_called("paginate_queryset"):
-            parts.append(self.read_members(type(paginator), "paginate_queryset"))
+            parts.append(read_class(type(paginator), "shape", *self._facts)[0])
         return reduce(QueryReading.union, parts, reading)
 
     def _find_permissions(self) -> Iterator[type]:
@@ -195,7 +195,7 @@ class QueryParameters:
 
     def _read_filters(self) -> list[QueryReading]:
         backends = attempt(lambda: tuple(self.view.filter_backends), ())
-        readings = [self.read_members(backend, "filter_queryset") for backend in backends]
+        readings = [read_class(each, "rows", *self._facts)[0] for each in backends]
         filterset_class = attempt(lambda: self.view.filterset_class, None)
         if isinstance(filterset_class, type):
             items = getattr(filterset_class, "base_filters", {}).values()
@@ -206,10 +206,6 @@ class QueryParameters:
     @property
     def _facts(self) -> tuple[str, str]:
         return self.inspection.handler_name, self.inspection.method
-
-    def read_members(self, owner: type, *names: str) -> QueryReading:
-        readings = (read_query_of_member(owner, name, *self._facts) for name in names)
-        return reduce(QueryReading.union, readings, QueryReading())
 
 
 def _read_serializers(classes: list[type], facts: tuple[str, str]) -> list[QueryReading]:

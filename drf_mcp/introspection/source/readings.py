@@ -137,10 +137,6 @@ class SharedReading:
             reader.read(step)
         return self
 
-    def read_member(self, name: str) -> SharedReading:
-        self.reader.read(name, flow=AS_HOOK.enter(name))
-        return self
-
     def read_class(self, hook: str) -> SharedReading:
         reader, flow = self.reader, AS_HOOK._replace(hook=hook)
         # Twice, since one method reads what another one has kept.
@@ -178,16 +174,6 @@ def follow_conversion(reader: Reader, function: Any, flow: Flow, place: str) -> 
     names = getattr(getattr(function, "__code__", None), "co_varnames", ())[1:2]
     given = frozenset((name, (RequestPart(place),)) for name in names) or NONE
     reader.follow(function, reader.instance, given, flow)
-
-
-@cached
-def read_query_of_member(owner: type, name: str, action: str, method: str) -> QueryReading:
-    """Return what a method of a filter backend or a paginator reads."""
-    found = SharedReading.of(owner, name, lambda: SharedReading(owner).read_member(name))
-    if found.reader.facts_asked:
-        found = SharedReading(owner, action=action, method=method).read_member(name)
-    query: QueryReading = found.query
-    return query
 
 
 def read_endpoint(
