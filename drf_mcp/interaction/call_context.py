@@ -41,92 +41,6 @@ CODE = "INPUT_REQUIRED"
 NOTHING_TO_SEND = "Ask the user, or use a client that can ask for it."
 
 
-class Inquiry:
-    """Asks for what a call lacks; the request is REST framework's or Django's."""
-
-    def __init__(self, request: Any) -> None:
-        self.request = request
-        self.call = find_call(request)
-
-    def collect(
-        self, questions: tuple[Question, ...], message: str, failure: Failure | None = None
-    ) -> dict[str, Answer]:
-        known = read_exchange(self.call).answers
-        if missing := tuple(question for question in questions if question.key not in known):
-            advice = NOTHING_TO_SEND
-            raise Asked(
-                *missing,
-                failure=failure or Failure(CODE, Category.VALIDATION, message, advice, soft=True),
-            )
-        return {question.key: known[question.key] for question in questions}
-
-    def _demand(self, question: Question, failure: Failure) -> Answer:
-        answer = self.collect((question,), question.message, failure)[question.key]
-        if not answer.is_accepted:
-            advice = "Do not repeat the call. Ask the user what to do instead."
-            raise SoftFailure("The user declined.", "declined", remediation=advice)
-        return answer
-
-    def ask(self, serializer_class: type[BaseSerializer[Any]], message: str, key: str) -> Any:
-        def make_serializer(data: Any) -> Any:
-            return serializer_class(data=data, context={"request": self.request})
-
-        own = find_values(make_serializer({}), self.request.data)
-        serializer = make_serializer(own)
-        if serializer.is_valid():
-            return serializer.validated_data
-        errors = serializer.errors
-        lacks_only = isinstance(errors, Mapping) and not own.keys() & errors.keys()
-        if self.call is None or not lacks_only:
-            # Over plain HTTP no user can be asked, and the caller has to correct wrong arguments.
-            raise ValidationError(errors)
-        key = key or re.sub(r"(?<!^)(?=[A-Z])", "_", serializer_class.__name__).lower()
-        question = Question(key, force_str(message), describe_form(serializer, own))
-        failure = self._make_failure(question)
-        content = self._demand(question, failure).content
-        complete = make_serializer({**content, **own})
-        if complete.is_valid():
-            return complete.validated_data
-        reasons = [
-            f"{name}: {' '.join(map(str, texts))}" for name, texts in complete.errors.items()
-        ]
-        text = f"{question.message} {' '.join(reasons)}".strip()
-        raise Asked(Question(question.key, text, question.schema), failure=failure)
-
-    def _make_failure(self, question: Question) -> Failure:
-        assert question.schema is not None
-        names = list(question.schema["properties"])
-        required = question.schema.get("required", names)
-        tool: Any = self.call and self.call.tool
-        known = {argument.parameter.name: argument for argument in tool.arguments.arguments}
-        remediation = NOTHING_TO_SEND
-        problems: tuple[Problem, ...] = ()
-        if all(name in known for name in names):
-            sent = ", ".join(known[name].name for name in required)
-            message = "Ask the user for it."
-            remediation = f"Ask the user, then call {tool.name} again with: {sent}."
-            problems = tuple(Problem("required", message, known[name].pointer) for name in required)
-        return Failure(
-            CODE, Category.VALIDATION, question.message, remediation, problems, soft=True
-        )
-
-    def visit(self, url: str, message: str, key: str) -> None:
-        words, facts = force_str(message), {"url": url}
-        remediation = f"Ask the user to open {url}, then make the same call again."
-        if self.call is None:
-            raise SoftFailure(words, "visit_required", data=facts, remediation=remediation)
-        failure = Failure(
-            "VISIT_REQUIRED",
-            Category.VALIDATION,
-            words,
-            remediation,
-            context=facts,
-            soft=True,
-            data=facts,
-        )
-        self._demand(Question(key, words, url=url), failure)
-
-
 ATTRIBUTE = "mcp_notes"
 # An object that makes a task of the call.
 DEFERRAL: Slot[Any] = Slot()
@@ -304,7 +218,29 @@ class CallContext:
             SoftFailure: if the user declined, with the code ``declined``.
             ImproperlyConfigured: if a form cannot ask for one of the fields.
         """
-        return Inquiry(self.request).ask(serializer_class, message, key)
+
+        def make_serializer(data: Any) -> Any:
+            return serializer_class(data=data, context={"request": self.request})
+
+        own = find_values(make_serializer({}), self.request.data)
+        serializer = make_serializer(own)
+        if serializer.is_valid():
+            return serializer.validated_data
+        errors = serializer.errors
+        lacks_only = isinstance(errors, Mapping) and not own.keys() & errors.keys()
+        if self.call is None or not lacks_only:
+            # Over plain HTTP no user can be asked, and the caller has to correct wrong arguments.
+            raise ValidationError(errors)
+        key = key or re.sub(r"(?<!^)(?=[A-Z])", "_", serializer_class.__name__).lower()
+        question = Question(key, force_str(message), describe_form(serializer, own))
+        failure = self._make_failure(question)
+        content = self._demand(question, failure).content
+        complete = make_serializer({**content, **own})
+        if complete.is_valid():
+            return complete.validated_data
+        reasons = (f"{name}: {' '.join(map(str, each))}" for name, each in complete.errors.items())
+        text = " ".join([question.message, *reasons]).strip()
+        raise Asked(Question(question.key, text, question.schema), failure=failure)
 
     def visit(self, url: str, message: str, *, key: str = "visit") -> None:
         """Send the user to a page, for a payment, a sign-in or an upload.
@@ -319,7 +255,20 @@ class CallContext:
         Raises:
             SoftFailure: if the user declined, with the code ``declined``.
         """
-        Inquiry(self.request).visit(url, message, key)
+        words, facts = force_str(message), {"url": url}
+        remediation = f"Ask the user to open {url}, then make the same call again."
+        if self.call is None:
+            raise SoftFailure(words, "visit_required", data=facts, remediation=remediation)
+        failure = Failure(
+            "VISIT_REQUIRED",
+            Category.VALIDATION,
+            words,
+            remediation,
+            context=facts,
+            soft=True,
+            data=facts,
+        )
+        self._demand(Question(key, words, url=url), failure)
 
     def collect(self, *questions: Question, message: str = "") -> dict[str, Answer]:
         """Return the answers to several questions, which are asked in one round.
@@ -330,7 +279,37 @@ class CallContext:
             message: the text for a client that cannot answer.
         """
         text = message or " ".join(question.message for question in questions)
-        return Inquiry(self.request).collect(questions, text)
+        failure = Failure(CODE, Category.VALIDATION, text, NOTHING_TO_SEND, soft=True)
+        return self._collect(questions, failure)
+
+    def _collect(self, questions: tuple[Question, ...], failure: Failure) -> dict[str, Answer]:
+        known = read_exchange(self.call).answers
+        if missing := [question for question in questions if question.key not in known]:
+            raise Asked(*missing, failure=failure)
+        return {question.key: known[question.key] for question in questions}
+
+    def _demand(self, question: Question, failure: Failure) -> Answer:
+        answer = self._collect((question,), failure)[question.key]
+        if not answer.is_accepted:
+            advice = "Do not repeat the call. Ask the user what to do instead."
+            raise SoftFailure("The user declined.", "declined", remediation=advice)
+        return answer
+
+    def _make_failure(self, question: Question) -> Failure:
+        assert question.schema is not None
+        names = list(question.schema["properties"])
+        required = question.schema.get("required", names)
+        tool: Any = self.call and self.call.tool
+        known = {argument.parameter.name: argument for argument in tool.arguments.arguments}
+        remediation, problems = NOTHING_TO_SEND, list[Problem]()
+        if all(name in known for name in names):
+            sent = ", ".join(known[name].name for name in required)
+            message = "Ask the user for it."
+            remediation = f"Ask the user, then call {tool.name} again with: {sent}."
+            problems = [Problem("required", message, known[name].pointer) for name in required]
+        return Failure(
+            CODE, Category.VALIDATION, question.message, remediation, tuple(problems), soft=True
+        )
 
 
 def call_context(request: Any) -> CallContext:
