@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -15,9 +16,15 @@ from django import forms
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.mixins import LoginRequiredMixin
-from django.db import transaction
+from django.db import DataError, transaction
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseRedirect,
+    JsonResponse,
+    QueryDict,
+)
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
@@ -74,6 +81,19 @@ class AgentPage:
         return response
 
 
+def refuses_unstorable(method: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Answer what no client sends and a database cannot store: NUL, or half of a character."""
+
+    @functools.wraps(method)
+    def answer(view: Any, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return method(view, request, *args, **kwargs)
+        except (DataError, UnicodeEncodeError):
+            return JsonResponse({"error": "invalid_request"}, status=400)
+
+    return answer
+
+
 class ConsentForm(AllowForm):  # type: ignore[misc]
     read_only = forms.BooleanField(required=False, label=gettext_lazy("Read only"))
 
@@ -90,6 +110,7 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
         response: HttpResponse = super().dispatch(request, *args, **kwargs)
         return response
 
+    @refuses_unstorable
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         asked = QueryDict(mutable=True)
         for name, values in request.GET.lists():
@@ -196,6 +217,7 @@ class ConnectionsView(AgentPage, LoginRequiredMixin, TemplateView):
 class TokenRequestView(toolkit.TokenView):  # type: ignore[misc]
     """Gives tokens; where other requests with the same code or token were faster, none."""
 
+    @refuses_unstorable
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             response: HttpResponse = super().post(request, *args, **kwargs)
@@ -205,6 +227,10 @@ class TokenRequestView(toolkit.TokenView):  # type: ignore[misc]
             content = InvalidGrantError().json
             response = HttpResponse(content, content_type="application/json", status=400)
         return response
+
+
+class RevocationView(toolkit.RevokeTokenView):  # type: ignore[misc]
+    post = refuses_unstorable(toolkit.RevokeTokenView.post)
 
 
 @method_decorator(login_not_required, name="dispatch")
@@ -324,12 +350,15 @@ def sort_by_kind(tools: Iterable[Tool]) -> list[tuple[str, list[Tool]]]:
 class RegistrationView(toolkit.DynamicClientRegistrationView):  # type: ignore[misc]
     """Registers clients without what they are not offered (RFC 7591, section 3.2.1)."""
 
+    @refuses_unstorable
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         methods = oauth2_settings.OAUTH2_TOKEN_ENDPOINT_AUTH_METHODS_SUPPORTED
-        # Where the body is no object, django-oauth-toolkit refuses it.
-        with suppress(ValueError, AttributeError):
-            sent = choose_offered(json.loads(request.body), methods)
-            request._body = json.dumps(sent).encode()
+        try:
+            sent = json.dumps(choose_offered(json.loads(request.body), methods))
+        except (ValueError, AttributeError, RecursionError):
+            # django-oauth-toolkit refuses it.
+            sent = ""
+        request._body = sent.encode()
         response: HttpResponse = super().post(request, *args, **kwargs)
         made = json.loads(response.content)
         if "client_secret" in made:

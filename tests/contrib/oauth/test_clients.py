@@ -52,7 +52,7 @@ def test_a_client_registers_with_the_offered_ones_of_its_grants(project, configu
 
 def test_a_registration_that_is_no_object_is_refused(project, configure):
     configure(**OPEN)
-    for body in ("[]", "x", "{"):
+    for body in ("[]", "x", "{", "[" * 99_999):
         made = project.make_browser(None).post("/o/register/", body, "application/json")
         assert made.status_code == 400
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import DataError
 from oauth2_provider.models import get_application_model
 
 from drf_mcp.contrib.oauth.backends import AgentValidator
@@ -212,3 +213,22 @@ def test_a_code_that_another_request_spends_meanwhile_ends_the_connection(projec
     late = project.exchange(code)
     assert (late.status_code, late.json()["error"]) == (400, "invalid_grant")
     assert project.list_tools(answers[0].json()["access_token"]) == 401
+
+
+@pytest.mark.parametrize("address", ["/o/token/", "/o/revoke_token/", "/o/register/"])
+def test_characters_that_no_database_stores_are_refused(project, configure, monkeypatch, address):
+    configure(**OPEN)
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        # As psycopg does.
+        raise DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes")
+
+    monkeypatch.setattr("django.db.models.query.QuerySet.get", refuse)
+    sent = {"grant_type": "refresh_token", "client_id": "a\0b", "refresh_token": "x", "token": "x"}
+    response = project.make_browser(None).post(address, sent)
+    assert response.status_code == 400
+
+
+def test_half_of_a_character_is_refused(project, configure):
+    configure(**OPEN)
+    assert register(project, client_name="\ud800").status_code == 400
