@@ -86,8 +86,9 @@ class MCPCommand(BaseCommand):
             raise UsageError.unknown("user", username, map(str, alike)) from None
 
     def find_tool(self, name: str) -> Tool:
+        server = self.endpoint.make_server()
         try:
-            return self.endpoint.registry.tool(name, None, self.endpoint.tool_options)
+            return server.registry.tool(name, None, server.tool_options)
         except UnknownTool as exc:
             raise UsageError(exc.message) from exc
 

@@ -30,7 +30,7 @@ from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_KEY,
     STATELESS_REVISION,
 )
-from drf_mcp.routes.registry import Registry, registry
+from drf_mcp.routes.registry import registry
 from drf_mcp.routes.tool import Tool
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
@@ -67,11 +67,6 @@ class LocalEndpoint:
         return server
 
     @property
-    def registry(self) -> Registry:
-        own: Registry = registry if self.found is None else self.found.view.registry
-        return own
-
-    @property
     def authentication_classes(self) -> Sequence[Any]:
         own = None if self.found is None else self.found.view.authentication_classes
         return resolve_authentication_classes(own)
@@ -83,14 +78,11 @@ class LocalEndpoint:
         return self.found.view.get_authorization_servers()  # type: ignore[no-any-return]
 
     @property
-    def tool_options(self) -> Mapping[str, Any] | None:
-        return None if self.found is None else self.found.view.tool_options
-
-    @property
     def tools(self) -> Mapping[str, Tool]:
         """The tools of the endpoint by name, for any caller."""
-        every = self.registry.tools(None, self.tool_options)
-        return self.registry.narrow(every, self.make_caller().narrowings)
+        server = self.make_server()
+        every = server.registry.tools(None, server.tool_options)
+        return server.registry.narrow(every, self.make_caller().narrowings)
 
     def make_caller(self, user: Any = None, authorization: str | None = None) -> Caller:
         """Return a caller: a user, who needs no credential, or the sender of a header."""

@@ -378,7 +378,7 @@ class ServedCase:
 
     def describe(self, tool: Any) -> Mapping[str, Any]:
         """Return the schemas of a tool's arguments at the endpoint."""
-        options = LocalEndpoint(self.endpoint).tool_options
+        options = LocalEndpoint(self.endpoint).make_server().tool_options
         properties: Mapping[str, Any] = registry.tool(tool.name, None, options).arguments.schema[
             "properties"
         ]

@@ -84,7 +84,9 @@ class Command(MCPCommand):
         return report.run(self, options, screen, tools)  # type: ignore[no-any-return]
 
     def _has_no_tools(self) -> bool:
-        return all(t.endpoint.is_built_in for t in self.endpoint.registry.tools().values())
+        return all(
+            t.endpoint.is_built_in for t in self.endpoint.make_server().registry.tools().values()
+        )
 
     def _describe(self, tools: Mapping[str, Tool]) -> None:
         if len(tools) > MANY and self.stderr.isatty():

@@ -125,7 +125,7 @@ class Command(MCPCommand):
         if not auditor:
             raise UsageError(f"{AUDIT} keeps no calls here. Install it, or name a TOOL.")
         auditor.flush()
-        tools = self.endpoint.registry.tools()
+        tools = self.endpoint.make_server().registry.tools()
         kept = auditor.rows.filter(method="tools/call", tool__in=tools, is_trial=False)
         rules = self._find_rules(options)
         counts, reasons, changed = Counter[Any](), Counter[str](), []
