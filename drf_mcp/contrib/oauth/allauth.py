@@ -13,6 +13,7 @@ from django.views.decorators.debug import sensitive_variables
 from drf_mcp.access.resources import is_below
 from drf_mcp.contrib.oauth.audiences import find_called
 from drf_mcp.contrib.oauth.servers import OAuthServer
+from drf_mcp.features import mcp_settings
 
 
 class AllauthServer(OAuthServer):
@@ -41,6 +42,9 @@ class AllauthServer(OAuthServer):
         client, secret = Client(name=name), get_adapter().generate_client_secret()
         client.set_secret(secret)
         client.set_grant_types([Client.GrantType.CLIENT_CREDENTIALS])
+        # Every call needs these, whatever the program asks for.
+        client.set_scopes([*{*client.get_scopes(), *mcp_settings.SCOPES}])
+        client.set_default_scopes([*mcp_settings.SCOPES])
         client.save()
         return client.id, secret
 

@@ -140,10 +140,11 @@ def use_tokens() -> dict[str, Any]:
     User.objects.update(is_active=True)
 
     def get_service_token(client: dict[str, str]) -> str:
-        sent = {**client, "grant_type": "client_credentials", "scope": "openid"}
+        sent = {**client, "grant_type": "client_credentials"}
         return make_client().post("/identity/o/api/token", sent).json()["access_token"]
 
     plain = Client(id="plain", owner=ada, grant_types="client_credentials")
+    plain.set_default_scopes(["openid"])
     plain.set_secret("secret")
     plain.save()
     nobody = get_service_token({"client_id": "plain", "client_secret": "secret"})
