@@ -23,14 +23,14 @@ from drf_mcp.introspection.field_schema import DECIMAL, FieldSchema
 from drf_mcp.introspection.types import ANY, NO_INFO, Place
 from drf_mcp.introspection.value_info import find_value_info
 from drf_mcp.json_text import JSONPointer
-from drf_mcp.protocol import select_by_headers
-from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
+from drf_mcp.protocol import ERAS
+from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.routes.tool import Tool
 from drf_mcp.truncation.tokens import estimate_tokens
 
 SUFFIXES = ("ViewSet", "APIView", "View")
 WORD_ENDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-ERA = select_by_headers({PROTOCOL_VERSION_HEADER: STATELESS_REVISION})
+ERA = ERAS[STATELESS_REVISION]
 LITERAL = re.compile(r"(`{1,2})([^`]+)\1")
 
 Facts = dict[str, Any]

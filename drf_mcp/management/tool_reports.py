@@ -15,31 +15,21 @@ from django.utils.module_loading import import_string
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import find_view_classes
-from drf_mcp.calls.results import choose_envelope_class, get_output_schema, make_envelope
-from drf_mcp.dispatch.content import encode_data
 from drf_mcp.exceptions import attempt
 from drf_mcp.features import Example
 from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.introspection.source.members import find_operands
-from drf_mcp.json_text import to_bytes
 from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.option_types.installed import features, find_apps
 from drf_mcp.routes.endpoint import Endpoint
 from drf_mcp.routes.tool import Tool
-from drf_mcp.settings import mcp_settings, override_language
+from drf_mcp.settings import mcp_settings
 from drf_mcp.truncation.tokens import estimate_tokens
 
 COMMAND = "python manage.py mcp_tools"
 # A lock file has the English words.
 CHOSEN_BY_VIEW = "chosen by the view"
 MODULES = re.compile(r"[\w<>]+\.")
-
-
-@override_language()
-def encode_definition(tool: Tool) -> str:
-    """Return the definition of a tool as clients of the current revision get it."""
-    envelope = make_envelope(choose_envelope_class(tool))
-    return encode_data(tool.definition(get_output_schema(tool, envelope)))
 
 
 def name_permissions(tool: Tool) -> list[str]:
@@ -132,15 +122,14 @@ class ToolList:
         required = schema.get("required", ())
         return ", ".join(f"{name}*" if name in required else name for name in names)
 
-    def show_tool(self, tool: Tool, user: Any) -> Iterator[str]:
-        definition = encode_definition(tool)
+    def show_tool(self, tool: Tool, definition: bytes, user: Any) -> Iterator[str]:
         yield self.style.MIGRATE_HEADING(f"{tool.name}: {tool.title}")
         yield f"  {self._write_request(tool)}"
         yield f"  {tool.endpoint.place}"
         permissions = name_permissions(tool)
         names = (p if p == CHOSEN_BY_VIEW else MODULES.sub("", p) for p in permissions)
         yield f"  permissions: {', '.join(names) or 'none'}"
-        size, tokens = len(to_bytes(definition)), estimate_tokens(definition)
+        size, tokens = len(definition), estimate_tokens(definition.decode())
         yield f"  size: {size} bytes, about {tokens} tokens"
         yield ""
         for paragraph in tool.description.split("\n\n"):

@@ -12,7 +12,9 @@ from rest_framework.routers import APIRootView
 
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.screen import Screen
-from drf_mcp.management.tool_reports import ToolList, add_reports, encode_definition, find_report
+from drf_mcp.management.tool_reports import ToolList, add_reports, find_report
+from drf_mcp.protocol import ERAS
+from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.routes.endpoint import Endpoint, find_endpoints
 from drf_mcp.routes.tool import Tool
 
@@ -72,7 +74,7 @@ class Command(MCPCommand):
         if options["json"]:
             return [self._format_tools(tools)]
         user = self.find_user_or_anonymous(username) if username else None
-        return ToolList(screen).show_tool(tools[name], user)
+        return ToolList(screen).show_tool(tools[name], self._write_definition(tools[name]), user)
 
     def _report(self, options: Mapping[str, Any], screen: Screen) -> Iterable[str]:
         report, tools = find_report(options["verb"]), dict[str, Tool]()
@@ -96,7 +98,12 @@ class Command(MCPCommand):
             tool.input_schema  # noqa: B018
 
     def _format_tools(self, tools: Mapping[str, Tool]) -> str:
-        return self.format_json([json.loads(encode_definition(t)) for t in tools.values()])
+        return self.format_json([json.loads(self._write_definition(t)) for t in tools.values()])
+
+    def _write_definition(self, tool: Tool) -> bytes:
+        # As clients of the current revision get it.
+        capability = self.endpoint.make_server().tools_capability
+        return capability.get_definition(tool, ERAS[STATELESS_REVISION])
 
     def _find_own_endpoints(self) -> list[Endpoint]:
         found = find_endpoints(settings.ROOT_URLCONF)
