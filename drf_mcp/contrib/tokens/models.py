@@ -173,12 +173,11 @@ class AgentToken(models.Model):
         return Narrowing(THIS_TOKEN, tuple(self.tools) or None, self.read_only)
 
     @property
-    def is_expired(self) -> bool:
-        return self.expires is not None and self.expires <= timezone.now()
-
-    @property
-    def is_open(self) -> bool:
-        return self.revoked is None and not self.is_expired
+    def state(self) -> str:
+        """As in `AgentTokenQuerySet.in_state`."""
+        if self.revoked is not None:
+            return "revoked"
+        return "expired" if self.expires and self.expires <= timezone.now() else "open"
 
     def find_fault(self, address: str | None = None) -> str:
         """Return why the token is not taken, "" if it is.
@@ -186,9 +185,9 @@ class AgentToken(models.Model):
         Args:
             address: the network address of the caller; None to leave networks aside.
         """
-        if self.revoked is not None:
+        if self.state == "revoked":
             return gettext("The token was revoked.")
-        if self.is_expired:
+        if self.state == "expired":
             return gettext("The token has expired.")
         if is_gone(self.user):
             return gettext("The token's user is not active.")

@@ -85,7 +85,7 @@ def test_revoke_finds_a_token_by_key_shown_key_or_prefix(subtests, issue):
             text = form.format(key=key, shown=token.shown_key, prefix=token.prefix)
             assert key.rpartition("_")[2] not in run("revoke", text)
             token.refresh_from_db()
-            assert not token.is_open
+            assert token.state == "revoked"
 
 
 def test_revoke_revokes_all_or_none(issue):
@@ -93,4 +93,4 @@ def test_revoke_revokes_all_or_none(issue):
     with pytest.raises(CommandError):
         run("revoke", token.prefix, "00000000")
     token.refresh_from_db()
-    assert token.is_open
+    assert token.state == "open"

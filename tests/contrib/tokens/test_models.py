@@ -30,7 +30,7 @@ def test_a_second_revocation_keeps_the_time_of_the_first(issue):
     first = token.revoked
     token.revoke()
     assert token.revoked == first
-    assert not token.is_open
+    assert token.state == "revoked"
 
 
 def test_texts_of_a_token_hold_nothing_of_its_secret(issue):

@@ -130,7 +130,7 @@ def test_a_user_cannot_see_or_revoke_the_tokens_of_others(browser_of, issue):
     assert "bobs phone" not in text_of(browser.get(PAGE))
     assert browser.post(PAGE, {"revoke": token.prefix}).status_code == 404
     token.refresh_from_db()
-    assert token.is_open
+    assert token.state == "open"
 
 
 def test_a_token_that_is_revoked_on_the_page_is_refused(browser_of, issue, holder):

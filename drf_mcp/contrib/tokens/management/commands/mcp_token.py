@@ -27,7 +27,6 @@ COLUMNS = (
     "LAST USED",
     "STATE",
 )
-OPEN, REVOKED, EXPIRED = "open", "revoked", "expired"
 
 
 class Command(MCPCommand):
@@ -108,7 +107,7 @@ class Command(MCPCommand):
         tokens: QuerySet[AgentToken] = AgentToken.objects.select_related("user")
         if options["username"] is not None:
             tokens = tokens.filter(user=self.find_user(options["username"]))
-        shown = [token for token in tokens if options["all"] or token.is_open]
+        shown = [token for token in tokens if options["all"] or token.state == "open"]
         screen, headings = Screen(self.width, no_style()), list(COLUMNS)
         lines = screen.list_table(headings, map(self._write_row, shown))
         self.write_data([self.as_data(token) for token in shown], lines, options)
@@ -124,12 +123,7 @@ class Command(MCPCommand):
         names = ("name", "tools", "read_only", "networks", "expires", "last_used")
         facts = {name: getattr(token, name) for name in names}
         user = token.user.get_username()
-        return {"key": token.shown_key, "user": user, **facts, "state": self._describe_state(token)}
-
-    def _describe_state(self, token: AgentToken) -> str:
-        if token.is_open:
-            return OPEN
-        return REVOKED if token.revoked else EXPIRED
+        return {"key": token.shown_key, "user": user, **facts, "state": token.state}
 
     def _write_row(self, token: AgentToken) -> tuple[str, ...]:
         facts = [" ".join(token.tools) or "all tools"]
@@ -144,7 +138,7 @@ class Command(MCPCommand):
             ", ".join(facts),
             self._show_time(token.expires),
             self._show_time(token.last_used),
-            self._describe_state(token),
+            token.state,
         )
 
     def _show_time(self, value: datetime | None) -> str:
