@@ -11,7 +11,6 @@ from typing import Any, ClassVar, TypeAlias
 
 from django.http import HttpRequest
 from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver
-from django.urls.resolvers import RegexPattern, RoutePattern
 from django.utils.regex_helper import normalize
 from django.views.generic import View
 from rest_framework import mixins
@@ -77,24 +76,16 @@ class Route:
 
     @property
     def match_route(self) -> str:
-        # In the active language.
-        return (self._constant_spelling or self._find_spelling())[0]
-
-    @property
-    def templates(self) -> Templates:
-        return (self._constant_spelling or self._find_spelling())[1]
-
-    @functools.cached_property
-    def _constant_spelling(self) -> tuple[str, Templates] | None:
-        """``match_route`` and ``templates``, None where a pattern is translated."""
-        return self._find_spelling() if all(map(_is_constant_pattern, self.chain)) else None
-
-    def _find_spelling(self) -> tuple[str, Templates]:
+        # In the active language, as the templates.
         route = str(self.chain[-1])
         for pattern in reversed(self.chain[1:-1]):
             if parent := str(pattern):
                 route = parent + route.removeprefix("^")
-        return route, _find_templates(_join_regexes(self.chain))
+        return route
+
+    @property
+    def templates(self) -> Templates:
+        return _find_templates(_join_regexes(self.chain))
 
     @functools.cached_property
     def kwargs(self) -> dict[str, PathKwarg]:
@@ -206,12 +197,6 @@ def find_routes(urlconf: Any) -> Iterator[Route]:
         view_class = getattr(callback, "cls", None)
         if isinstance(view_class, type) and issubclass(view_class, APIView):
             yield Route(urlconf, chain, callback)
-
-
-def _is_constant_pattern(pattern: Any) -> bool:
-    # A subclass may compute its regular expression, and a translated one differs by language.
-    name = {RoutePattern: "_route", RegexPattern: "_regex"}.get(type(pattern))
-    return name is not None and isinstance(getattr(pattern, name), str)
 
 
 def _walk_patterns(resolver: URLResolver, parents: Chain) -> Iterator[tuple[Any, Any]]:
