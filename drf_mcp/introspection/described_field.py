@@ -81,7 +81,7 @@ class DescribedField:
         declared = find_declared_schema(self.field)
         if declared is not None:
             return FieldSchema.of(declared)
-        if self._converts_as_described:
+        if converts_like_drf(self.field) or all(map(self._is_as_described, CONVERSIONS)):
             return self._described_class_schema
         # The words are only a hint: a field that cannot be described without a caller has none.
         return attempt(lambda: self._intend(self._described_class_schema), FieldSchema())
@@ -97,10 +97,6 @@ class DescribedField:
         schema = _add_constraints(self.field, self.describer.get_input_schema())
         # A method of the project's own may read more forms than REST framework's.
         return schema if converts_like_drf(self.field) else schema.without_pattern()
-
-    @property
-    def _converts_as_described(self) -> bool:
-        return converts_like_drf(self.field) or all(map(self._is_as_described, CONVERSIONS))
 
     def _is_as_described(self, method: str) -> bool:
         # A describer for a class of the project's knows the methods of this class.

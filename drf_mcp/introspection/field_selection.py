@@ -98,7 +98,8 @@ class Omission:
                 for name, path in inside.items()
                 if not self.covers(path)
             }
-        return [self.leave_out(item, names) for item in value] if _is_array(value) else value
+        is_array = isinstance(value, (list, tuple))
+        return [self.leave_out(item, names) for item in value] if is_array else value
 
     def leave_out_of_schema(self, schema: Any, names: tuple[str, ...] = ()) -> Any:
         """Return the schema of an answer without the fields."""
@@ -117,10 +118,6 @@ class Omission:
 
 def _fold_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name.replace("_", "").replace("-", "").lower() for name in names)
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, (list, tuple))
 
 
 class FieldSelection:

@@ -189,10 +189,7 @@ class Registry:
         unnamed = [choice.endpoint for choice in choices if not choice.options.name]
         names = iter(mcp_settings.NAMING_CLASS().choose_names(unnamed, own_names))
         named = {choice.options.name or next(names): choice for choice in choices}
-        related = RelatedTools(
-            {name: choice.endpoint for name, choice in named.items()},
-            {name: choice.options for name, choice in named.items()},
-        )
+        related = RelatedTools(named)
         tools = {
             name: choice.tool_class(name, choice.endpoint, choice.options, related)
             for name, choice in named.items()
@@ -244,10 +241,7 @@ class Registry:
 
 def _relate(tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
     """Return tools whose descriptions name these alone."""
-    related = RelatedTools(
-        {name: tool.endpoint for name, tool in tools.items()},
-        {name: tool.options for name, tool in tools.items()},
-    )
+    related = RelatedTools(tools)
     return {name: replace(tool, related=related, origin=tool) for name, tool in tools.items()}
 
 

@@ -28,11 +28,11 @@ OF_KEY = re.compile(r"_(?:id|pk)s?$")
 
 
 class RelatedTools:
-    """Finds tools of a registry by their paths and models."""
+    """Finds tools of a registry, or what becomes tools, by their paths and models."""
 
-    def __init__(self, endpoints: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-        self.endpoints = endpoints
-        self.options = options
+    def __init__(self, tools: Mapping[str, Any]) -> None:
+        self.endpoints = {name: tool.endpoint for name, tool in tools.items()}
+        self.options = {name: tool.options for name, tool in tools.items()}
 
     @functools.cached_property
     def by_path(self) -> dict[str, str]:

@@ -137,13 +137,10 @@ class Tool:
         schema = DeclaredArguments(self.options, portable=self.is_portable).add_to(schema)
         if self.options.omit:
             schema = replace(schema, output=self.omission.leave_out_of_schema(schema.output))
-        if self.options.hidden:
-            schema = replace(schema, query=tuple(map(self._unlist_hidden, schema.query)))
+        if hidden := self.options.hidden:
+            query = (replace(p, listed=p.listed and p.name not in hidden) for p in schema.query)
+            schema = replace(schema, query=tuple(query))
         return schema.with_many_answers() if self.endpoint.many else schema
-
-    def _unlist_hidden(self, parameter: Parameter) -> Parameter:
-        is_hidden = parameter.name in (self.options.hidden or ())
-        return replace(parameter, listed=False) if is_hidden else parameter
 
     @functools.cached_property
     def omission(self) -> Omission:
@@ -375,7 +372,7 @@ class ServerTool(Tool):
         """
         patterns = (RegexPattern(r"^/"), RoutePattern(f"mcp/{name}", is_endpoint=True))
         endpoint = ServerEndpoint(ServerRoute(None, patterns, view_class.as_view()), method, None)
-        return cls(name, endpoint, ToolOptions.of(**options), RelatedTools({}, {}))
+        return cls(name, endpoint, ToolOptions.of(**options), RelatedTools({}))
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,7 +57,8 @@ class QueryParameters:
     def get_parameters(self) -> Parameters:
         inspection, view = self.inspection, self.view
         undeclared = inspection.attempt(self._find_undeclared, WRITE_PLAINLY, NONE)
-        filtering = FilterBackends(self.inspection).get_parameters() if self._is_filtered else ()
+        is_filtered = self._is_called("filter_queryset")
+        filtering = FilterBackends(self.inspection).get_parameters() if is_filtered else ()
         versions = inspection.attempt(lambda: find_version_parameters(view), RETURN_EARLY, NONE)
         others = (replace(p, role="page") for p in (*self.pages, *versions))
         found: dict[str, Parameter] = {}
@@ -94,10 +95,6 @@ class QueryParameters:
     def _find_page_parameters(self) -> Parameters:
         paginator = self.view.paginator
         return find_pages(paginator).get_parameters(self.view) if paginator is not None else ()
-
-    @cached_property
-    def _is_filtered(self) -> bool:
-        return self._is_called("filter_queryset")
 
     def _is_called(self, hook: str) -> bool:
         # An extra action inherits the viewset's filters and paginator whether it uses them or not,
@@ -175,7 +172,7 @@ class QueryParameters:
             read_class(each, "shape", *self._facts, view_class=view_class)[0]
             for each in self._find_permissions()
         ]
-        parts += self._read_filters() if self._is_filtered else []
+        parts += self._read_filters() if self._is_called("filter_queryset") else []
         paginator = getattr(self.view, "paginator", None)
         if paginator is not None and self._is_called("paginate_queryset"):
             parts.append(read_class(type(paginator), "shape", *self._facts)[0])
