@@ -12,7 +12,7 @@ from rest_framework import viewsets
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
-from drf_mcp.dispatch import error_bodies
+from drf_mcp.dispatch import errors
 from drf_mcp.dispatch.errors import ErrorMapper
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.views import MCPView
@@ -183,21 +183,21 @@ class OracleError:
 
 
 DRIVERS = [
-    (with_members(Exception("x"), sqlstate="23505"), error_bodies.UNIQUE),
-    (with_members(Exception("x"), sqlstate="23503"), error_bodies.REFERENCE),
-    (with_members(Exception("x"), sqlstate="23001"), error_bodies.REFERENCE),
+    (with_members(Exception("x"), sqlstate="23505"), errors.UNIQUE),
+    (with_members(Exception("x"), sqlstate="23503"), errors.REFERENCE),
+    (with_members(Exception("x"), sqlstate="23001"), errors.REFERENCE),
     (with_members(Exception("x"), sqlstate="23502"), None),
     (with_members(Exception("x"), sqlstate="23P01"), None),
-    (with_members(Exception("x"), pgcode="23505"), error_bodies.UNIQUE),
+    (with_members(Exception("x"), pgcode="23505"), errors.UNIQUE),
     (with_members(Exception("x"), pgcode="23514"), None),
-    (Exception(1062, "Duplicate entry"), error_bodies.UNIQUE),
-    (Exception(1451, "Cannot delete or update a parent row"), error_bodies.REFERENCE),
-    (Exception(1452, "Cannot add or update a child row"), error_bodies.REFERENCE),
-    (with_members(Exception(1062, "x", "23000"), sqlstate="23000"), error_bodies.UNIQUE),
+    (Exception(1062, "Duplicate entry"), errors.UNIQUE),
+    (Exception(1451, "Cannot delete or update a parent row"), errors.REFERENCE),
+    (Exception(1452, "Cannot add or update a child row"), errors.REFERENCE),
+    (with_members(Exception(1062, "x", "23000"), sqlstate="23000"), errors.UNIQUE),
     (Exception(1048, "Column cannot be null"), None),
-    (Exception(OracleError(1)), error_bodies.UNIQUE),
-    (Exception(OracleError(2291)), error_bodies.REFERENCE),
-    (Exception(OracleError(2292)), error_bodies.REFERENCE),
+    (Exception(OracleError(1)), errors.UNIQUE),
+    (Exception(OracleError(2291)), errors.REFERENCE),
+    (Exception(OracleError(2292)), errors.REFERENCE),
     (Exception(OracleError(1400)), None),
     (Exception("UNIQUE constraint failed: written by a project"), None),
     (None, None),
@@ -207,7 +207,7 @@ DRIVERS = [
 def test_the_error_code_of_the_driver_decides_which_constraint_broke(subtests):
     for cause, rule in DRIVERS:
         with subtests.test(cause=cause, rule=rule):
-            assert error_bodies.find_broken_rule(make_integrity_error(cause)) is rule
+            assert errors.find_broken_rule(make_integrity_error(cause)) is rule
             failure = ErrorMapper().from_exception(make_integrity_error(cause), "req_1")
             assert failure.code == ("INTERNAL_ERROR" if rule is None else "CONFLICT")
             assert "secret" not in failure.message
