@@ -8,7 +8,7 @@ it may compare with.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -226,17 +226,17 @@ class UnknownHeaders(dict[str, Any]):
 
     Args:
         known: the headers that are known.
-        is_noted: whether a key is a header, and no other fact of the server's.
+        prefix: the beginning of the keys of headers, among other facts of the server's.
     """
 
-    def __init__(self, known: Any, notes: Notes, is_noted: Callable[[str], bool]) -> None:
+    def __init__(self, known: Any, notes: Notes, prefix: str = "") -> None:
         super().__init__(known)
         self._notes = notes
-        self._is_noted = is_noted
+        self._prefix = prefix
 
     def get(self, key: str, default: Any = None) -> Any:
         known = {name.lower(): value for name, value in self.items()}
-        if key.lower() in known or not self._is_noted(key):
+        if key.lower() in known or not key.startswith(self._prefix):
             return known.get(key.lower(), default)
         self._notes.add("headers", key)
         return self._notes.make_answer(default)
@@ -351,15 +351,15 @@ class DescribedRequest(UnknownRequest):
 
     @property
     def META(self) -> Any:  # type: ignore[override]
-        return UnknownHeaders(self._request.META, self.notes, lambda key: key.startswith("HTTP_"))
+        return UnknownHeaders(self._request.META, self.notes, "HTTP_")
 
     @property
     def headers(self) -> Any:
-        return UnknownHeaders(self._request.headers, self.notes, lambda key: True)
+        return UnknownHeaders(self._request.headers, self.notes)
 
     @property
     def COOKIES(self) -> Any:  # type: ignore[override]
-        return UnknownHeaders({}, self.notes, lambda key: True)
+        return UnknownHeaders({}, self.notes)
 
 
 @contextmanager

@@ -314,48 +314,37 @@ class ExpressionReader(RunParts):
             return join_values_of(*(self.bind_items(*each) for each in several))
         if isinstance(called, ast.Attribute) and called.attr in ("items", "lists", "values"):
             holders = self.evaluate(called.value)
-            names, values = self.find_pairs(holders)
-            if names or values:
-                self.assign(pair[-1], values or UNKNOWN, None)
+            names, members = self.find_pairs(holders)
+            for holder in holders:
+                if isinstance(holder, RequestPart):
+                    self.tell("go_through", holder)
+            if names:
+                self.assign(pair[-1], members or UNKNOWN, None)
                 if called.attr != "values":
-                    self.assign(pair[0], names or UNKNOWN, None)
+                    self.assign(pair[0], names, None)
                 return holders
         holders = self.evaluate(iterated)
+        names, members = self.find_pairs(holders)
         is_counted = function == "enumerate" and len(pair) == 2
-        self.assign(pair[1] if is_counted else target, self.find_items(holders), None)
+        self.assign(pair[1] if is_counted else target, (*members, *names) or UNKNOWN, None)
         return holders
 
     def find_pairs(self, holders: Values) -> tuple[Values, Values]:
-        """Return the names of members, and the members."""
-        names, values = list[Any](), list[Any]()
+        """Return the names of members, or what is in constants, and the members."""
+        names, members = list[Any](), list[Any]()
         for holder in holders:
+            known = self.reader.use(holder) if isinstance(holder, KnownValue) else None
             if isinstance(holder, RequestPart):
-                self.tell("go_through", holder)
-                names.append(NameOfMember(holder))
-                values.append(holder.step(ANY))
+                names.append(FIELD_NAME if holder.is_of_fields else NameOfMember(holder))
+                members.append(holder.step(ANY))
             elif holder is THE_FIELDS:
                 names.append(FIELD_NAME)
-            elif isinstance(holder, KnownValue) and isinstance(holder.value, dict):
-                keys = [*self.reader.use(holder)][:MOST_TEXTS]
-                names += [KnownValue(key) for key in keys if isinstance(key, str)]
-        return tuple(names), tuple(values)
-
-    def find_items(self, values: Values) -> Values:
-        found: list[Any] = []
-        for value in values:
-            known = self.reader.use(value) if isinstance(value, KnownValue) else None
-            if isinstance(known, CONTAINERS):
+            elif isinstance(holder, NameOfMember):
+                names.append(holder)
+            elif isinstance(known, CONTAINERS):
                 items = [*known][:MOST_TEXTS]
-                found += [KnownValue(each) for each in items if isinstance(each, (*SIMPLE, tuple))]
-            elif isinstance(value, RequestPart):
-                # Of an object the names of its members are gone through.
-                name = FIELD_NAME if value.is_of_fields else NameOfMember(value)
-                found += [value.step(ANY), name]
-            elif isinstance(value, NameOfMember):
-                found.append(value)
-            elif value is THE_FIELDS:
-                found.append(FIELD_NAME)
-        return tuple(found) or UNKNOWN
+                names += [KnownValue(each) for each in items if isinstance(each, (*SIMPLE, tuple))]
+        return tuple(names), tuple(members)
 
     def evaluate_lambda(self, node: ast.Lambda) -> Values:
         with self.branch(None):

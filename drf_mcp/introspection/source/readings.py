@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeAlias
 
@@ -240,6 +241,7 @@ def read_function(function: Any) -> BodyReading:
     return shared.body
 
 
+@dataclass
 class ChoiceReading(SourceListener):
     """What the functions behind a choice compare with, and name.
 
@@ -249,10 +251,9 @@ class ChoiceReading(SourceListener):
         is_unreadable: whether some of the code has no readable source.
     """
 
-    def __init__(self) -> None:
-        self.values: dict[Any, None] = {}
-        self.classes: dict[type[BaseSerializer[Any]], None] = {}
-        self.is_unreadable = False
+    values: dict[Any, None] = field(default_factory=dict)
+    classes: dict[type[BaseSerializer[Any]], None] = field(default_factory=dict)
+    is_unreadable: bool = False
 
     def hears(self, run: Any) -> bool:
         return not run.is_dead
