@@ -224,11 +224,7 @@ class Reader:
 
     def serves(self, owner: type) -> bool:
         """Return whether a class with the same code has the values that were used."""
-        kinds = owner, self.owner
-        return all(
-            len({id(inspect.getattr_static(kind, name, None)) for kind in kinds}) == 1
-            for name in self.asked
-        )
+        return all(find_member(owner, n) is find_member(self.owner, n) for n in self.asked)
 
 
 def names_any(function: Any, telling: frozenset[str]) -> bool:
