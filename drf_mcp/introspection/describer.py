@@ -135,17 +135,15 @@ class Describer:
             return parameters
         written: dict[tuple[str, str], Any] = {}
         written = self.inspection.attempt(annotations.parameter_examples, RETURN_EARLY, written)
-        return tuple(
-            replace(
-                parameter,
-                schema=self.inspection.write_schema(
-                    FieldSchema.of(parameter.schema).with_example(written[parameter.name, location])
-                ),
-            )
-            if (parameter.name, location) in written
-            else parameter
-            for parameter in parameters
-        )
+
+        def add(parameter: Parameter) -> Parameter:
+            key = parameter.name, location
+            if key not in written:
+                return parameter
+            schema = FieldSchema.of(parameter.schema).with_example(written[key])
+            return replace(parameter, schema=self.inspection.write_schema(schema))
+
+        return tuple(map(add, parameters))
 
     @cached_property
     def query(self) -> QueryParameters:

@@ -40,28 +40,12 @@ class ValueKind:
 
 FORMATS = {
     "date-time": ValueKind("", "a date-time", "2026-01-31T12:00:00Z"),
-    "date": ValueKind(
-        "Date, YYYY-MM-DD",
-        "a date (YYYY-MM-DD)",
-        "2026-01-31",
-        plain=True,
-    ),
-    "time": ValueKind(
-        "Time, hh:mm[:ss]",
-        "a time of day (hh:mm[:ss])",
-        "12:00:00",
-    ),
+    "date": ValueKind("Date, YYYY-MM-DD", "a date (YYYY-MM-DD)", "2026-01-31", plain=True),
+    "time": ValueKind("Time, hh:mm[:ss]", "a time of day (hh:mm[:ss])", "12:00:00"),
     "duration": ValueKind(
-        "Duration, [DD] [hh:[mm:]]ss",
-        "a duration ([DD] [hh:[mm:]]ss)",
-        "01:00:00",
+        "Duration, [DD] [hh:[mm:]]ss", "a duration ([DD] [hh:[mm:]]ss)", "01:00:00"
     ),
-    "email": ValueKind(
-        "Email address",
-        "an email address",
-        "name@example.com",
-        plain=True,
-    ),
+    "email": ValueKind("Email address", "an email address", "name@example.com", plain=True),
     "uri": ValueKind("URL", "a URL", "https://example.com"),
     "uuid": ValueKind("UUID", "a UUID", "6b1f6c5e-2a53-4d0e-9c55-0f3f4f1f7a10"),
     "ipv4": ValueKind("IPv4 address", "an IPv4 address", "192.0.2.1"),
