@@ -28,7 +28,7 @@ LEFT_OUT = ("pip", "claude")
 ADDRESS = "127.0.0.1:8000"
 
 TOKEN = re.compile(r"\b[0-9a-f]{40}\b")
-NOT_MADE = re.compile("(CONFIRMATION|APPROVAL)_REQUIRED")
+NOT_MADE = re.compile('"error_code": "(CONFIRMATION|APPROVAL)_REQUIRED')
 PROPOSAL = re.compile(r"(?<![\w-])(?=[\w-]*[A-Z])[\w-]{22}(?![\w-])")
 # Values that differ at every run, and their replacements.
 VARYING = [
