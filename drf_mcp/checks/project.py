@@ -16,8 +16,9 @@ from drf_mcp.access.authentication import resolve_authentication_classes
 from drf_mcp.access.resources import find_endpoint_patterns
 from drf_mcp.exceptions import catch
 from drf_mcp.option_types.installed import features
-from drf_mcp.routes.endpoint import Endpoint, Route, find_endpoints
+from drf_mcp.routes.endpoint import Endpoint, find_endpoints
 from drf_mcp.routes.registry import Registry, registry
+from drf_mcp.routes.route import Route
 from drf_mcp.routes.tool import Tool
 from drf_mcp.settings import mcp_settings
 

@@ -2,7 +2,8 @@
 
 The modules in the order in which a route becomes a tool::
 
-    endpoint       the URL patterns that lead to an API view, and one HTTP method of such a route
+    route          the URL patterns that lead to an API view, and the paths of a view
+    endpoint       one HTTP method of a route
     options        what a project declares: mcp_tool, mcp_viewset
     exposure       which endpoints are tools
     naming         the name of a tool

@@ -39,9 +39,10 @@ from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.spelling import join_alternatives
 from drf_mcp.outcomes import Problem
 from drf_mcp.routes.declared import DeclaredArguments, ToolHints
-from drf_mcp.routes.endpoint import Endpoint, Route
+from drf_mcp.routes.endpoint import Endpoint
 from drf_mcp.routes.options import KEYWORD, ToolOptions, find_header_parameters
 from drf_mcp.routes.related import ArgumentSources, RelatedTools
+from drf_mcp.routes.route import Route
 from drf_mcp.settings import mcp_settings, override_language
 
 IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
