@@ -1,4 +1,4 @@
-"""What the calls in one function do: the methods they follow, and the members they read."""
+"""What the calls in one function do: the methods they follow, and what they read and look up."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import copy
 import inspect
 import json
 import logging
+import re
 import sys
 from enum import Enum
 from typing import Any
 
 from asgiref.sync import async_to_sync, sync_to_async
+from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Manager, QuerySet
 from django.shortcuts import aget_object_or_404, get_list_or_404, get_object_or_404
 from rest_framework import generics
@@ -86,6 +88,7 @@ FINDERS = frozenset(
 RETURNING = frozenset({dict, copy.copy, copy.deepcopy, sync_to_async, async_to_sync, str})
 BUILTINS = {*KINDS, getattr, hasattr, json.loads} | LISTING | LOOKING | FINDERS | RETURNING
 PARTS = (RequestPart, NameOfMember)
+ROW_METHODS = frozenset({"get", "aget", "filter", "exclude", "get_or_create"})
 PLAIN = frozenset({"many", "data", "partial", "instance", "context"})
 
 
@@ -155,7 +158,7 @@ class CallReader(RunParts):
         if isinstance(holder, KnownValue):
             return self.call_known(holder, name, given)
         if isinstance(holder, ModelRows):
-            return self.call_rows(holder, name, given)  # type: ignore[no-any-return]
+            return self.call_rows(holder, name, given)
         if holder is THE_FIELDS:
             return (THE_FIELDS,) if name in ("keys", "items", "values") else UNKNOWN
         # A serializer finds the request in its context.
@@ -177,7 +180,7 @@ class CallReader(RunParts):
     def call_known(self, holder: KnownValue, name: str, given: Arguments) -> Values:
         if isinstance(holder.value, (Manager, QuerySet)):
             rows = ModelRows(holder.value.model, holder.attribute)
-            return self.call_rows(rows, name, given)  # type: ignore[no-any-return]
+            return self.call_rows(rows, name, given)
         value = self.use_for(holder, given)
         if isinstance(value, logging.Logger):
             return UNKNOWN
@@ -367,7 +370,7 @@ class CallReader(RunParts):
             self.look(join_values_of(*given.positional) if function is not bool else ())
             return UNKNOWN
         if function in FINDERS:
-            return self.find_row(given)  # type: ignore[no-any-return]
+            return self.find_row(given)
         if function in LISTING:
             self.look(first)
         if function is str:
@@ -432,3 +435,61 @@ class CallReader(RunParts):
         if bound or self.reader.follows_all:
             return follow(function, None, bound, self.flow)  # type: ignore[no-any-return]
         return UNKNOWN
+
+    # --- Rows -------------------------------------------------------------------------------------
+
+    def call_rows(self, rows: ModelRows, name: str, given: Arguments) -> Values:
+        self.use_for(rows, given)
+        self.call_manager(rows.model, name, given)
+        if name in ROW_METHODS:
+            self.read_keys(rows, given, is_key=name in ("get", "aget"))
+        return (rows,) if name not in ("get", "first", "last", "create") else UNKNOWN
+
+    def call_manager(self, model: Any, name: str, given: Arguments) -> None:
+        # A project's own method of a manager may be given the request.
+        kind = getattr(model._default_manager, "_queryset_class", QuerySet)
+        for owner in (kind, type(model._default_manager)):
+            function = find_member(owner, name)
+            if inspect.isfunction(function) and not is_harmless(function):
+                if bound := self.bind(function, given, skip=True):
+                    self.reader.follow(function, ReadObject(owner), bound, self.flow)
+                return
+        self.escape_parts(given)
+
+    def read_keys(self, rows: ModelRows, given: Arguments, *, is_key: bool) -> None:
+        for lookup, values in given.keywords.items():
+            members = list(filter(is_member, values))
+            found = find_key(rows.model, lookup or "", is_key) if members else None
+            if found is not None:
+                if rows.attribute:
+                    self.reader.asked.add(rows.attribute)
+                for member in members:
+                    self.learn(member, rows={found: None})
+
+    def find_row(self, given: Arguments) -> Values:
+        for value in given.first:
+            known, attribute = getattr(value, "value", value), getattr(value, "attribute", "")
+            model = getattr(known, "model", known)
+            if hasattr(model, "_meta"):
+                self.read_keys(ModelRows(model, attribute), given, is_key=True)
+        return self.escape_parts(given)
+
+
+def find_key(model: Any, lookup: str, is_key: bool) -> tuple[Any, str] | None:
+    """Return the model of the row that a lookup finds, and the key; None for other lookups.
+
+    Args:
+        is_key: whether the lookup finds one row, whatever its field.
+    """
+    name = re.sub(r"__(iexact|exact|in)\Z", "", lookup)
+    if name == "pk":
+        return model, name
+    try:
+        found = model._meta.get_field(name.removesuffix("_id"))
+    except FieldDoesNotExist:
+        return None
+    if found.related_model is not None:
+        return (found.related_model, "pk") if found.many_to_one or found.one_to_one else None
+    if getattr(found, "primary_key", False):
+        return model, "pk"
+    return (model, name) if is_key or getattr(found, "unique", False) else None

@@ -26,7 +26,6 @@ from drf_mcp.introspection.source.request_members import (
     HandlerReading,
     QueryReading,
 )
-from drf_mcp.introspection.source.rows import RowReader
 from drf_mcp.introspection.source.statements import StatementReader
 from drf_mcp.introspection.source.values import (
     AS_HANDLER,
@@ -79,7 +78,7 @@ GIVEN_PLACES = {
 }
 
 
-class FunctionRun(StatementReader, ExpressionReader, CallReader, RowReader):
+class FunctionRun(StatementReader, ExpressionReader, CallReader):
     """Reads one function."""
 
 
