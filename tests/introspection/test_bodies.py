@@ -10,7 +10,7 @@ from rest_framework.decorators import action, api_view
 from rest_framework.response import Response
 
 from drf_mcp import call_context
-from tests.introspection.inspected import by_name, described, schemas
+from tests.introspection.inspected import by_name, describe, described, schemas, view_of
 
 TEXT = {"type": "string", "minLength": 1}
 
@@ -228,6 +228,22 @@ def test_the_serializer_is_that_of_the_action():
             return ReasonSerializer if self.action == "create" else NameSerializer
 
     assert [field.name for field in described(Own, action="create").body.fields] == ["reason"]
+
+
+def test_a_serializer_of_the_view_that_a_route_replaces_is_the_one_of_the_route():
+    class Own(Things):
+        @action(detail=False, methods=["post"], serializer_class=ReasonSerializer)
+        def directly(self, request):
+            return Response(self.serializer_class(data=request.data).is_valid())
+
+        @action(detail=False, methods=["post"], serializer_class=ReasonSerializer)
+        def by_variable(self, request):
+            kind = self.serializer_class
+            return Response(kind(data=request.data).is_valid())
+
+    for name in ("directly", "by_variable"):
+        view = view_of(Own, "POST", name, serializer_class=ReasonSerializer)
+        assert [field.name for field in describe(view, "POST", {}).body.fields] == ["reason"]
 
 
 def test_a_handler_that_hands_its_request_on_may_read_any_member():
