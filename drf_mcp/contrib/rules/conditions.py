@@ -332,14 +332,16 @@ class RequestArguments(ToolPlaces):
     def find_refused(self) -> Iterator[tuple[str, str]]:
         """Yield the arguments that stock fields of the serializer refuse, with what they say.
 
-        No code of the project runs, and nothing is asked of the database.
+        No code of the project runs, and nothing is asked of the database. Where a call decides
+        which serializer reads the body, none are known.
         """
+        is_open = BODY in self.tool.arguments.unread
         for name, argument in self.arguments.items():
-            if argument.location != BODY or argument.whole:
+            if argument.location != BODY or argument.whole or is_open:
                 continue
             field = self._find_field(self.fields, [argument.parameter.name])
             sent = self.sent.get(name, serializers.empty)
-            is_left_out = sent is serializers.empty and self.tool.endpoint.method == "PATCH"
+            is_left_out = sent is serializers.empty and not argument.parameter.required
             is_stock = type(field).__module__ == serializers.Field.__module__
             if is_stock and not is_left_out and (said := _validate(field, sent)):
                 yield name, said

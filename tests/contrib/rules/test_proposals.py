@@ -625,6 +625,24 @@ def test_a_call_of_a_decorated_view_cannot_wait(expose, save_rule, alice):
     assert "cannot wait for an approval" in str(result.envelope)
 
 
+class ByKind(CreateAPIView):
+    class Box(serializers.Serializer):
+        width = serializers.IntegerField()
+
+    class Ball(serializers.Serializer):
+        radius = serializers.IntegerField()
+
+    def get_serializer_class(self):
+        return self.Ball if self.request.data.get("kind") == "ball" else self.Box
+
+
+def test_nothing_is_said_of_arguments_whose_serializer_a_call_decides(expose, save_rule, alice):
+    expose(path("things/", ByKind.as_view(), name="things"))
+    save_rule("things_create", "approve")
+    assert alice.call("things_create", kind="ball", radius=3).code == "APPROVAL_REQUIRED"
+    assert Proposal.objects.get().message == ""
+
+
 class Pins(CreateAPIView):
     class serializer_class(serializers.Serializer):
         pin = serializers.CharField()
