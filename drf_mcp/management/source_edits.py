@@ -21,7 +21,7 @@ class SourceText:
         self.tree = ast.parse(text)
 
     def has_text(self, *texts: str) -> bool:
-        """Return whether one of some texts stands outside of comments."""
+        """Return whether one of some texts is outside of comments."""
         return any(each in COMMENT.sub("", self.text) for each in texts)
 
     def find_value(self, name: str) -> Any:

@@ -34,7 +34,7 @@ from drf_mcp.outcomes import Outcome
 
 logger = logging.getLogger("drf_mcp")
 
-CALL, PROMPT_GET, OTHER = "tools/call", "prompts/get", "_OTHER"
+CALL, GET_METHOD, OTHER = "tools/call", "prompts/get", "_OTHER"
 # Codes of the project's own that are counted apart; all others are counted as one.
 MAX_CODES = 100
 codes: set[str] = set()
@@ -132,7 +132,7 @@ class Measurement(MessageObserver):
         if self.error is not None and method not in find_methods():
             method = OTHER
         labels = {"mcp.method.name": method, **self.find_end()}
-        if method == PROMPT_GET and self.record is not None:
+        if method == GET_METHOD and self.record is not None:
             labels[PROMPT] = self.record.tool.name
         if method == CALL:
             labels["gen_ai.operation.name"] = "execute_tool"

@@ -116,7 +116,7 @@ def choose_offered(metadata: dict[str, Any], auth_methods: Sequence[str]) -> dic
     Args:
         auth_methods: how such a client may authenticate at the token endpoint.
     """
-    # Null stands for what is left out.
+    # A member that is null is left out.
     chosen = {name: value for name, value in metadata.items() if value is not None}
     if isinstance(grants := chosen.get("grant_types"), list):
         chosen["grant_types"] = [each for each in grants if each in OWN_GRANTS]

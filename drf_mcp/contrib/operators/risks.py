@@ -54,7 +54,7 @@ class ToolRisks:
 
     @property
     def is_guarded(self) -> bool:
-        """Whether an app stands between a call and its change, and permissions are asked."""
+        """Whether an app comes between a call and its change, and permissions are asked."""
         # Throttles and the audit change nothing about a single call.
         around = [each for each in self.safeguards if 0 < each.order < LIMITS]
         return any(each.is_on for each in around) and not self.grave

@@ -46,8 +46,8 @@ from drf_mcp.introspection.source.values import (
     THE_VIEW,
     UNKNOWN,
     VIEWS_CHOICE,
-    Arguments,
     Bindings,
+    GivenArguments,
     GivenKeywords,
     InheritedMembers,
     Keywords,
@@ -117,7 +117,7 @@ class CallReader(RunParts):
         self.has_written |= name in WRITES
         return join_values_of(*(self.call_method(each, name, given) for each in holders))
 
-    def read_arguments(self, node: ast.Call) -> Arguments:
+    def read_arguments(self, node: ast.Call) -> GivenArguments:
         positional = [self.evaluate(part) for part in node.args[:1]]
         # A class that something is compared with is no class to choose.
         is_test = getattr(node.func, "id", "") in ("isinstance", "issubclass")
@@ -133,20 +133,20 @@ class CallReader(RunParts):
                 keywords.get(each.arg, ()),
                 tuple(v for v in values if each.arg or not isinstance(v, GivenKeywords)),
             )
-        return Arguments(node, positional, keywords)
+        return GivenArguments(node, positional, keywords)
 
-    def escape_all(self, given: Arguments) -> Values:
+    def escape_all(self, given: GivenArguments) -> Values:
         for values in given.every:
             self.escape(values)
         return UNKNOWN
 
-    def escape_parts(self, given: Arguments) -> Values:
+    def escape_parts(self, given: GivenArguments) -> Values:
         # Code of a framework is given the request, but reads nothing that is not known.
         for values in given.every:
             self.escape(tuple(value for value in values if isinstance(value, PARTS)))
         return UNKNOWN
 
-    def call_method(self, holder: Any, name: str, given: Arguments) -> Values:
+    def call_method(self, holder: Any, name: str, given: GivenArguments) -> Values:
         if is_member(holder) and name in TEXT_METHODS:
             return (holder,)
         if isinstance(holder, (RequestPart, GivenKeywords)):
@@ -171,13 +171,13 @@ class CallReader(RunParts):
             return self.call_own(view, name, given)
         return self.escape_all(given)
 
-    def use_for(self, called: Any, given: Arguments) -> Any:
+    def use_for(self, called: Any, given: GivenArguments) -> Any:
         """Return what is called; which it is matters where it is given something."""
         if called.attribute and not all(map(is_dull, given.every)):
             self.reader.asked.add(called.attribute)
         return getattr(called, "value", None)
 
-    def call_known(self, holder: KnownValue, name: str, given: Arguments) -> Values:
+    def call_known(self, holder: KnownValue, name: str, given: GivenArguments) -> Values:
         if isinstance(holder.value, (Manager, QuerySet)):
             rows = ModelRows(holder.value.model, holder.attribute)
             return self.call_rows(rows, name, given)
@@ -191,7 +191,7 @@ class CallReader(RunParts):
         targets = self.get_attribute(holder, name)
         return join_values_of(*(self.call(target, given) for target in targets))
 
-    def call_part(self, part: Any, name: str, given: Arguments) -> Values:
+    def call_part(self, part: Any, name: str, given: GivenArguments) -> Values:
         is_request = isinstance(part, RequestPart)
         if name in READERS and given.positional:
             default = given.find(1, "default")
@@ -264,7 +264,7 @@ class CallReader(RunParts):
             self.tell("name", each.value)
         return classes or UNKNOWN
 
-    def bind(self, function: Any, given: Arguments, **how: Any) -> Bindings:
+    def bind(self, function: Any, given: GivenArguments, **how: Any) -> Bindings:
         bound, lost = bind_arguments(function, given, **how)
         self.escape(tuple(v for values in lost for v in values if isinstance(v, PARTS)))
         return bound
@@ -272,7 +272,7 @@ class CallReader(RunParts):
     # --- Methods of the class that is read --------------------------------------------------------
 
     def call_own(
-        self, instance: ReadObject, name: str, given: Arguments, after: type | None = None
+        self, instance: ReadObject, name: str, given: GivenArguments, after: type | None = None
     ) -> Values:
         is_view = instance is self.reader.instance
         is_known = is_view and find_synchronous_name(name) in HOOKS
@@ -314,7 +314,7 @@ class CallReader(RunParts):
             self.escape_parts(given)
         return made or found
 
-    def make(self, kind: Any, given: Arguments, attribute: str = "") -> Values:
+    def make(self, kind: Any, given: GivenArguments, attribute: str = "") -> Values:
         is_form = kind is not None and not issubclass(kind, BaseSerializer)
         keywords = given.keywords
         data = given.find(0, "data") if is_form else keywords.get("data", ())
@@ -337,7 +337,7 @@ class CallReader(RunParts):
 
     # --- Functions and classes --------------------------------------------------------------------
 
-    def call(self, target: Any, given: Arguments) -> Values:
+    def call(self, target: Any, given: GivenArguments) -> Values:
         if isinstance(target, ReadMethod):
             return self.call_own(target.instance, target.name, given)
         if target is VIEWS_CHOICE:
@@ -354,7 +354,7 @@ class CallReader(RunParts):
         is_class = inspect.isclass(value)
         return self.construct(target, given) if is_class else self.call_function(value, given)
 
-    def call_builtin(self, function: Any, given: Arguments) -> Values:
+    def call_builtin(self, function: Any, given: GivenArguments) -> Values:
         first = given.first
         if function in KINDS:
             self.escape_all(given)
@@ -377,7 +377,7 @@ class CallReader(RunParts):
             self.escape(first)
         return first
 
-    def read_getattr(self, function: Any, given: Arguments) -> Values:
+    def read_getattr(self, function: Any, given: GivenArguments) -> Values:
         holders, keys = given.first, given.find(1, "name")
         names = [self.reader.use(key) for key in keys if isinstance(key, KnownValue)]
         if len(names) != len(keys) or not names:
@@ -397,7 +397,7 @@ class CallReader(RunParts):
         known = [each for each in found if ANYTHING not in each]
         return join_values_of(*known, *(default or [UNKNOWN] if unknown else []))
 
-    def construct(self, target: KnownValue, given: Arguments) -> Values:
+    def construct(self, target: KnownValue, given: GivenArguments) -> Values:
         kind: Any = target.value
         if is_schema(kind):
             return self.make(self.reader.use(target), given, target.attribute)
@@ -422,7 +422,7 @@ class CallReader(RunParts):
             self.escape_all(given)
         return (made,)
 
-    def call_function(self, function: Any, given: Arguments) -> Values:
+    def call_function(self, function: Any, given: GivenArguments) -> Values:
         if is_harmless(function):
             return self.escape_parts(given)
         if not inspect.isfunction(function) or find_root(function) in sys.stdlib_module_names:
@@ -438,14 +438,14 @@ class CallReader(RunParts):
 
     # --- Rows -------------------------------------------------------------------------------------
 
-    def call_rows(self, rows: ModelRows, name: str, given: Arguments) -> Values:
+    def call_rows(self, rows: ModelRows, name: str, given: GivenArguments) -> Values:
         self.use_for(rows, given)
         self.call_manager(rows.model, name, given)
         if name in ROW_METHODS:
             self.read_keys(rows, given, is_key=name in ("get", "aget"))
         return (rows,) if name not in ("get", "first", "last", "create") else UNKNOWN
 
-    def call_manager(self, model: Any, name: str, given: Arguments) -> None:
+    def call_manager(self, model: Any, name: str, given: GivenArguments) -> None:
         # A project's own method of a manager may be given the request.
         kind = getattr(model._default_manager, "_queryset_class", QuerySet)
         for owner in (kind, type(model._default_manager)):
@@ -456,7 +456,7 @@ class CallReader(RunParts):
                 return
         self.escape_parts(given)
 
-    def read_keys(self, rows: ModelRows, given: Arguments, *, is_key: bool) -> None:
+    def read_keys(self, rows: ModelRows, given: GivenArguments, *, is_key: bool) -> None:
         for lookup, values in given.keywords.items():
             members = list(filter(is_member, values))
             found = find_key(rows.model, lookup or "", is_key) if members else None
@@ -466,7 +466,7 @@ class CallReader(RunParts):
                 for member in members:
                     self.learn(member, rows={found: None})
 
-    def find_row(self, given: Arguments) -> Values:
+    def find_row(self, given: GivenArguments) -> Values:
         for value in given.first:
             known, attribute = getattr(value, "value", value), getattr(value, "attribute", "")
             model = getattr(known, "model", known)

@@ -200,7 +200,7 @@ Values: TypeAlias = tuple[Any, ...]
 Keywords: TypeAlias = dict[str | None, Values]
 
 
-class Arguments(NamedTuple):
+class GivenArguments(NamedTuple):
     """What a call gives."""
 
     node: ast.Call
@@ -354,7 +354,7 @@ class RunParts:
 
 
 def bind_arguments(
-    function: Any, given: Arguments, *, skip: bool, is_method: bool = False
+    function: Any, given: GivenArguments, *, skip: bool, is_method: bool = False
 ) -> tuple[Bindings, list[Values]]:
     """Return what parameters are given, `NONE` where nothing of a request is, and the rest."""
     _, positional, keywords = given
