@@ -159,10 +159,10 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
     def validate_refresh_token(self, refresh_token: str, client: Any, request: Any) -> bool:
         """Return whether a token can be refreshed: only while its user is active."""
         is_good = super().validate_refresh_token(refresh_token, client, request)
-        if is_good and request.scope:
-            asked = find_known_scopes(request.scope.split())
+        # Where no scope is known, the request is refused: without a scope it would get all.
+        if is_good and (asked := find_known_scopes((request.scope or "").split())):
             # No client names it, and without it the tokens would get all tools.
-            if asked and READ_ONLY in self.get_original_scopes(refresh_token, request):
+            if READ_ONLY in self.get_original_scopes(refresh_token, request):
                 asked.append(READ_ONLY)
             request.scope = " ".join(asked)
         return bool(is_good) and not is_gone(request.user)

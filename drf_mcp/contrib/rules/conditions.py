@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 from rest_framework import serializers
 
-from drf_mcp.errors import ask_nearest, find_nearest, join_names
+from drf_mcp.errors import MASK, ask_nearest, find_nearest, join_names, mask_member
 from drf_mcp.exceptions import attempt
 from drf_mcp.exposure import BODY, PATH, QUERY
 from drf_mcp.outcomes import MISSING
@@ -292,6 +292,7 @@ class RequestArguments(ToolPlaces):
 
     def __init__(self, tool: Any, arguments: Mapping[str, Any]) -> None:
         super().__init__(tool)
+        self.received = arguments
         self.sent = self.collect(arguments)
 
     def collect(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -336,6 +337,8 @@ class RequestArguments(ToolPlaces):
         which serializer reads the body, none are known.
         """
         is_open = BODY in self.tool.arguments.unread
+        # Some fields repeat what they refuse.
+        shown = self.collect(self.tool.sanitize_arguments(self.received))
         for name, argument in self.arguments.items():
             if argument.location != BODY or argument.whole or is_open:
                 continue
@@ -344,7 +347,7 @@ class RequestArguments(ToolPlaces):
             is_left_out = sent is serializers.empty and not argument.parameter.required
             is_stock = type(field).__module__ == serializers.Field.__module__
             if is_stock and not is_left_out and (said := _validate(field, sent)):
-                yield name, said
+                yield name, MASK if shown.get(name) == MASK else mask_member("", said)
 
     def _find_sent(self, path: str) -> Any:
         """Return what the caller sent for an argument, `MISSING` for nothing."""

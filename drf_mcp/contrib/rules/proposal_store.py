@@ -206,7 +206,7 @@ class ProposalStore:
         if failure is not None and any(each.received == MASK for each in failure.problems):
             # A view may repeat a secret that it refuses.
             said = failure.code
-        self.change(row, RUNNING, terms=terms, message=said[:300])
+        self.change(row, RUNNING, UNKNOWN, terms=terms, message=said[:300])
 
     def finish(self, row: Any, answer: Mapping[str, Any]) -> None:
         """Keep what came of a call."""

@@ -182,6 +182,11 @@ def test_a_refresh_gives_no_scope_that_the_person_was_not_asked_for(project):
     assert refused["error"] == "invalid_scope"
 
 
+def test_a_refresh_for_unknown_scopes_alone_does_not_give_all(project):
+    answer = project.sign_in(scope="shop refunds")
+    assert project.refresh(answer["refresh_token"], scope="openid")["error"] == "invalid_scope"
+
+
 @pytest.mark.parametrize("name", ["scope", "resource", "nonce"])
 def test_a_parameter_without_a_value_counts_as_left_out(project, name):
     code = project.consent(**{name: ""})["code"]

@@ -607,6 +607,16 @@ def test_the_call_of_a_killed_worker_is_not_made_again(propose, approver, order,
     assert not is_refunded(order)
 
 
+def test_a_call_that_took_too_long_keeps_its_answer_with_its_terms(propose, approver):
+    row = approve(propose(), approver())
+    assert store.begin(row)
+    Proposal.objects.update(updated=timezone.now() - timedelta(hours=2))
+    store.end_late()
+    store.note_end(row, {"rights": "of today"}, None)
+    store.finish(row, {"result": {}})
+    assert (state(row), row.terms) == ("done", {"rights": "of today"})
+
+
 def test_a_call_of_a_decorated_view_cannot_wait(expose, save_rule, alice):
     """The decorator may refuse the call, and runs only with it."""
     made = []
@@ -657,6 +667,22 @@ def test_why_a_call_failed_is_kept_without_secrets(expose, save_rule, alice, app
     alice.call("pins_create", pin="4711")
     row = run_proposal(approve(Proposal.objects.get(), approver()).pk)
     assert (row.status, row.message) == ("failed", "VALIDATION_ERROR")
+
+
+class Keys(CreateAPIView):
+    class serializer_class(serializers.Serializer):
+        api_key = serializers.ChoiceField(["a"])
+        note = serializers.ChoiceField(["b"])
+
+
+def test_what_fields_will_refuse_is_said_without_secrets(expose, save_rule, alice):
+    expose(path("keys/", Keys.as_view(), name="keys"))
+    save_rule("keys_create", "approve")
+    result = alice.call("keys_create", api_key="key-4711", note="Bearer tok-42")
+    message = Proposal.objects.get().message
+    assert "probably refuse the call. api_key: ******** note: " in message
+    for secret in ("4711", "tok-42"):
+        assert secret not in f"{message} {result.envelope}"
 
 
 class GroupSerializer(serializers.ModelSerializer):
