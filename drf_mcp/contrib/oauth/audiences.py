@@ -42,8 +42,10 @@ def find_default_resources(request: HttpRequest) -> list[str]:
 
 def find_resource(request: HttpRequest, resource: str) -> str:
     """Return the URI of the endpoint that a resource is, "" where it is none, or above one."""
+    # RFC 8707, section 2: a resource has no fragment.
     with suppress(ValueError):
-        return next((u for u in find_resources(request, [resource]) if is_same(u, resource)), "")
+        found = () if "#" in resource else find_resources(request, [resource])
+        return next((uri for uri in found if is_same(uri, resource)), "")
     # It is no URI.
     return ""
 

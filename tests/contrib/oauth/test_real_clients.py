@@ -204,6 +204,15 @@ def test_each_request_may_spell_the_resource_in_its_own_way(project, spelling):
     assert project.list_tools(renewed["access_token"]) == 200
 
 
+def test_a_resource_with_a_fragment_is_refused(project):
+    resource = "https://shop.example/mcp#tools"
+    assert "error=invalid_target" in project.authorize(resource=resource)["Location"]
+    refused = project.exchange(project.consent()["code"], resource=resource)
+    assert refused.json()["error"] == "invalid_target"
+    token = project.sign_in()["refresh_token"]
+    assert project.refresh(token, resource=resource)["error"] == "invalid_target"
+
+
 def test_a_code_that_another_request_spends_meanwhile_ends_the_connection(project, monkeypatch):
     code = project.consent()["code"]
     confirm = AgentValidator.confirm_redirect_uri
