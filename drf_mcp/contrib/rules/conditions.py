@@ -120,7 +120,8 @@ def _validate(field: Any, value: Any) -> str:
         )
         return str(field.error_messages[code]) if wrong else ""
     try:
-        if _find_kind(field):
+        # A list runs the validators of its items.
+        if _find_kind(field) and not hasattr(field, "child"):
             _validate_further(field, field.to_internal_value(value))
     except serializers.ValidationError as exc:
         return str(next(iter(exc.detail)))

@@ -355,6 +355,9 @@ def show_to(proposal: Any, user: Any, tenant: Any = None) -> list[dict[str, Any]
     if address.netloc:
         # The URLs among the values lead to the host where the call was proposed.
         caller.request.META |= {"HTTP_HOST": address.netloc, "wsgi.url_scheme": address.scheme}
+        if not attempt(caller.request.get_host, ""):
+            # The project, or this process, no longer serves it.
+            del caller.request.META["HTTP_HOST"]
     if tenant is not None:
         caller.request.tenant = tenant  # type: ignore[attr-defined]
     return [] if tool is None else _show_objects(proposal, caller, tool)

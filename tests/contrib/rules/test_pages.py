@@ -62,6 +62,15 @@ def test_a_page_shows_the_call_and_its_object_as_the_approver_reads_it(row, brow
     assert f"http://testserver/api/orders/{order.pk}/" in page
 
 
+def test_a_page_shows_the_object_of_a_call_from_a_host_that_is_gone(row, browser_of, settings):
+    browser, order = browser_of(), Order.objects.get(pk=row.arguments["id"])
+    dora = User.objects.get(username="dora")
+    dora.user_permissions.add(Permission.objects.get(codename="view_order"))
+    Proposal.objects.update(link=f"https://gone.example{PAGE}{row.pk}/")
+    settings.ALLOWED_HOSTS = ["testserver"]
+    assert order.number in text_of(browser.get(f"{PAGE}{row.pk}/"))
+
+
 @pytest.mark.parametrize(("has_workers", "status"), [(False, "done"), (True, "approved")])
 def test_an_approved_call_is_made_at_once_where_no_worker_makes_it(
     row, browser_of, monkeypatch, has_workers, status

@@ -153,6 +153,21 @@ def test_a_call_that_the_view_will_probably_refuse_says_so_and_can_be_taken_back
     assert "proposals_withdraw" in result.data["remediation"]
 
 
+class Lots(CreateAPIView):
+    class serializer_class(serializers.Serializer):
+        numbers = serializers.ListField(
+            child=serializers.IntegerField(validators=[lambda number: OUTSIDE.append(number)])
+        )
+
+
+def test_no_validator_of_the_project_runs_before_the_approval(expose, save_rule, alice):
+    OUTSIDE.clear()
+    expose(path("lots/", Lots.as_view(), name="lots"))
+    save_rule("lots_create", "approve")
+    assert alice.call("lots_create", numbers=[1]).code == "APPROVAL_REQUIRED"
+    assert (Proposal.objects.get().message, OUTSIDE) == ("", [])
+
+
 def test_the_same_call_with_another_intent_is_the_same_proposal(
     require_approval, refund, approver, settings, order
 ):
