@@ -30,6 +30,7 @@ OMITTED = {
 }
 MAPPINGS = frozenset({"telemetry", "meta"})
 PROBLEMS, CUT = "problems", "long values cut"
+NEXT = "the arguments of the next page left out"
 # Each of them may keep a fifth of the room.
 SHARE = 5
 # Arguments of the next page of up to this many tokens always stay.
@@ -92,8 +93,7 @@ class MetadataCutter:
         page = outcome.pagination
         is_long = page is not None and self.count(self.encode(page.next)) > MAX_NEXT_TOKENS
         if page is not None and is_long and not self._fits(outcome, room):
-            loss = "the arguments of the next page left out"
-            omitted.append(OmittedMetadata("next", page.next, 1, 1, loss))
+            omitted.append(OmittedMetadata("next", page.next, 1, 1, NEXT))
             outcome = outcome.changed(pagination=replace(page, next=None))
         return outcome, tuple(omitted)
 
@@ -103,9 +103,7 @@ class MetadataCutter:
         lost = [each for each, kept in zip(whole, short, strict=True) if each != kept]
         if not lost:
             return outcome, []
-        loss = f"the details of {len(lost)} of {len(whole)} warnings left out"
-        omitted = OmittedMetadata("details", to_json(lost), len(lost), len(whole), loss)
-        return outcome.changed(warnings=short), [omitted]
+        return outcome.changed(warnings=short), [_omit_details(lost, len(whole))]
 
     def _shorten_warning(self, warning: Warning) -> Warning:
         context = {n: v for n, v in warning.context.items() if len(self.encode(v)) <= MAX_DETAILS}
@@ -225,13 +223,25 @@ def find_lost(whole: Outcome, cut: Outcome) -> tuple[OmittedMetadata, ...]:
     for name in OMITTED:
         entries, kept = getattr(whole, name), list(getattr(cut, name))
         gone = [each for each in entries if each not in kept]
+        if name == "warnings":
+            shown_texts = {each.message for each in kept}
+            if short := [each for each in gone if each.message in shown_texts]:
+                lost.append(_omit_details(short, len(entries)))
+            gone = [each for each in gone if each not in short]
         if gone:
             value = {each: entries[each] for each in gone} if name in MAPPINGS else to_json(gone)
             lost.append(OmittedMetadata.of(name, value, len(gone), len(entries)))
+    if whole.pagination and cut.pagination and whole.pagination.next != cut.pagination.next:
+        lost.append(OmittedMetadata("next", whole.pagination.next, 1, 1, NEXT))
     # Problems and context say what their body says.
     if whole.data is not None and cut.data is None and not (lost or before.problems):
         lost.append(OmittedMetadata("body", whole.data, 1, 1, CUT))
     return tuple(lost)
+
+
+def _omit_details(warnings: Sequence[Warning], total: int) -> OmittedMetadata:
+    loss = f"the details of {len(warnings)} of {total} warnings left out"
+    return OmittedMetadata("details", to_json(warnings), len(warnings), total, loss)
 
 
 def add_fidelity(own: Fidelity | None, ours: Fidelity) -> Fidelity:

@@ -13,7 +13,8 @@ from drf_mcp.json_text import OBJECTS, JSONPointer, encode_plain, to_bytes
 
 # A value at this depth is kept or left out as a whole.
 MAX_DEPTH = 64
-# A text with more characters than this can be cut to its beginning, or digested.
+# A text with more bytes than this can be cut to its beginning, or digested: most scripts other than
+# Latin have a token for each two or three bytes.
 LONG_TEXT = 1600
 # A digest has hashes and counts, too.
 MIN_EXCERPT_TOKENS = 300
@@ -248,7 +249,7 @@ class RowCutter:
 
 def is_long(value: Any) -> bool:
     """Return whether a value is a text that can be shortened by itself."""
-    return isinstance(value, str) and len(value) > LONG_TEXT and not is_digest(value)
+    return isinstance(value, str) and len(to_bytes(value)) > LONG_TEXT and not is_digest(value)
 
 
 def find_texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
-from drf_mcp.outcomes import Category, Failure, Outcome, Problem
+from drf_mcp.outcomes import Category, Failure, Outcome, Pagination, Problem, Warning
 from drf_mcp.settings import SMALLEST_BUDGET
 from tests.truncation.fitted import fit
 
@@ -83,3 +83,20 @@ def test_the_problems_of_a_soft_failure_leave_room_for_its_answer():
     assert fitted.tokens <= LIMIT
     assert fitted.outcome.data == {"id": 1}
     assert f"to fit {LIMIT} tokens" in fitted.envelope["meta"]["warnings"][0]
+
+
+def test_a_soft_failure_says_that_the_arguments_of_its_next_page_are_left_out():
+    page = Pagination(True, next={"search": "x y " * 300})
+    outcome = replace(refused(200, soft=True), status=200, pagination=page)
+    fitted = fit(outcome, 600)
+    assert fitted.outcome.pagination.next is None
+    assert "the arguments of the next page left out" in fitted.text
+    assert {item["id"]: item["value"] for item in fitted.items}["next"] == page.next
+
+
+def test_a_warning_of_a_failure_that_lost_its_details_alone_is_not_said_to_be_left_out():
+    noted = Warning("STALE_CACHE", "Old.", context={"code": "x y " * 900})
+    fitted = fit(replace(refused(1), warnings=(noted,)), LIMIT // 2)
+    assert fitted.outcome.warnings[0].message == "Old."
+    assert "the details of 1 of 1 warnings left out" in fitted.text
+    assert "1 of 1 warnings left out" not in fitted.text.replace("details of 1 of 1", "")

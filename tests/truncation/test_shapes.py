@@ -52,6 +52,14 @@ def test_one_long_text_keeps_its_beginning_and_says_how_to_retrieve_the_rest():
 
 
 @pytest.mark.slow
+def test_a_text_of_a_script_with_many_tokens_keeps_its_beginning():
+    text = "港口的風暴打破了防波堤，船隻無法靠岸。" * 78
+    fitted = fit(success({"id": 1, "body": text}), 1000)
+    assert text.startswith(fitted.outcome.data["body"])
+    assert len(fitted.outcome.data["body"]) > 700
+    assert fitted.restored == {"id": 1, "body": text}
+
+
 def test_several_long_texts_are_digests_and_no_row_is_dropped():
     fitted = fit_data(rows(10, body=LONG), 5000)
     assert fitted.level == "summary"
