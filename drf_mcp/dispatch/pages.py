@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qs, parse_qsl, unquote_plus, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qs, parse_qsl, unquote_plus, urlencode, urlsplit
 
 from drf_mcp.codes import PLAIN_WARNINGS
 from drf_mcp.dispatch.errors import ArgumentLocator, ErrorMapper
@@ -91,7 +91,7 @@ class ListedPage:
         named = LINK.findall(self.headers.get("Link", ""))
         links = [link for link, relation in named if NEXT_RELATION.search(relation)]
         for link in (*links, *_find_links(self.data)):
-            parts = urlsplit(link)
+            parts = _split_link(link)
             is_same = not parts.path or unquote_plus(parts.path) == self.path
             if is_same and parts.query and find_changes(link, self.query_string):
                 return link
@@ -241,8 +241,13 @@ def _has_rows(data: Any) -> bool:
     return isinstance(data, OBJECTS) and any(isinstance(each, list) for each in data.values())
 
 
+def _split_link(link: str) -> SplitResult:
+    # What an answer has by the name of a link may be none, such as "http://[".
+    return attempt(lambda: urlsplit(link), SplitResult("", "", "", "", ""))
+
+
 def find_changes(link: str, query_string: str) -> dict[str, str]:
     """Return the query parameters of a link that a query has not."""
     here = parse_qs(query_string, keep_blank_values=True)
-    there = parse_qsl(urlsplit(link).query, keep_blank_values=True)
+    there = parse_qsl(_split_link(link).query, keep_blank_values=True)
     return {name: value for name, value in there if value not in here.get(name, ())}

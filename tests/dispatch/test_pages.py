@@ -430,3 +430,19 @@ def test_a_page_size_over_the_maximum_is_a_warning(pages, paginator):
     cut = thing.call(**{name: 20}).envelope["meta"]
     assert cut["warnings"] == [f"{name} is at most 7, not 20: read on with 'next'."]
     assert "warnings" not in thing.call(**{SIZES[paginator]: 7}).envelope["meta"]
+
+
+@pytest.mark.parametrize("link", ["http://[::1?page=2", "//[?page=2"])
+@pytest.mark.parametrize("data", [{"count": 2, "previous": None, "results": [1]}, {"rows": [1]}])
+def test_a_link_that_is_no_url_fails_no_call(serve, link, data):
+    answer = {**data, "next": link}
+
+    class Mirror(generics.GenericAPIView):
+        permission_classes = []
+
+        def get(self, request):
+            return Response(answer)
+
+    result = serve(path("thing/", Mirror.as_view())).call()
+    assert not result.is_error
+    assert result.data == answer
