@@ -36,6 +36,8 @@ class Finding:
 
 def make_finding(place: str, exc: BaseException, remedy: str) -> Finding:
     """Return the finding of an exception, with the last line of the project's own code."""
+    if isinstance(exc, KeyError):  # such as of a context that could not be made
+        exc = exc.__cause__ or exc
     frames = [(f.f_code, number) for f, number in traceback.walk_tb(exc.__traceback__)]
     own = [each for each in frames if is_project_file(each[0].co_filename)]
     unread = (*STANDARD_LIBRARY, f"{PACKAGE}/", "<")

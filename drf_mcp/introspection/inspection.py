@@ -233,7 +233,8 @@ class SerializerContext(ChainMap[str, Any]):
         return get_serializer_context
 
     def __missing__(self, key: str) -> Any:
-        raise next(iter(self.failures), KeyError(key))
+        # Code that does without the key catches a KeyError.
+        raise KeyError(key) from next(iter(self.failures), None)
 
 
 class RefusedQuery(DatabaseError):

@@ -50,3 +50,22 @@ def test_a_key_that_a_working_context_lacks_is_named(expose):
     findings = find(expose, Renamed)
     assert findings
     assert all("KeyError: 'shelf'" in finding.message for finding in findings)
+
+
+class Optional(Shelved):
+    def __init__(self, *args, **kwargs):
+        try:
+            super().__init__(*args, **kwargs)
+        except KeyError:
+            self.fields["title"].required = False
+
+
+class Optionals(Shelves):
+    serializer_class = Optional
+
+
+def test_a_serializer_that_does_without_the_key_is_described(expose):
+    expose(path("shelves/", Optionals.as_view()))
+    (tool,) = registry.tools().values()
+    assert not tool.schema.findings
+    assert [*tool.input_schema["properties"]] == ["title"]
