@@ -70,6 +70,7 @@ class Exposure:
 
     def __init__(self, registrations: Collection[Registration] = ()) -> None:
         self.registrations = registrations
+        self._known: dict[int, Sequence[Registration]] = {}
 
     def get_endpoints(self, urlconf: Any) -> Iterable[Endpoint]:
         """Return the endpoints of a URLconf, whether or not they are exposed, in its order."""
@@ -184,7 +185,11 @@ class Exposure:
                 yield registration.options
 
     def _find_registrations(self, endpoint: Endpoint) -> Sequence[Registration]:
-        return [each for each in self.registrations if each.is_for(endpoint)]
+        # All endpoints of a route have the same: a thousand viewsets are looked up five times else.
+        key = id(endpoint.route.callback)
+        if key not in self._known:
+            self._known[key] = [each for each in self.registrations if each.is_for(endpoint)]
+        return self._known[key]
 
     def _is_taken_from_urlconf(self, endpoint: Endpoint) -> bool:
         # A view with ``schema = None``, such as the root view of a router, is not taken.
