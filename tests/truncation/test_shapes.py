@@ -53,7 +53,7 @@ def test_one_long_text_keeps_its_beginning_and_says_how_to_retrieve_the_rest():
 
 @pytest.mark.slow
 def test_a_text_of_a_script_with_many_tokens_keeps_its_beginning():
-    text = "港口的風暴打破了防波堤，船隻無法靠岸。" * 78
+    text = "港口的風暴打破了防波堤船隻無法靠岸。" * 80
     fitted = fit(success({"id": 1, "body": text}), 1000)
     assert text.startswith(fitted.outcome.data["body"])
     assert len(fitted.outcome.data["body"]) > 700
