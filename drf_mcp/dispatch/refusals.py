@@ -99,8 +99,12 @@ def is_refusal(exc: Exception | None) -> bool:
 @cached
 def _reads_call_before(view_class: type) -> bool:
     """Return whether code of the project reads the call before the permissions of a view."""
-    own = follow_own(view_class, EARLIER)
-    return any(_reads_call(layer) for function in own for layer, _ in unwrap_function(function))
+    for function in follow_own(view_class, EARLIER):
+        # Code that cannot be read, such as Cython's, may read it.
+        layers = [layer for layer, _ in unwrap_function(function)] or [function]
+        if any(map(_reads_call, layers)):
+            return True
+    return False
 
 
 def _reads_call(function: Any) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from django.contrib.auth.models import Group, User
 from django.http import JsonResponse
@@ -418,6 +420,21 @@ class LoadsTenant(Groups):
         self.request.is_owner = self.kwargs["pk"] == 7
 
 
+class CompiledInitial:
+    """A method without readable source, such as Cython makes."""
+
+    def __get__(self, view, owner=None):
+        return self if view is None else partial(self, view)
+
+    def __call__(self, view, request, *args, **kwargs):
+        request.is_owner = kwargs["pk"] == 7
+        Groups.initial(view, request, *args, **kwargs)
+
+
+class SetsTenantUnread(Groups):
+    initial = CompiledInitial()
+
+
 class LogsOnly(Groups):
     def initial(self, request, *args, **kwargs):
         request.seen = True
@@ -439,6 +456,7 @@ def test_permissions_that_the_call_chooses_hide_no_tool(expose):
     [
         (SetsTenant, make_permission(by_attribute), True),
         (LoadsTenant, make_permission(by_attribute), True),
+        (SetsTenantUnread, make_permission(by_attribute), True),
         (SetsTenant, IsAdminUser, False),
         (LogsOnly, make_permission(by_attribute), False),
     ],
