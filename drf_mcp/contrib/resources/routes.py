@@ -228,13 +228,15 @@ def _find_tool_of_one(tool: Tool) -> Tool:
     return kept
 
 
+# ISO 8601, as far as it names a moment: clients refuse a whole list for another text.
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?")
 ANNOTATIONS = MembersOf(
     "a dict with any of audience (['user', 'assistant'] or one of them), priority (0 to 1) and "
     "lastModified ('2026-07-28T12:00:00Z')",
     {
         "audience": ListOf(Choice("user", "assistant")),
         "priority": Kind("0 to 1", lambda value: type(value) in (int, float) and 0 <= value <= 1),
-        "lastModified": Text(),
+        "lastModified": Kind("a moment", lambda v: bool(MOMENT.fullmatch(str(v)))),
     },
 )
 KINDS: Mapping[str, Kind] = {

@@ -56,6 +56,7 @@ def test_a_wrong_declaration_of_a_document_is_refused_at_once(subtests):
         {"file": "/no/such/file"},
         {"content": "a", "annotations": {"priority": 2}},
         {"content": "a", "annotations": {"audience": ["everybody"]}},
+        {"content": "a", "annotations": {"lastModified": "yesterday"}},
         {"content": "a", "icons": [{"src": "http://insecure.example/a.png"}]},
         {"content": "a", "title": 7},
     ]:
