@@ -14,6 +14,7 @@ from django.urls import Resolver404, ResolverMatch, resolve
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.kinds import PATTERNS
+from drf_mcp.outcomes import MISSING
 from drf_mcp.routes.exposure import Exposure, Registration, ToolChoice
 from drf_mcp.routes.options import ToolOptions, ViewOptions, check_options
 from drf_mcp.routes.related import RelatedTools
@@ -127,13 +128,16 @@ class Registry:
     ) -> Kind:
         """Return what ``make`` returns for some tools, made once until the tools change."""
         key = (key, frozenset(tools.values()))
-        if key not in self._kept:
+        # Another thread may empty the cache at any moment.
+        kept = self._kept.get(key, MISSING)
+        if kept is MISSING:
             with self._lock:
-                if len(self._kept) >= MOST_KEPT:
-                    self._kept.clear()
-                if key not in self._kept:
-                    self._kept[key] = make(tools)
-        return self._kept[key]  # type: ignore[no-any-return]
+                kept = self._kept.get(key, MISSING)
+                if kept is MISSING:
+                    if len(self._kept) >= MOST_KEPT:
+                        self._kept.clear()
+                    kept = self._kept[key] = make(tools)
+        return kept  # type: ignore[no-any-return]
 
     def tool(
         self, name: str, urlconf: Any = None, defaults: Mapping[str, Any] | None = None

@@ -74,3 +74,21 @@ def test_two_narrowings_leave_the_tools_that_both_leave(serve, first, second):
     one, other = (Narrowing("a", tuple(patterns)) for patterns in (first, second))
     both = registry.narrow(tools, (one, other)).keys()
     assert both == registry.narrow(tools, (one,)).keys() & registry.narrow(tools, (other,)).keys()
+
+
+class Emptied(dict):
+    """What another thread empties as soon as something is found in it."""
+
+    def __contains__(self, key):
+        found = super().__contains__(key)
+        self.clear()
+        return found
+
+
+def test_narrowed_tools_are_given_while_another_thread_makes_room_for_others(serve, monkeypatch):
+    serve()
+    tools, narrowings = registry.tools(), (Narrowing("this test", ("*_list",)),)
+    monkeypatch.setattr(registry, "_kept", Emptied())
+    narrowed = [registry.narrow(tools, narrowings) for _ in range(2)]
+    assert narrowed[0]
+    assert [*narrowed[0]] == [*narrowed[1]]
