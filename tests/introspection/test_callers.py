@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rest_framework import generics, serializers
 
+from drf_mcp.introspection.source.members import depends_on_request
 from tests.introspection.inspected import by_name, described
 
 
@@ -31,6 +32,20 @@ class Choosy(serializers.Serializer):
             made["text"].required = False
             made["secret"] = serializers.CharField()
         return made
+
+
+class OfBase(serializers.Serializer):
+    text = serializers.CharField()
+
+    def choose(self, made):
+        if self.context["request"].user.is_superuser:
+            made["text"].required = False
+        return made
+
+
+class OfSubclass(OfBase):
+    def get_fields(self):
+        return super().choose(super().get_fields())
 
 
 def body(serializer_class, view_class=generics.CreateAPIView):
@@ -80,3 +95,8 @@ def test_a_body_that_raises_for_an_anonymous_caller_is_open():
     }
     assert "staff only" in schema.findings[0].message
     assert "swagger_fake_view" in schema.findings[0].remedy
+
+
+def test_a_method_of_super_that_another_method_calls_may_choose_the_fields():
+    assert depends_on_request(OfSubclass, ("get_fields",))
+    assert body(OfSubclass)[0] == {"text": False}

@@ -128,6 +128,7 @@ HARMLESS = sys.stdlib_module_names - {"functools", "asyncio", "concurrent", "thr
 HARMLESS |= {"drf_mcp"}
 ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"})
 SETTERS = frozenset({"STORE_ATTR", "DELETE_ATTR"})
+CALLS = frozenset({"PRECALL", "CALL"})
 
 
 def is_framework_code(owner: Any) -> bool:
@@ -203,10 +204,11 @@ def find_members_used(code: CodeType) -> tuple[str, ...]:
     for instruction in dis.get_instructions(code):
         name = instruction.argval
         is_super = name == code.co_name and "__class__" in code.co_freevars
-        if instruction.opname in ATTRIBUTES and (before == "self" or is_super):
+        if instruction.opname in ATTRIBUTES and (before in ("self", "super") or is_super):
             found[name] = None
-        # Two variables may be loaded at once.
-        before = name[-1] if isinstance(name, tuple) and name else name
+        # Before Python 3.12, ``super()`` is called. Two variables may be loaded at once.
+        if instruction.opname not in CALLS:
+            before = name[-1] if isinstance(name, tuple) and name else name
     for inner in code.co_consts:
         found |= dict.fromkeys(find_members_used(inner) if isinstance(inner, CodeType) else ())
     return tuple(found)
