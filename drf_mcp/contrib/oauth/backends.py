@@ -138,7 +138,8 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
         request.scopes = asked = find_known_scopes(scopes)
         if getattr(request, "reads_only", None) is True:
             asked = [scope for scope in asked if scope != READ_ONLY]
-        return bool(asked) and bool(super().validate_scopes(client_id, asked, client, request))
+        is_left_out = bool(scopes) and not asked
+        return not is_left_out and bool(super().validate_scopes(client_id, asked, client, request))
 
     def validate_code(self, client_id: str, code: str, client: Any, request: Any) -> bool:
         """Return whether a code is valid: once, and only while its user is active."""

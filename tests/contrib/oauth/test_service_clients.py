@@ -106,3 +106,11 @@ def test_a_client_that_is_not_whole_is_not_made(project, arguments, fault):
 def test_its_secret_is_stored_as_a_hash(client):
     row = get_application_model().objects.get(client_id=client["client_id"])
     assert row.client_secret != client["client_secret"]
+
+
+def test_a_client_gets_a_token_where_the_project_has_no_default_scopes(
+    project, client, configure, settings
+):
+    configure(DEFAULT_SCOPES=[])
+    settings.DRF_MCP = {**settings.DRF_MCP, "SCOPES": []}
+    assert call(project, sign_in(project, client)).json()["result"]
