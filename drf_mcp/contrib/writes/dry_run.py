@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import traceback
 from collections.abc import Callable, Collection, Mapping
@@ -12,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from django.apps import apps
-from django.db import connections, router
+from django.db import DatabaseError, connections, router
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.base.features import BaseDatabaseFeatures
 from django.db.transaction import Atomic, atomic
@@ -26,6 +27,8 @@ from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import TRIAL
 from drf_mcp.introspection.inspection import wrapped_queries
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Problem
+
+logger = logging.getLogger("drf_mcp")
 
 # The argument that asks what a call would change, which is also the member of ``meta``.
 DRY_RUN = "dry_run"
@@ -44,12 +47,16 @@ WRITING, CHANGING_TABLES, CONTROLLING = (
     re.compile(f"{BLANKS_OR_COMMENTS}(?:{words})", re.IGNORECASE | re.DOTALL)
     for words in (rf"{CHANGES}|{TABLES}|WITH\b.*\b{CHANGES}", TABLES, CONTROL)
 )
+COMMITS = "ends the transaction through the driver of the database"
 ENDS_TRANSACTIONS = "ends transactions itself"
 # The functions by which Django refuses what would end a transaction, and what each shows.
 REFUSALS = {
     Atomic.__enter__.__code__: "holds a durable transaction",
     BaseDatabaseWrapper.validate_no_atomic_block.__code__: ENDS_TRANSACTIONS,
 }
+KEPT = "What it wrote before may have been kept."
+READ_FIRST = "Read what was changed before you call again."
+LEAVE_OUT = "Leave the argument out to make the call itself, if that is wanted."
 # Characters of a value before and after.
 MOST_SHOWN = 500
 
@@ -184,9 +191,9 @@ def _make_plain(outcome: Outcome) -> Outcome:
     return attempt(encode, outcome)
 
 
-def _mark_trial(outcome: Outcome, **facts: Any) -> Outcome:
+def _mark_trial(outcome: Outcome, note: str = NOTE, **facts: Any) -> Outcome:
     """Return the outcome of a dry run, with what the call would change in its meta."""
-    meta = {**outcome.meta, DRY_RUN: {"note": NOTE, **facts}}
+    meta = {**outcome.meta, DRY_RUN: {"note": note, **facts}}
     return outcome.changed(is_trial=True, meta=meta)
 
 
@@ -206,8 +213,13 @@ def _make_trial(call: CallState, proceed: Proceed) -> Outcome:
     rollback = Rollback()
     if obstacle := rollback.find_obstacle(call.tool.endpoint.route.callback):
         return _refuse_trial(call, obstacle, "Nothing was run.")
-    with rolling_back(rollback.aliases):
-        outcome = _run_trial(call, proceed, rollback)
+    try:
+        with rolling_back(rollback.aliases):
+            outcome = _run_trial(call, proceed, rollback)
+    except DatabaseError:
+        # A savepoint that is gone shows that the driver has ended the transaction.
+        logger.exception("What a view was only to try may have been committed by its driver")
+        return _refuse_trial(call, COMMITS, KEPT, note=KEPT, advice=READ_FIRST)
     if rollback.obstacle:
         return _refuse_trial(call, rollback.obstacle, "Nothing was changed.")
     return outcome
@@ -259,10 +271,11 @@ def shorten(value: Any, most: int) -> Any:
     return f"{text[:most]}…" if len(text) > most else value
 
 
-def _refuse_trial(call: CallState, obstacle: str, state: str) -> Outcome:
+def _refuse_trial(
+    call: CallState, obstacle: str, state: str, note: str = NOTE, advice: str = LEAVE_OUT
+) -> Outcome:
     message = f"{call.tool.name} has no dry run here: its view {obstacle}. {state}"
-    advice = "Leave the argument out to make the call itself, if that is wanted."
     pointer = call.tool.arguments.find_control_pointer(DRY_RUN)
     problem = Problem("dry_run_unavailable", message, pointer, received=True, remediation=advice)
     failure = Failure("VALIDATION_ERROR", Category.VALIDATION, message, advice, problems=(problem,))
-    return _mark_trial(Outcome(call.tool.name, 400, failure=failure))
+    return _mark_trial(Outcome(call.tool.name, 400, failure=failure), note)
