@@ -168,7 +168,7 @@ class SpectacularAnnotations:
             request = attempt(lambda: self._request_serializer, None)
             if request is UNDECLARED:
                 # drf-spectacular would print an error for a view without a serializer.
-                with GENERATOR_STATS.silence():
+                with LOCK, GENERATOR_STATS.silence():
                     request = attempt(self.schema.get_request_serializer, None)
             if isinstance(request, OpenApiRequest):
                 request, examples = request.request, request.examples

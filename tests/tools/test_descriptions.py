@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import models
 from django.urls import path
+from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers, viewsets
@@ -14,6 +15,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 
 from drf_mcp.exposure import mcp_tool
+from drf_mcp.introspection.spectacular import LOCK
 
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
@@ -209,3 +211,22 @@ def test_a_generic_view_without_a_serializer_is_described_in_silence(tools_of, c
     (tool,) = tools_of(path("items/<int:pk>/", Emptied.as_view())).values()
     assert [*tool.input_schema["properties"]] == ["pk"]
     assert capfd.readouterr() == ("", "")
+
+
+def test_drf_spectacular_is_silenced_by_one_thread_at_a_time(tools_of):
+    """Else two threads leave it silent, also for the project's own schema."""
+    alone = []
+
+    class Watching(generics.CreateAPIView):
+        serializer_class = ItemSerializer
+        schema = AutoSchema()
+
+        def get_serializer(self, *args, **kwargs):
+            if GENERATOR_STATS.silent:
+                alone.append(LOCK._is_owned())
+            return super().get_serializer(*args, **kwargs)
+
+    (tool,) = tools_of(path("items/", Watching.as_view())).values()
+    assert tool.input_schema
+    assert alone
+    assert all(alone)
