@@ -215,7 +215,7 @@ def test_a_token_is_made_for_a_user_and_accepted_by_the_endpoint(client):
     answer = client.post("/mcp", PING, content_type="application/json", headers=headers)
     assert answer.json()["result"] == {}
     (token,) = AgentToken.objects.filter(user__username="alice")
-    assert (token.name, token.is_open) == ("Cursor", True)
+    assert (token.name, token.state) == ("Cursor", "open")
     assert token.expires is not None
 
 
