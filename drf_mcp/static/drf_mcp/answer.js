@@ -45,7 +45,7 @@ const Answer = (() => {
     const soft = negative && !isError;
     const code = isError || soft ? envelope.data?.error_code || listed[0]?.code || "" : "";
     // Somebody has to confirm, answer or approve first.
-    const no = code.endsWith("_REQUIRED") ? gettext("Not made yet") : gettext("The answer is no");
+    const no = String(code).endsWith("_REQUIRED") ? gettext("Not made yet") : gettext("The answer is no");
     return {
       failed: Boolean(isError),
       soft,
