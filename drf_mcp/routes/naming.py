@@ -115,11 +115,11 @@ class Naming:
         if not NAME.match(nouns[0]):
             nouns.insert(0, "tool")
         ending = [snake_case(action)] if action else []
+        if whole:
+            return _shorten_name("_".join([*nouns, *ending]), ending="".join(ending))
         if endpoint.action is None and "_".join(nouns).endswith(f"_{action}"):
             # The path of a generic view, such as /orders/list/, has the action already.
             ending = []
-        if whole:
-            return _shorten_name("_".join([*nouns, *ending]), ending="".join(ending))
         return _join_words(nouns, ending, self.shared_words)
 
     def choose_names(self, endpoints: Sequence[Endpoint], taken: set[str]) -> list[str]:

@@ -105,6 +105,15 @@ def test_the_action_is_not_repeated_where_the_path_of_a_generic_view_ends_with_i
     assert set(tools_of(*added)) == {"boxes_list", "boxes_list_create", "box_create"}
 
 
+def test_a_path_that_ends_with_an_action_takes_no_name_of_another_path(tools_of):
+    """Whichever comes first, the shorter path keeps its name."""
+    paths = [path("boxes/list/", BoxList.as_view()), path("boxes/", BoxList.as_view())]
+    for order in (paths, paths[::-1]):
+        tools = tools_of(*order)
+        assert tools["boxes_list"].endpoint.route.path == "/boxes/"
+        assert tools["boxes_list_list"].endpoint.route.path == "/boxes/list/"
+
+
 def test_prefixes_for_apis_and_versions_are_left_out(tools_of):
     cases = ["api/", "rest/", "v1/", "api/v2/", "API/v1.2/", "api/rest/v3/"]
     assert [
