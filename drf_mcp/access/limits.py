@@ -268,5 +268,7 @@ def _find_view_quota(view: Any) -> RateLimit | None:
         find_quota(throttle(), view.request, view)
         for throttle in view.throttle_classes
         if all(getattr(getattr(throttle, n, None), "__module__", "") == stock for n in steps)
+        # A cache in the database would cost a query.
+        and not hasattr(throttle.cache, "cache_model_class")
     ]
     return find_tightest(quotas)

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.core.cache.backends.db import DatabaseCache
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
 from rest_framework.throttling import (
@@ -18,6 +20,7 @@ from rest_framework.throttling import (
 )
 from rest_framework.views import APIView
 
+from drf_mcp.access.limits import find_rate_limit
 from drf_mcp.renderers import EnvelopeJSONRenderer
 
 
@@ -226,3 +229,14 @@ def test_http_and_tool_calls_share_one_quota(counted):
     call = counted(Few)
     call.served.http.get("/thing/")
     assert limit_of(call())["remaining"] == 1
+
+
+@pytest.mark.django_db
+def test_over_http_no_cache_in_the_database_is_asked_for_the_quota(django_assert_num_queries):
+    class InDatabase(Anonymous):
+        cache = DatabaseCache("a_table", {})
+
+    request = Request(APIRequestFactory().get("/"))
+    view = APIView(throttle_classes=[InDatabase], request=request)
+    with django_assert_num_queries(0):
+        assert find_rate_limit(view, None, 200, {}) is None
