@@ -288,11 +288,7 @@ class CallToApprove:
 
 
 def _find_objects(call: CallState, *, is_locked: bool = False) -> list[dict[str, Any]]:
-    """Return what each request of a call names, with a hash of the row's columns, as JSON.
-
-    Args:
-        is_locked: whether the rows stay locked until the transaction ends.
-    """
+    """Return what each request of a call names, with a hash of the row's columns, as JSON."""
     found: list[dict[str, Any]] = []
     for bound in call.bound.requests:
         named = CallObject(call.caller, call.tool, bound)
