@@ -38,7 +38,7 @@ if os.environ.get("SHOP_HTTPS") == "1":
     SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "example_project.apps.ShopAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.messages",

@@ -12,13 +12,13 @@ from rest_framework.response import Response
 
 from drf_mcp.archives import StoredAnswer
 from drf_mcp.checks.project import Project, register_check
+from drf_mcp.contrib.rules.guard import RulesGuard
 from drf_mcp.contrib.rules.mail import tell_approvers
 from drf_mcp.contrib.rules.proposal_store import DONE, ProposalStore
 from drf_mcp.contrib.rules.proposing import (
     RETRIEVE,
     WITHDRAW,
     ProposalGuard,
-    RulesGuard,
     describe_proposal,
     find_credential_key,
     show_proposal,

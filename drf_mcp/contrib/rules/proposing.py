@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,7 +32,7 @@ from drf_mcp.contrib.rules.proposal_store import (
     WAITING,
     ProposalStore,
 )
-from drf_mcp.contrib.rules.ruling import ALLOW, APPROVE, Decision, Ruling, ViewRefused, decide_call
+from drf_mcp.contrib.rules.ruling import Ruling
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.run import (
     GONE,
@@ -46,7 +46,6 @@ from drf_mcp.contrib.tasks.run import (
 )
 from drf_mcp.contrib.tasks.task_store import CANCELLED
 from drf_mcp.contrib.writes.dry_run import is_dry_run
-from drf_mcp.contrib.writes.idempotency_guard import find_made
 from drf_mcp.errors import CallRefused
 from drf_mcp.exceptions import Conflict, attempt
 from drf_mcp.exposure import registry
@@ -54,14 +53,10 @@ from drf_mcp.features import Call, CallState, Guard, Proceed, Slot, override_lan
 from drf_mcp.interaction.call_context import DEFERRAL
 from drf_mcp.interaction.exchange import COUNTED, RERUN, Asked
 from drf_mcp.json_text import hash_json
-from drf_mcp.outcomes import Category, Failure, Outcome, Problem
+from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.transports.in_process import LocalEndpoint
 
-MADE = (
-    "The change was made before, and is not made again. Its answer is not given: by now a rule "
-    "refuses the call, or has it approved. Read what was changed."
-)
 CHANGED = (
     "What the call is about has changed since it was approved, so the call was not made. Look at "
     "it again; if the call is still right, call again, and people approve it anew."
@@ -75,57 +70,6 @@ MOST_OBJECTS = 10
 
 def _make_refusal(reason: str) -> CallRefused:
     return CallRefused(PermissionDenied(reason))
-
-
-class RulesGuard(Guard):
-    """Refuses a call, or has it approved, as the first rule that decides says."""
-
-    order = 450
-
-    def __init__(self, rules: Iterable[Any]) -> None:
-        self.rules = rules
-
-    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        # A caller without a valid credential learns of no rule.
-        call.caller.authenticate()
-        try:
-            decision = decide_call(self.rules, call)
-        except ViewRefused as exc:
-            # It names the item, where the call has several.
-            refused: Outcome | None = call.dispatcher.find_early_refusal(call)
-            return refused or exc.outcome
-        if decision.ruling.verdict == ALLOW:
-            return proceed(call)
-        if (made := self._find_earlier(call)) is not None:
-            return made
-        if decision.ruling.verdict == APPROVE:
-            return CallToApprove(call, decision.rule, decision.ruling).make_outcome(proceed)
-        return self.refuse(call, decision)
-
-    def refuse(self, call: CallState, decision: Decision) -> Outcome:
-        # Whom the view refuses learns of no rule.
-        if can_be_asked(call.tool.endpoint):
-            refused: Outcome | None = call.dispatcher.find_early_refusal(call)
-            if refused is not None:
-                return refused
-        refusal = PermissionDenied(decision.ruling.reason)
-        outcome: Outcome = call.dispatcher.make_refused_outcome(call, refusal)
-        failure, items = outcome.failure, call.tool.arguments.items
-        if failure is None or not call.bound.items:
-            return outcome
-        problem = Problem(failure.code, failure.message, remediation=failure.remediation)
-        located = items.locate(problem, decision.place, {})
-        return outcome.changed(failure=failure.with_problems((located,)))
-
-    def _find_earlier(self, call: CallState) -> Outcome | None:
-        """Return the outcome of a call that was made before, if its caller may still learn that."""
-        # The call of a proposal that is being made has to end the proposal.
-        if call.tool.reads or hasattr(call.caller.request, "mcp_proposal"):
-            return None
-        if (made := find_made(call, MADE)) is None:
-            return None
-        answer = StoredAnswer.of_call(call)
-        return made if attempt(lambda: bool(answer.find_rights()), False) else None
 
 
 class ProposalGuard(Guard):
