@@ -135,7 +135,8 @@ class Registry:
                 kept = self._kept.get(key, MISSING)
                 if kept is MISSING:
                     if len(self._kept) >= MOST_KEPT:
-                        self._kept.clear()
+                        # The oldest, such as the tools of a token that is gone.
+                        self._kept.pop(next(iter(self._kept), None), None)
                     kept = self._kept[key] = make(tools)
         return kept  # type: ignore[no-any-return]
 
