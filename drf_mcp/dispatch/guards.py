@@ -13,8 +13,8 @@ from rest_framework.exceptions import APIException, Throttled
 from rest_framework.request import Request
 
 from drf_mcp.access.authentication import Caller, copy_identity
-from drf_mcp.access.limits import count_call, find_tightest, warn_of_quota
 from drf_mcp.access.scopes import describe_scopes
+from drf_mcp.access.throttles import count_call, find_tightest, warn_of_quota
 from drf_mcp.codes import APPROACHING, HANDLING
 from drf_mcp.exceptions import TimeLimitExceeded
 from drf_mcp.features import CallState, Guard, Proceed

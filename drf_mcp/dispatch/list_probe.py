@@ -22,7 +22,7 @@ from rest_framework.serializers import ListSerializer, Serializer
 from rest_framework.utils.serializer_helpers import ReturnList
 
 from drf_mcp.access.authentication import Caller, find_view_classes, is_undecorated
-from drf_mcp.access.limits import refuse_throttled
+from drf_mcp.access.throttles import refuse_throttled
 from drf_mcp.arguments.call import Call
 from drf_mcp.dispatch.probe import REFUSALS, Probe, is_taken_away
 from drf_mcp.dispatch.response import ViewResponse

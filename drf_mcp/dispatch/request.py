@@ -26,7 +26,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.response import Response
 
 from drf_mcp.access.authentication import is_undecorated
-from drf_mcp.access.limits import note_throttles
+from drf_mcp.access.throttles import note_throttles
 from drf_mcp.arguments.call import Call, FilesBody
 from drf_mcp.dispatch.errors import find_exception_status
 from drf_mcp.exceptions import catch

@@ -18,7 +18,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.utils.serializer_helpers import ReturnDict, ReturnList
 
-from drf_mcp.access.limits import find_rate_limit, warn_of_quota
+from drf_mcp.access.throttles import find_rate_limit, warn_of_quota
 from drf_mcp.dispatch.content import BODILESS, AnswerEncoder, Content, ContentReader, find_location
 from drf_mcp.dispatch.errors import ErrorMapper
 from drf_mcp.dispatch.pages import ListedPage, read_page

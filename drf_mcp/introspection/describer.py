@@ -24,7 +24,8 @@ from drf_mcp.introspection.inspection import (
 )
 from drf_mcp.introspection.parsers import Renaming
 from drf_mcp.introspection.paths import PathParameters
-from drf_mcp.introspection.query.parameters import QueryParameters, find_pages
+from drf_mcp.introspection.query.pagination import find_pages
+from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.introspection.request_body import DECLARED_OPEN, RequestBody
 from drf_mcp.introspection.serializer_fields import describe_once
 from drf_mcp.introspection.source.members import find_mentioned, find_own, is_drf_code

@@ -20,7 +20,7 @@ from rest_framework.throttling import (
 )
 from rest_framework.views import APIView
 
-from drf_mcp.access.limits import find_rate_limit
+from drf_mcp.access.throttles import find_rate_limit
 from drf_mcp.renderers import EnvelopeJSONRenderer
 
 

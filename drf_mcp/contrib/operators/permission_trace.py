@@ -16,8 +16,8 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
 from drf_mcp.access import Narrowing
-from drf_mcp.access.limits import find_quota
 from drf_mcp.access.narrowing import find_own_narrowings
+from drf_mcp.access.throttles import find_quota
 from drf_mcp.archives import Probe
 from drf_mcp.dispatch.refusals import is_refusal
 from drf_mcp.dispatch.request import ToolRequest

@@ -9,7 +9,7 @@ from django.apps import apps
 from django.utils.encoding import force_str
 from rest_framework import serializers
 
-from drf_mcp.access.limits import count_once
+from drf_mcp.access.throttles import count_once
 from drf_mcp.contrib.prompts.completion import ListedRows
 from drf_mcp.contrib.prompts.prompt import Prompt
 from drf_mcp.describers import describe_form

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from rest_framework import serializers
 
-from drf_mcp.access.limits import count_once
+from drf_mcp.access.throttles import count_once
 from drf_mcp.describers import ANY
 from drf_mcp.dispatch.list_probe import ask_about_rows
 from drf_mcp.exceptions import InvalidParams

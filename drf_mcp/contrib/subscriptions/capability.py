@@ -16,7 +16,7 @@ from django.apps import apps
 from django.conf import settings
 from rest_framework.exceptions import APIException
 
-from drf_mcp.access.limits import count_once
+from drf_mcp.access.throttles import count_once
 from drf_mcp.contrib.subscriptions import bus as news
 from drf_mcp.contrib.subscriptions.bus import (
     LISTS,
