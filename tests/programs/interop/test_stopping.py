@@ -32,8 +32,8 @@ OPEN = {
     "capabilities": {"elicitation": {}},
     "clientInfo": {"name": "tests", "version": "1"},
 }
-# Nothing but the signal ends these streams, and a loaded machine is slow; servers give 30 s.
-SECONDS, SECONDS_TO_END = 10, 25
+# Servers give 30 s of grace, and a loaded machine is slow.
+SECONDS_TO_END = 25
 
 
 class Stream(threading.Thread):
@@ -117,19 +117,20 @@ def test_streams_end_with_their_results(kind, stopping_shop, tmp_path, subtests)
         counting = Stream(server, *COUNT)
         counting.wait_for_first()
         server.process.send_signal(signal.SIGTERM)
-        stopped = time.monotonic()
         server.process.wait(SECONDS_TO_END)
         for stream in filter(None, (asking, listening, counting)):
             stream.join(5)
     with subtests.test("a call that asked its user says so"):
         ((at, result),) = asking.find_results()
-        assert at - stopped < SECONDS
+        # The call that runs takes two seconds more, on a machine without load.
+        ((counted, _),) = counting.find_results()
+        assert at < counted
         assert "The server was stopped" in result["structuredContent"]["error"]
     if listening is not None:
         with subtests.test("a subscription is complete"):
             ends = listening.find_results()
             assert {result["resultType"] for _, result in ends} == {"complete"}
-            assert ends[0][0] - stopped < SECONDS
+            assert ends[0][0] < counted
             # A client that listens anew at once is not left without an end.
             acknowledged = [each for _, each in listening.received if "method" in each]
             assert len(acknowledged) == len(ends)
