@@ -12,6 +12,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 from rest_framework import serializers
+from rest_framework.fields import SkipField
 
 from drf_mcp.errors import MASK, ask_nearest, find_nearest, join_names, mask_member
 from drf_mcp.exceptions import attempt
@@ -114,15 +115,16 @@ def _convert(value: Any) -> Any:
 
 def _validate(field: Any, value: Any) -> str:
     """Return what a field and Django's own validators say of a value, "" for nothing."""
-    if value is None or value is serializers.empty:
-        wrong, code = (
-            (not field.allow_null, "null") if value is None else (field.required, "required")
-        )
-        return str(field.error_messages[code]) if wrong else ""
+    if value is serializers.empty and not field.required:
+        # The default of a field may be code of the project.
+        return ""
     try:
+        is_empty, value = field.validate_empty_values(value)
         # A list runs the validators of its items.
-        if _find_kind(field) and not hasattr(field, "child"):
+        if not is_empty and _find_kind(field) and not hasattr(field, "child"):
             _validate_further(field, field.to_internal_value(value))
+    except SkipField:
+        return ""
     except serializers.ValidationError as exc:
         return str(next(iter(exc.detail)))
     except ValidationError as exc:
