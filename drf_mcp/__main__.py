@@ -22,6 +22,7 @@ def execute_with_app(argv: list[str] | None = None) -> None:
     """Run a command of a project whose settings do not name the package yet."""
     # By now manage.py has said which settings these are.
     if "drf_mcp" not in settings.INSTALLED_APPS:
+        # mcp_init writes another line for a tuple.
         settings.INSTALLED_APPS += type(settings.INSTALLED_APPS)(["drf_mcp"])
     management.ManagementUtility(argv).execute()
 

@@ -16,7 +16,7 @@ TEXTS = "texts"
 SHOW = "show="
 
 
-def _is_page_on(shown: bool | None) -> bool:
+def is_page_on(shown: bool | None = None) -> bool:
     """Return whether an endpoint has the page: by its attribute, BROWSABLE_PAGE or DEBUG."""
     for default in (mcp_settings.BROWSABLE_PAGE, settings.DEBUG):
         shown = default if shown is None else shown
@@ -31,9 +31,9 @@ def wants_page(request: HttpRequest, shown: bool | None = None) -> bool:
     """Return whether a GET asks for the page or its texts, and the page is ``shown``."""
     # Browsers name HTML in the Accept header of a page, and not of a script's request.
     kinds = ((kind.main_type, kind.sub_type) for kind in request.accepted_types)
-    return _is_page_on(shown) and (("text", "html") in kinds or wants_texts(request))
+    return is_page_on(shown) and (("text", "html") in kinds or wants_texts(request))
 
 
 def is_for_scripts(request: HttpRequest, shown: bool | None = None) -> bool:
     """Return whether a POST comes from a script of the page, and the page is ``shown``."""
-    return request.META.get("QUERY_STRING", "").startswith(SHOW) and _is_page_on(shown)
+    return request.META.get("QUERY_STRING", "").startswith(SHOW) and is_page_on(shown)

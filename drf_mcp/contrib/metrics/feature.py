@@ -15,7 +15,7 @@ from django.db.models import Sum
 from drf_mcp.archives import DatabaseArchive
 from drf_mcp.budgets import count_tokens
 from drf_mcp.codes import CODES
-from drf_mcp.contrib.metrics.meters import DURATION, ERRORS, PROMPT, TOKENS, TOOL
+from drf_mcp.contrib.metrics.meters import CALL, DURATION, ERRORS, NAMES, TOKENS, TOOL
 from drf_mcp.exceptions import ProtocolError, attempt
 from drf_mcp.features import (
     Caller,
@@ -34,7 +34,7 @@ from drf_mcp.outcomes import Outcome
 
 logger = logging.getLogger("drf_mcp")
 
-CALL, GET_METHOD, OTHER = "tools/call", "prompts/get", "_OTHER"
+OTHER = "_OTHER"
 # Codes of the project's own that are counted apart; all others are counted as one.
 MAX_CODES = 100
 codes: set[str] = set()
@@ -132,12 +132,11 @@ class Measurement(MessageObserver):
         if self.error is not None and method not in find_methods():
             method = OTHER
         labels = {"mcp.method.name": method, **self.find_end()}
-        if method == GET_METHOD and self.record is not None:
-            labels[PROMPT] = self.record.tool.name
+        if method in NAMES and self.record is not None:
+            labels[NAMES[method]] = self.record.tool.name
         if method == CALL:
             labels["gen_ai.operation.name"] = "execute_tool"
             if self.record is not None:
-                labels[TOOL] = self.record.tool.name
                 self.write_result(self.record.outcome, {TOOL: self.record.tool.name})
         self.add(DURATION, seconds, labels)
 
@@ -159,7 +158,7 @@ class Measurement(MessageObserver):
         return {"drf_mcp.outcome": "success" if self.record is None else self.record.word}
 
     def write_result(self, outcome: Outcome, labels: Mapping[str, str]) -> None:
-        if outcome.failure is not None and outcome.is_error and not outcome.questions:
+        if outcome.failure is not None and outcome.is_error and not outcome.is_asked:
             code = outcome.failure.code
             if code not in CODES and len(codes) < MAX_CODES:
                 codes.add(code)

@@ -17,7 +17,9 @@ from drf_mcp import __version__
 from drf_mcp.exceptions import attempt
 from drf_mcp.option_types.installed import features
 
-TOOL, PROMPT = "gen_ai.tool.name", "gen_ai.prompt.name"
+CALL, TOOL = "tools/call", "gen_ai.tool.name"
+# The label that names what a method reaches.
+NAMES = {CALL: TOOL, "prompts/get": "gen_ai.prompt.name"}
 
 
 class Instrument(NamedTuple):
@@ -40,8 +42,7 @@ DURATION = Instrument(
     "Seconds from the receipt of a message to its answer.",
     (
         "mcp.method.name",
-        TOOL,
-        PROMPT,
+        *NAMES.values(),
         "gen_ai.operation.name",
         "error.type",
         "rpc.response.status_code",

@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
-from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.db import DataError, transaction
@@ -44,6 +43,7 @@ from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error, InvalidGrantError
 from rest_framework.exceptions import APIException
 
 from drf_mcp.access.resources import FoundEndpoint, PublicDocument
+from drf_mcp.browsable import is_page_on
 from drf_mcp.browsable.frame import PagePart
 from drf_mcp.contrib.oauth.audiences import find_default_resources, find_endpoints_of, find_resource
 from drf_mcp.contrib.oauth.backends import READ_ONLY, end_family
@@ -199,8 +199,7 @@ class ConnectionsView(AgentPage, LoginRequiredMixin, TemplateView):
                 card.scopes.pop(READ_ONLY, None)
                 card.last_token, cards[token.application_id] = token.created, card
         clients, home = [*reversed(cards.values())], ""
-        has_page = mcp_settings.BROWSABLE_PAGE
-        if settings.DEBUG if has_page is None else has_page:
+        if is_page_on():
             with suppress(NoReverseMatch):
                 home = reverse("drf_mcp:endpoint")
         return super().get_context_data(clients=clients, home=home, **kwargs)
